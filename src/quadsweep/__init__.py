@@ -1,0 +1,14 @@
+"""Which k of n points have the highest R2, exactly and with a certificate.
+
+>>> import quadsweep as qs
+>>> qs.solve([1, 2, 3, 4, 5], [1, 2, 9, 4, 5], drop=1).outliers
+array([2])
+"""
+
+from quadsweep.conic import Conic
+from quadsweep.result import Result
+from quadsweep.solve import solve
+
+__version__ = "0.1.0"
+
+__all__ = ["Conic", "Result", "__version__", "solve"]

@@ -1,0 +1,43 @@
+"""Types of the compiled half; see _core/README.md."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+STATUSES: list[str]
+
+def solve(
+    x: NDArray[np.float64],
+    y: NDArray[np.float64],
+    k: int,
+    objective: str,
+    method: str,
+    tol: float,
+    time_limit: float,
+    n_jobs: int,
+    seed: int,
+    callback: Callable[[float, float, int, float], object] | None,
+) -> tuple[NDArray[np.int64], float, float, str, int]: ...
+def solve_many(
+    x: NDArray[np.float64],
+    y: NDArray[np.float64],
+    k: int,
+    objective: str,
+    method: str,
+    tol: float,
+    time_limit: float,
+    n_jobs: int,
+    seed: int,
+) -> tuple[
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.uint8],
+    NDArray[np.int8],
+    NDArray[np.uint64],
+]: ...
+def value(
+    x: NDArray[np.float64], y: NDArray[np.float64], subset: Sequence[int], objective: str
+) -> float: ...
+def instruction_set() -> str: ...
+def choose_instruction_set(name: str) -> bool: ...

@@ -1,0 +1,190 @@
+// The one place where C++ meets Python. Arrays come in validated (see validation.py), the GIL is
+// released while a method runs, and taken again only to look for Ctrl-C and to report progress.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "control.hpp"
+#include "hot_loops.hpp"
+#include "methods.hpp"
+#include "parallel.hpp"
+#include "points.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace quadsweep {
+namespace {
+
+using Column = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+std::span<const double> span(const Column& c) { return {c.data(), c.size()}; }
+std::span<const double> row(const Matrix& m, std::int64_t i) {
+    return {m.data() + i * static_cast<std::int64_t>(m.shape(1)), m.shape(1)};
+}
+
+template <class T>
+auto to_numpy(std::vector<T>&& values, std::initializer_list<std::size_t> shape) {
+    auto* held = new std::vector<T>(std::move(values));
+    nb::capsule owner(held, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return nb::ndarray<nb::numpy, T>(held->data(), shape, owner);
+}
+
+Objective objective_named(const std::string& wanted) {
+    for (int i = 0; i < 7; ++i) {
+        const auto o = static_cast<Objective>(i);
+        if (name(o) == wanted) return o;
+    }
+    throw std::invalid_argument("unknown objective " + wanted);
+}
+
+Method method_named(const std::string& wanted) {
+    const Method method = find_method(wanted);
+    if (method == nullptr) throw std::invalid_argument("unknown method " + wanted);
+    return method;
+}
+
+// Ctrl-C is taken as a wish to see the best so far: the exception is swallowed, the answer says
+// `interrupted`. A callback that raises ends the call with its own exception.
+class Watch {
+  public:
+    Watch(Control& control, nb::object callback, const Problem& problem)
+        : callback_(std::move(callback)) {
+        control.on_tick = [this, &problem](const Progress& p) { return tick(problem, p); };
+    }
+    void rethrow() {
+        if (failure_) std::rethrow_exception(failure_);
+    }
+
+  private:
+    bool tick(const Problem& problem, const Progress& p) {
+        nb::gil_scoped_acquire gil;
+        if (PyErr_CheckSignals() != 0) {
+            PyErr_Clear();
+            return false;
+        }
+        if (callback_.is_none()) return true;
+        try {
+            nb::object wish =
+                callback_(value_of(problem.points, problem.objective, p.score),
+                          value_of(problem.points, problem.objective, p.bound), p.nodes, p.seconds);
+            return !(nb::isinstance<nb::bool_>(wish) && !nb::cast<bool>(wish));
+        } catch (...) {
+            failure_ = std::current_exception();
+            return false;
+        }
+    }
+
+    nb::object callback_;
+    std::exception_ptr failure_;
+};
+
+Problem make_problem(std::span<const double> x, std::span<const double> y, int k,
+                     Objective objective, double tol, std::uint64_t seed, int n_jobs) {
+    return {standardise(x, y, objective), objective, k, tol, seed, n_jobs};
+}
+
+nb::tuple to_tuple(const Problem& problem, Answer&& answer) {
+    const std::size_t found = answer.inliers.size();
+    const double value = value_of(problem.points, problem.objective, answer.score);
+    const double bound = value_of(problem.points, problem.objective, answer.bound);
+    std::vector<std::int64_t> inliers(answer.inliers.begin(), answer.inliers.end());
+    return nb::make_tuple(to_numpy(std::move(inliers), {found}), value, bound,
+                          std::string(name(answer.status)), answer.nodes);
+}
+
+nb::tuple solve(const Column& x, const Column& y, int k, const std::string& objective,
+                const std::string& method, double tol, double time_limit, int n_jobs,
+                std::uint64_t seed, nb::object callback) {
+    const Method run = method_named(method);
+    const Objective chosen = objective_named(objective);
+    Control control(time_limit);
+    Problem problem;
+    Watch watch(control, std::move(callback), problem);
+    Answer answer;
+    {
+        nb::gil_scoped_release released;
+        problem = make_problem(span(x), span(y), k, chosen, tol, seed, n_jobs);
+        answer = run(problem, control);
+    }
+    watch.rethrow();
+    return to_tuple(problem, std::move(answer));
+}
+
+// T problems over threads, each solved by one thread.
+nb::tuple solve_many(const Matrix& x, const Matrix& y, int k, const std::string& objective,
+                     const std::string& method, double tol, double time_limit, int n_jobs,
+                     std::uint64_t seed) {
+    const Method run = method_named(method);
+    const Objective chosen = objective_named(objective);
+    const auto count = static_cast<std::int64_t>(x.shape(0));
+    const std::size_t n = x.shape(1);
+    std::vector<double> values(count, std::numeric_limits<double>::quiet_NaN()), bounds = values;
+    std::vector<std::uint8_t> masks(count * n, 0);
+    std::vector<std::int8_t> statuses(count, static_cast<std::int8_t>(Status::interrupted));
+    std::vector<std::uint64_t> nodes(count, 0);
+    Control control(time_limit);
+    const Problem nothing;
+    Watch watch(control, nb::none(), nothing);
+    {
+        nb::gil_scoped_release released;
+        parallel_for(n_jobs, count, [&](int worker, std::int64_t t) {
+            if (worker == 0) control.look([] { return Progress{}; });
+            if (control.stopped()) {
+                statuses[t] = static_cast<std::int8_t>(control.status(Status::optimal));
+                return true;
+            }
+            const Problem problem = make_problem(row(x, t), row(y, t), k, chosen, tol, seed, 1);
+            Control own(std::max(time_limit - control.seconds(), 0.0));
+            const Answer answer = run(problem, own);
+            values[t] = value_of(problem.points, chosen, answer.score);
+            bounds[t] = value_of(problem.points, chosen, answer.bound);
+            for (int i : answer.inliers) masks[t * n + i] = 1;
+            statuses[t] = static_cast<std::int8_t>(answer.status);
+            nodes[t] = answer.nodes;
+            return true;
+        });
+    }
+    watch.rethrow();
+    const auto T = static_cast<std::size_t>(count);
+    return nb::make_tuple(to_numpy(std::move(values), {T}), to_numpy(std::move(bounds), {T}),
+                          to_numpy(std::move(masks), {T, n}), to_numpy(std::move(statuses), {T}),
+                          to_numpy(std::move(nodes), {T}));
+}
+
+// Value of one given subset, by the accurate formula, and the bound no subset passes.
+double value(const Column& x, const Column& y, const std::vector<int>& subset,
+             const std::string& objective) {
+    const Objective chosen = objective_named(objective);
+    const Points points = standardise(span(x), span(y), chosen);
+    return value_of(points, chosen, accurate_score(points, subset, chosen));
+}
+
+}  // namespace
+}  // namespace quadsweep
+
+NB_MODULE(_core, m) {
+    using namespace quadsweep;
+    m.doc() = "The compiled half of quadsweep; see _core/README.md.";
+    m.def("solve", &solve, "x"_a, "y"_a, "k"_a, "objective"_a, "method"_a, "tol"_a, "time_limit"_a,
+          "n_jobs"_a, "seed"_a, "callback"_a.none());
+    m.def("solve_many", &solve_many, "x"_a, "y"_a, "k"_a, "objective"_a, "method"_a, "tol"_a,
+          "time_limit"_a, "n_jobs"_a, "seed"_a);
+    m.def("value", &value, "x"_a, "y"_a, "subset"_a, "objective"_a);
+    m.def("instruction_set", [] { return std::string(hot_loops().name); });
+    m.def(
+        "choose_instruction_set",
+        [](const std::string& wanted) { return choose_hot_loops(wanted); }, "name"_a);
+    nb::list statuses;
+    for (int s = 0; s < 5; ++s) statuses.append(std::string(name(static_cast<Status>(s))));
+    m.attr("STATUSES") = statuses;
+}

@@ -1,0 +1,20 @@
+// Every method that chooses a subset has one signature; bindings.cpp finds them by name here.
+#pragma once
+
+#include <string_view>
+
+#include "control.hpp"
+#include "points.hpp"
+
+namespace quadsweep {
+
+using Method = Answer (*)(const Problem&, Control&);
+
+Answer exhaustive(const Problem& problem, Control& control);
+
+inline Method find_method(std::string_view name) {
+    if (name == "exhaustive") return exhaustive;
+    return nullptr;
+}
+
+}  // namespace quadsweep

@@ -1,0 +1,153 @@
+#include "points.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace quadsweep {
+namespace {
+
+double middle(std::vector<double> v) {
+    const auto mid = v.begin() + static_cast<std::ptrdiff_t>((v.size() - 1) / 2);
+    std::nth_element(v.begin(), mid, v.end());
+    return *mid;
+}
+
+// Exponent of the median distance from zero or, where more than half the points coincide, of the
+// mean one; 0 for a constant column.
+int spread_exponent(const std::vector<double>& v) {
+    std::vector<double> distance(v.size());
+    std::transform(v.begin(), v.end(), distance.begin(), [](double t) { return std::fabs(t); });
+    double spread = middle(distance);
+    if (spread == 0) {
+        for (double t : distance) spread += t / static_cast<double>(distance.size());
+    }
+    return spread > 0 ? std::ilogb(spread) : 0;
+}
+
+void centre(std::span<const double> from, std::vector<double>& to, double& m) {
+    to.assign(from.begin(), from.end());
+    m = middle(to);
+    for (double& t : to) t -= m;
+}
+
+void rescale(std::vector<double>& v, int exponent) {
+    if (exponent == 0) return;
+    const double factor = std::ldexp(1.0, -exponent);
+    if (std::isnormal(factor)) {
+        for (double& t : v) t *= factor;
+    } else {
+        for (double& t : v) t = std::ldexp(t, -exponent);
+    }
+}
+
+double half_range(const std::vector<double>& v) {
+    const auto [lo, hi] = std::minmax_element(v.begin(), v.end());
+    return (*hi - *lo) / 2;
+}
+
+}  // namespace
+
+Points standardise(std::span<const double> x, std::span<const double> y, Objective objective) {
+    Points p;
+    centre(x, p.x, p.mx);
+    centre(y, p.y, p.my);
+    p.ex = spread_exponent(p.x);
+    p.ey = spread_exponent(p.y);
+    if (objective == Objective::tv || objective == Objective::dv)
+        p.ex = p.ey = std::max(p.ex, p.ey);
+    rescale(p.x, p.ex);
+    rescale(p.y, p.ey);
+    return p;
+}
+
+std::string_view name(Status status) {
+    switch (status) {
+        case Status::optimal:
+            return "optimal";
+        case Status::best_separable:
+            return "best_separable";
+        case Status::heuristic:
+            return "heuristic";
+        case Status::time_limit:
+            return "time_limit";
+        case Status::interrupted:
+            break;
+    }
+    return "interrupted";
+}
+
+double accurate_score(const Points& points, std::span<const int> subset, Objective objective) {
+    const double k = static_cast<double>(subset.size());
+    double mx = 0, my = 0;
+    for (int i : subset) {
+        mx += points.x[i];
+        my += points.y[i];
+    }
+    mx /= k;
+    my /= k;
+    const double x0 = points.x[subset[0]], y0 = points.y[subset[0]];
+    bool x_varies = false, y_varies = false;
+    Moments s;
+    for (int i : subset) {
+        x_varies |= points.x[i] != x0;
+        y_varies |= points.y[i] != y0;
+        s.add(points.x[i] - mx, points.y[i] - my);
+    }
+    Centred m = centred(s, k);
+    if (!x_varies) m.a = m.c = 0;
+    if (!y_varies) m.b = m.c = 0;
+    return score(objective, m, k);
+}
+
+// A column within an interval of length 2h has variance at most h^2 (Popoviciu).
+double trivial_bound(const Problem& problem) {
+    const double hx = half_range(problem.points.x), hy = half_range(problem.points.y);
+    const double up = 1 + 1e-12;
+    switch (problem.objective) {
+        case Objective::r2:
+        case Objective::r:
+            return 1;
+        case Objective::cov:
+            return hx * hy * up;
+        case Objective::dv:
+            return hx * hx * up;
+        case Objective::tv:
+        case Objective::var:
+        case Objective::lts:
+            break;
+    }
+    return 0;
+}
+
+double value_of(const Points& points, Objective objective, double score) {
+    const double value = sense(objective) * score;
+    switch (objective) {
+        case Objective::r2:
+        case Objective::r:
+            return value;
+        case Objective::cov:
+            return std::ldexp(value, points.ex + points.ey);
+        case Objective::dv:
+        case Objective::tv:
+        case Objective::var:
+            return std::ldexp(value, 2 * points.ex);
+        case Objective::lts:
+            break;
+    }
+    return std::ldexp(value, 2 * points.ey);
+}
+
+bool Incumbent::offer(double candidate, std::span<const int> sorted_subset) {
+    if (candidate < score || candidate == undefined) return false;
+    if (candidate == score &&
+        !std::lexicographical_compare(sorted_subset.begin(), sorted_subset.end(), subset.begin(),
+                                      subset.end())) {
+        return false;
+    }
+    score = candidate;
+    subset.assign(sorted_subset.begin(), sorted_subset.end());
+    return true;
+}
+
+}  // namespace quadsweep

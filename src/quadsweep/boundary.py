@@ -1,0 +1,85 @@
+"""The conic between inliers and outliers, or the reason why there is none.
+
+First the gradient of the objective at the optimum: its level set is the boundary the paper draws,
+and it separates all but about one optimum in ten thousand. Where it does not, the plane with the
+widest margin under L5, by a linear program. What is returned has been checked on every point.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quadsweep.conic import Conic
+from quadsweep.objectives import Objective
+
+Floats = NDArray[np.float64]
+
+_LARGEST_PROGRAM = 5000
+
+
+def boundary(
+    x: Floats, y: Floats, mask: NDArray[np.bool_], objective: Objective
+) -> tuple[Conic | None, str]:
+    """A conic with the points of ``mask`` on its positive side and all others on its negative one.
+
+    Returns
+    -------
+    conic : Conic or None
+    reason : str
+        Empty if there is a conic, otherwise a sentence.
+    """
+    if mask.all():
+        return None, "Nothing is dropped, so there is no boundary."
+    if objective.name == "var":
+        y = np.zeros_like(x)
+    conic = gradient_conic(x, y, mask, objective)
+    if conic is not None and conic.separates(x, y, mask):
+        return conic, ""
+    if len(x) > _LARGEST_PROGRAM:
+        return None, "No conic was looked for: the gradient's does not separate, and n is large."
+    conic = widest_conic(x, y, mask)
+    if conic is not None and conic.separates(x, y, mask):
+        return conic, ""
+    return None, "No conic that separates the inliers from the outliers was found."
+
+
+def gradient_conic(
+    x: Floats, y: Floats, mask: NDArray[np.bool_], objective: Objective
+) -> Conic | None:
+    """Level set of the first-order gain, half way between the two sides; None if undefined."""
+    xi, yi = x[mask], y[mask]
+    sx, sy = float(np.std(xi)) or 1.0, float(np.std(yi)) or 1.0
+    if objective.name in ("tv", "dv"):
+        sx = sy = max(sx, sy)
+    origin = float(np.mean(xi)), float(np.mean(yi))
+    u, w = (x - origin[0]) / sx, (y - origin[1]) / sy
+    try:
+        g = objective.gradient(u[mask], w[mask])
+    except ZeroDivisionError:
+        return None
+    gain = g[0] * u * u + g[1] * u * w + g[2] * w * w
+    level = (float(gain[mask].min()) + float(gain[~mask].max())) / 2
+    return Conic((*g, 0.0, 0.0, -level), origin, (sx, sy))
+
+
+def widest_conic(x: Floats, y: Floats, mask: NDArray[np.bool_]) -> Conic | None:
+    """The conic with the largest margin under L5, coefficients in [-1, 1], or None."""
+    from scipy.optimize import linprog
+
+    origin = float(np.mean(x)), float(np.mean(y))
+    scale = float(np.std(x)) or 1.0, float(np.std(y)) or 1.0
+    u, w = (x - origin[0]) / scale[0], (y - origin[1]) / scale[1]
+    features = np.column_stack([u * u, u * w, w * w, u, w, np.ones_like(u)])
+    features /= np.linalg.norm(features, axis=1)[:, None]
+    side = np.where(mask, 1.0, -1.0)[:, None]
+    program = linprog(
+        [0.0] * 6 + [-1.0],
+        A_ub=np.hstack([-side * features, np.ones((len(u), 1))]),
+        b_ub=np.zeros(len(u)),
+        bounds=[(-1, 1)] * 6 + [(0, 1)],
+    )
+    if program.status != 0 or program.x[6] <= 0:
+        return None
+    a, b, c, d, e, f = (float(v) for v in program.x[:6])
+    return Conic((a, b, c, d, e, f), origin, scale)

@@ -1,0 +1,29 @@
+"""One algorithm a file; each is a function from a Problem to an Outcome.
+
+=============  ==========================================  ======================
+method         what its answer is                          cost
+=============  ==========================================  ======================
+exhaustive     the best of all subsets                     C(n, k)
+naive          the paper's sweep, every d-tuple            n^(d+1) log n
+sweep          the best separable subset                   n^d log n
+concentrate    a good subset, no proof                     n per step
+univariate     the best subset for ``var``                 n log n
+=============  ==========================================  ======================
+"""
+
+from quadsweep.methods.concentrate import concentrate
+from quadsweep.methods.exhaustive import exhaustive
+from quadsweep.methods.naive import naive
+from quadsweep.methods.problem import Method, Outcome, Problem
+from quadsweep.methods.sweep import sweep
+from quadsweep.methods.univariate import univariate
+
+METHODS: dict[str, Method] = {
+    "exhaustive": exhaustive,
+    "naive": naive,
+    "sweep": sweep,
+    "concentrate": concentrate,
+    "univariate": univariate,
+}
+
+__all__ = ["METHODS", "Method", "Outcome", "Problem"]

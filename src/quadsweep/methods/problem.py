@@ -1,0 +1,71 @@
+"""What every method is given and what it gives back."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quadsweep import _core
+from quadsweep.objectives import Objective
+
+Floats = NDArray[np.float64]
+Callback = Callable[[float, float, int, float], object]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Clean points and the question asked of them.
+
+    ``callback(value, bound, nodes, seconds)`` is called about twenty times a second; returning
+    False stops the method, which then answers ``interrupted``.
+    """
+
+    x: Floats
+    y: Floats
+    k: int
+    objective: Objective
+    tol: float = 1e-9
+    time_limit: float = math.inf
+    n_jobs: int = 1
+    seed: int = 0
+    callback: Callback | None = None
+
+    @property
+    def n(self) -> int:
+        return len(self.x)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A method's answer: positions of the kept points (empty if no subset has a value)."""
+
+    inliers: NDArray[np.int64]
+    value: float
+    bound: float
+    status: str
+    nodes: int
+
+
+Method = Callable[[Problem], Outcome]
+
+
+def compiled(method: str, problem: Problem) -> Outcome:
+    """Run a method of the compiled core."""
+    return Outcome(
+        *_core.solve(
+            problem.x,
+            problem.y,
+            problem.k,
+            problem.objective.name,
+            method,
+            problem.tol,
+            problem.time_limit,
+            problem.n_jobs,
+            problem.seed,
+            problem.callback,
+        )
+    )

@@ -1,0 +1,174 @@
+"""The answer, its certificate, and how it introduces itself."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quadsweep.conic import Conic
+from quadsweep.objectives import OBJECTIVES
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+CERTIFICATE = {
+    "optimal": "proved: no other {k} of these {n} points do better",
+    "best_separable": "the best of the subsets that a conic cuts off; others were not looked at",
+    "heuristic": "a good subset, with no proof that it is the best",
+    "time_limit": "the time limit stopped the search; the best subset so far",
+    "interrupted": "interrupted; the best subset so far",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """The chosen subset and what is known about it.
+
+    Attributes
+    ----------
+    inliers, outliers : sorted arrays of positions in the data as given.
+    mask : boolean array, as long as the data given; True for inliers.
+    value : float
+        The objective on the inliers.
+    bound : float
+        No subset of this size has a better value.
+    gap : float
+        Distance between the two, 0 when the proof is complete without slack.
+    status : str
+        ``optimal``, ``best_separable``, ``heuristic``, ``time_limit`` or ``interrupted``.
+    message : str
+        The status in words, and anything else worth knowing.
+    objective, method : str
+    n, k : int
+        Points considered (rows with missing values left out) and points kept.
+    slope, intercept : float
+        Least squares line of the inliers.
+    conic : Conic or None
+        A curve with the inliers on one side and the outliers on the other.
+    nodes : int
+        Subsets, hyperplanes or boxes looked at.
+    seconds : float
+        Time taken.
+    x, y : arrays
+        The data as given.
+    """
+
+    inliers: Ints
+    outliers: Ints
+    mask: NDArray[np.bool_]
+    value: float
+    bound: float
+    gap: float
+    status: str
+    message: str
+    objective: str
+    method: str
+    n: int
+    k: int
+    slope: float
+    intercept: float
+    conic: Conic | None
+    nodes: int
+    seconds: float
+    x: Floats = field(repr=False)
+    y: Floats = field(repr=False)
+
+    def __post_init__(self) -> None:
+        assert len(self.inliers) == self.k
+        assert len(self.outliers) == self.n - self.k
+        assert self.gap >= 0
+
+    @property
+    def success(self) -> bool:
+        """True if the answer is proved to be the best."""
+        return self.status == "optimal"
+
+    @property
+    def omitted(self) -> Ints:
+        """Positions left out because of a missing value."""
+        used = np.zeros(len(self.mask), dtype=bool)
+        used[self.inliers] = used[self.outliers] = True
+        return np.flatnonzero(~used)
+
+    def summary(self) -> str:
+        """What was found, how sure we are, and what to beware of, as text."""
+        return "\n".join(f"{name + ':':<14}{text}" for name, text in self._lines())
+
+    def _lines(self) -> list[tuple[str, str]]:
+        objective = OBJECTIVES[self.objective]
+        everything = np.union1d(self.inliers, self.outliers)
+        before = objective.value(self.x[everything], self.y[everything])
+        lines = [
+            ("kept", f"{self.k} of {self.n} points"),
+            (objective.title, f"{self.value:.6g}   (all {self.n} points: {before:.6g})"),
+            ("certificate", CERTIFICATE[self.status].format(k=self.k, n=self.n)),
+        ]
+        if self.status != "optimal":
+            lines.append(("bound", f"{self.bound:.6g}   (gap {self.gap:.3g})"))
+        if self.objective != "var":
+            lines.append(("line", f"y = {self.slope:.6g} x {self.intercept:+.6g}"))
+        lines.append(("dropped", _some(self.outliers)))
+        if len(self.omitted):
+            lines.append(("left out", f"{_some(self.omitted)} (missing values)"))
+        lines.append(("beware", self._caution()))
+        lines.append(("search", f"{self.method}, {self.nodes:,} nodes, {self.seconds:.3g} s"))
+        return lines
+
+    def _caution(self) -> str:
+        share = self.k / self.n
+        if self.objective in ("r2", "r") and share < 0.75:
+            return (
+                f"the best {share:.0%} of pure noise also look like a line; "
+                "see quadsweep.significance"
+            )
+        return "the points were chosen to look like this; a usual p-value does not apply"
+
+    def plot(self, ax: Axes | None = None, **style: Any) -> Axes:
+        """Inliers, outliers, the lines with and without trimming, the conic."""
+        from quadsweep.plotting.result import plot_result
+
+        return plot_result(self, ax=ax, **style)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        return {
+            "objective": self.objective,
+            "method": self.method,
+            "n": self.n,
+            "k": self.k,
+            "value": self.value,
+            "bound": self.bound,
+            "gap": self.gap,
+            "status": self.status,
+            "success": self.success,
+            "message": self.message,
+            "inliers": self.inliers.tolist(),
+            "outliers": self.outliers.tolist(),
+            "omitted": self.omitted.tolist(),
+            "slope": self.slope,
+            "intercept": self.intercept,
+            "conic": None if self.conic is None else self.conic.to_dict(),
+            "nodes": self.nodes,
+            "seconds": self.seconds,
+        }
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th style='text-align:left'>{html.escape(name)}</th>"
+            f"<td style='text-align:left'>{html.escape(text)}</td></tr>"
+            for name, text in self._lines()
+        )
+        return f"<table>{rows}</table>"
+
+
+def _some(positions: Ints, most: int = 12) -> str:
+    shown = ", ".join(str(p) for p in positions[:most])
+    more = len(positions) - most
+    return f"{shown or 'none'}, and {more:,} more" if more > 0 else shown or "none"

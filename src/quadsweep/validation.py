@@ -1,0 +1,194 @@
+"""The border: whatever the user hands over becomes clean arrays here, or one clear sentence.
+
+Nothing behind this module checks its input again.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quadsweep.objectives import Objective
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Validated points.
+
+    Attributes
+    ----------
+    x, y : float64 arrays without NaN or infinity; y is all zeros where only x is used.
+    rows : for each point its position in what the user gave.
+    given : how many rows the user gave.
+    """
+
+    x: Floats
+    y: Floats
+    rows: Ints
+    given: int
+
+    @property
+    def n(self) -> int:
+        return len(self.x)
+
+
+def column(values: Any, name: str) -> Floats:
+    """A one-dimensional float64 array, or a TypeError or ValueError naming the argument."""
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise ValueError(f"{name} must be one-dimensional; got an array of shape {array.shape}")
+    if array.dtype.kind == "O":
+        array = _numbers(array, name)
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"{name} must hold real numbers; got {_kind(array)}")
+    return np.ascontiguousarray(array, dtype=np.float64)
+
+
+def _numbers(array: NDArray[Any], name: str) -> NDArray[Any]:
+    """Object arrays: numbers and None pass (None as NaN), anything else is named."""
+    out = np.empty(len(array))
+    for i, value in enumerate(array):
+        if value is None:
+            out[i] = math.nan
+        elif isinstance(value, (numbers.Real, np.number)) or _is_missing(value):
+            try:
+                out[i] = float(value)
+            except TypeError:
+                out[i] = math.nan
+        else:
+            raise TypeError(f"{name} must hold real numbers; got {value!r} at index {i}")
+    return out
+
+
+def _is_missing(value: Any) -> bool:
+    return type(value).__name__ in {"NAType", "NaTType", "Decimal"}
+
+
+def _kind(array: NDArray[Any]) -> str:
+    names = {"U": "text", "S": "bytes", "c": "complex numbers", "M": "dates", "m": "durations"}
+    return names.get(array.dtype.kind, f"dtype {array.dtype}")
+
+
+def sample(x: Any, y: Any, objective: Objective, nan_policy: str = "raise") -> Sample:
+    """Columns checked against each other and against the objective."""
+    if nan_policy not in ("raise", "omit"):
+        raise ValueError(f"nan_policy must be 'raise' or 'omit'; got {nan_policy!r}")
+    xs = column(x, "x")
+    if y is None:
+        if objective.name != "var":
+            raise ValueError(f"y may be left out only for objective 'var'; got {objective.name!r}")
+        ys = np.zeros_like(xs)
+    else:
+        ys = column(y, "y")
+    if len(xs) != len(ys):
+        raise ValueError(f"x and y must have the same length; got {len(xs)} and {len(ys)}")
+    if len(xs) == 0:
+        raise ValueError("x and y must hold at least two points; got none")
+    return _finite(xs, ys, nan_policy)
+
+
+def _finite(xs: Floats, ys: Floats, nan_policy: str) -> Sample:
+    bad = ~(np.isfinite(xs) & np.isfinite(ys))
+    if not bad.any():
+        return Sample(xs, ys, np.arange(len(xs)), len(xs))
+    if nan_policy == "raise":
+        raise ValueError(
+            f"x and y must be finite; got {int(bad.sum())} rows with NaN or infinity, the first at "
+            f"index {int(np.argmax(bad))} (nan_policy='omit' leaves them out)"
+        )
+    rows = np.flatnonzero(~bad)
+    if len(rows) == 0:
+        raise ValueError("x and y must hold finite points; every row has NaN or infinity")
+    return Sample(xs[rows], ys[rows], rows, len(xs))
+
+
+def keep_count(n: int, k: Any, drop: Any, objective: Objective) -> int:
+    """How many points to keep, from exactly one of ``k`` and ``drop``.
+
+    A share keeps ``ceil(k * n)`` points, or removes ``floor(drop * n)``.
+    """
+    if (k is None) == (drop is None):
+        given = "neither" if k is None else "both"
+        raise ValueError(f"give exactly one of k (points to keep) and drop; got {given}")
+    name, amount = ("k", k) if drop is None else ("drop", drop)
+    count = _count(amount, name, n)
+    keep = count if drop is None else n - count
+    least = objective.min_k
+    if not least <= keep <= n:
+        raise ValueError(
+            f"{name}={amount} keeps {keep} of {n} points; {objective.name} needs between {least} "
+            f"and n = {n}"
+        )
+    return keep
+
+
+def _count(amount: Any, name: str, n: int) -> int:
+    if isinstance(amount, (bool, np.bool_)) or not isinstance(amount, (numbers.Real, np.number)):
+        raise TypeError(f"{name} must be a whole number or a share in (0, 1); got {amount!r}")
+    if isinstance(amount, (numbers.Integral, np.integer)):
+        return int(amount)
+    share = float(amount)
+    if not 0 < share < 1:
+        raise ValueError(f"{name} must be a whole number or a share in (0, 1); got {amount!r}")
+    slack = 1e-9
+    return math.ceil(share * n - slack) if name == "k" else math.floor(share * n + slack)
+
+
+def check_varies(points: Sample, objective: Objective) -> None:
+    """Some subset must have a value: a column the objective divides by may not be constant."""
+    for name, values, needed in (
+        ("x", points.x, objective.needs_x),
+        ("y", points.y, objective.needs_y),
+    ):
+        if needed and np.all(values == values[0]):
+            raise ValueError(
+                f"{name} is constant ({values[0]:g} in all {points.n} rows), so {objective.name} "
+                "is undefined on every subset"
+            )
+
+
+def tolerance(tol: Any) -> float:
+    if not isinstance(tol, (numbers.Real, np.number)) or not 0 <= float(tol) < 1:
+        raise ValueError(f"tol must be a number in [0, 1); got {tol!r}")
+    return float(tol)
+
+
+def seconds(time_limit: Any) -> float:
+    """A time limit, infinite for None."""
+    if time_limit is None:
+        return math.inf
+    if not isinstance(time_limit, (numbers.Real, np.number)) or not float(time_limit) >= 0:
+        raise ValueError(f"time_limit must be None or seconds >= 0; got {time_limit!r}")
+    return float(time_limit)
+
+
+def whole(value: Any, name: str, least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, (numbers.Integral, np.integer)):
+        raise TypeError(f"{name} must be a whole number; got {value!r}")
+    if int(value) < least:
+        raise ValueError(f"{name} must be at least {least}; got {value}")
+    return int(value)
+
+
+def jobs(n_jobs: Any, default: int | None = None) -> int:
+    """Threads: None is ``default`` or every core, negative counts back from every core."""
+    cores = (
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    )
+    if n_jobs is None:
+        return default or cores
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, (numbers.Integral, np.integer)):
+        raise TypeError(f"n_jobs must be None or a whole number; got {n_jobs!r}")
+    count = int(n_jobs)
+    if count == 0:
+        raise ValueError("n_jobs must be None, positive, or negative to count back from all; got 0")
+    return count if count > 0 else max(1, cores + 1 + count)
