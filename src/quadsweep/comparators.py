@@ -1,0 +1,390 @@
+"""The methods a trimmed correlation is compared with, each a function of columns and a size.
+
+They answer different questions, so each fills in what it has: a subset, a line, a correlation.
+
+=================  ==================================================  ======  ====  ===========
+name               idea                                                subset  line  correlation
+=================  ==================================================  ======  ====  ===========
+anneal_published   simanneal from 1e5 to 1: a random walk on R2        yes     yes   yes
+anneal_fair        the same steps from 1 to 1e-4                       yes     yes   yes
+lts                k points with the least residual sum of squares     yes     yes   yes
+ransac             most points near a line through a random sample     yes     yes   yes
+mcd                k points with the smallest covariance determinant   yes     yes   yes
+theil_sen          median of the lines through pairs of points                 yes
+pearson            all points                                                  yes   yes
+spearman           ranks                                                             yes
+kendall            pairs in the same order                                           yes
+quadrant           signs about the medians                                           yes
+biweight           weights that fade with distance from the medians                  yes
+=================  ==================================================  ======  ====  ===========
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quadsweep.objectives import OBJECTIVES, centred_sums
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+ANNEALING_STEPS = 10_000
+RANSAC_TRIALS = 100
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """What a method has to say; None where it says nothing.
+
+    Attributes
+    ----------
+    subset : boolean array or None
+        The points the method relies on, not always k of them.
+    slope, intercept : float or None
+    correlation : float or None
+    """
+
+    subset: Mask | None = None
+    slope: float | None = None
+    intercept: float | None = None
+    correlation: float | None = None
+
+
+Comparator = Callable[..., Estimate]
+
+
+def of_subset(x: Floats, y: Floats, subset: Mask) -> Estimate:
+    """Least squares line and Pearson correlation of some of the points."""
+    a, b, c = centred_sums(x[subset], y[subset])
+    if not a > 0:
+        return Estimate(subset)
+    slope = c / a
+    intercept = float(y[subset].mean() - slope * x[subset].mean())
+    r = c / math.sqrt(a) / math.sqrt(b) if b > 0 else None
+    return Estimate(subset, slope, intercept, r)
+
+
+def anneal_published(
+    x: Floats, y: Floats, k: int, *, seed: int = 0, steps: int = ANNEALING_STEPS
+) -> Estimate:
+    """Simulated annealing with the temperatures of the paper, 1e5 down to 1.
+
+    R2 lies in [0, 1], so at these temperatures at least a third, and mostly all, of the worsening
+    steps are taken: the walk is nearly a random one, and its success that of as many draws.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.array([1.0, 2, 3, 4, 5]); y = np.array([1.0, 2, 9, 4, 5])
+    >>> anneal_published(x, y, 4).subset
+    array([ True,  True, False,  True,  True])
+    """
+    return _anneal(x, y, k, 1e5, 1.0, steps, seed)
+
+
+def anneal_fair(
+    x: Floats, y: Floats, k: int, *, seed: int = 0, steps: int = ANNEALING_STEPS
+) -> Estimate:
+    """Simulated annealing with temperatures that suit a score in [0, 1], 1 down to 1e-4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.array([1.0, 2, 3, 4, 5]); y = np.array([1.0, 2, 9, 4, 5])
+    >>> anneal_fair(x, y, 4).slope
+    1.0
+    """
+    return _anneal(x, y, k, 1.0, 1e-4, steps, seed)
+
+
+# simanneal draws from the global generator of `random`, so one annealing at a time may own it.
+_GLOBAL_GENERATOR = threading.Lock()
+
+
+def _anneal(
+    x: Floats, y: Floats, k: int, hottest: float, coldest: float, steps: int, seed: int
+) -> Estimate:
+    annealer = _annealer_class()(x, y, k, hottest, coldest, steps)
+    with _GLOBAL_GENERATOR:
+        before = random.getstate()
+        try:
+            random.seed(seed)
+            annealer.shuffle()
+            state, _ = annealer.anneal()
+        finally:
+            random.setstate(before)
+    subset = np.zeros(len(x), dtype=bool)
+    subset[state[:k]] = True
+    return of_subset(x, y, subset)
+
+
+def _annealer_class() -> Any:
+    from simanneal import Annealer
+
+    class SubsetAnnealer(Annealer):  # type: ignore[misc]
+        """A state is a list: an order of the points, kept ones first, then the kept's five sums."""
+
+        copy_strategy = "slice"
+        updates = 0
+
+        def __init__(
+            self, x: Floats, y: Floats, k: int, hottest: float, coldest: float, steps: int
+        ) -> None:
+            # Not the parent's: it takes Ctrl-C for itself and fails outside the main thread.
+            self.u = ((x - x.mean()) / (x.std() or 1.0)).tolist()
+            self.w = ((y - y.mean()) / (y.std() or 1.0)).tolist()
+            self.k, self.n = k, len(x)
+            self.Tmax, self.Tmin, self.steps = hottest, coldest, steps
+
+        def shuffle(self) -> None:
+            order = random.sample(range(self.n), self.n)
+            kept = [(self.u[i], self.w[i]) for i in order[: self.k]]
+            sums = [
+                sum(column)
+                for column in zip(*((u, w, u * u, u * w, w * w) for u, w in kept), strict=True)
+            ]
+            self.state = order + sums
+
+        def move(self) -> None:
+            """Swap a kept point for another one."""
+            if self.k == self.n:
+                return
+            state, n = self.state, self.n
+            p = int(random.random() * self.k)
+            q = self.k + int(random.random() * (n - self.k))
+            i, j = state[p], state[q]
+            state[p], state[q] = j, i
+            ui, wi, uj, wj = self.u[i], self.w[i], self.u[j], self.w[j]
+            state[n] += uj - ui
+            state[n + 1] += wj - wi
+            state[n + 2] += uj * uj - ui * ui
+            state[n + 3] += uj * wj - ui * wi
+            state[n + 4] += wj * wj - wi * wi
+
+        def energy(self) -> float:
+            su, sw, suu, suw, sww = self.state[self.n :]
+            a, b = suu - su * su / self.k, sww - sw * sw / self.k
+            c = suw - su * sw / self.k
+            return -c * c / (a * b) if a > 1e-12 and b > 1e-12 else 0.0
+
+    return SubsetAnnealer
+
+
+def lts(x: Floats, y: Floats, k: int, *, seed: int = 0) -> Estimate:
+    """Least trimmed squares, exactly.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> lts(np.array([1.0, 2, 3, 4, 5]), np.array([1.0, 2, 9, 4, 5]), 4).subset
+    array([ True,  True, False,  True,  True])
+    """
+    from quadsweep.solve import solve
+
+    result = solve(x, y, k, objective="lts", seed=seed, n_jobs=1)
+    return of_subset(x, y, result.mask)
+
+
+def ransac(
+    x: Floats,
+    y: Floats,
+    k: int,
+    *,
+    seed: int = 0,
+    min_samples: int | None = None,
+    stop_n_inliers: float = math.inf,
+) -> Estimate:
+    """Random sample consensus of scikit-learn, 100 trials.
+
+    ``min_samples`` is the size of a random sample, by default k, which is how the paper's "minimum
+    number of k inliers" reads in scikit-learn's terms. The line is that of the final fit; the
+    subset is the consensus. Empty if no sample found a consensus.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.arange(10.0); y = 2 * x; y[3] = 40
+    >>> round(ransac(x, y, 2).slope, 6)
+    2.0
+    """
+    from sklearn.linear_model import RANSACRegressor
+
+    model = RANSACRegressor(
+        _quiet_line(),
+        min_samples=k if min_samples is None else min_samples,
+        max_trials=RANSAC_TRIALS,
+        stop_n_inliers=stop_n_inliers,
+        random_state=seed % 2**32,
+    )
+    try:
+        model.fit(x[:, None], y)
+    except ValueError:
+        return Estimate()
+    kept = np.asarray(model.inlier_mask_, dtype=bool)
+    slope, intercept = float(model.estimator_.coef_[0]), float(model.estimator_.intercept_)
+    return Estimate(kept, slope, intercept, of_subset(x, y, kept).correlation)
+
+
+def _quiet_line() -> Any:
+    """Least squares that scores a consensus of one point as nan without a warning each time."""
+    from sklearn.linear_model import LinearRegression
+
+    class Line(LinearRegression):  # type: ignore[misc]
+        def score(self, points: Floats, targets: Floats, sample_weight: Any = None) -> float:
+            if len(targets) < 2:
+                return math.nan
+            return float(super().score(points, targets, sample_weight))
+
+    return Line()
+
+
+def mcd(x: Floats, y: Floats, k: int, *, seed: int = 0) -> Estimate:
+    """Minimum covariance determinant of scikit-learn, with a support of k points.
+
+    The subset and its correlation are those before reweighting, so that k points are compared with
+    k points.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.array([0.0, 1, 2, 3, 4, 5, 6, 30]); y = np.array([0.0, 1, 1, 3, 4, 4, 6, -30])
+    >>> int(mcd(x, y, 6).subset[-1])
+    0
+    """
+    from sklearn.covariance import fast_mcd
+
+    scale = x.std() or 1.0, y.std() or 1.0
+    points = np.column_stack([(x - x.mean()) / scale[0], (y - y.mean()) / scale[1]])
+    if np.linalg.matrix_rank(points) < 2:
+        return Estimate()
+    share = (k + 0.5) / len(x)  # scikit-learn rounds share * n down
+    _, _, support, _ = fast_mcd(points, support_fraction=min(share, 1.0), random_state=seed % 2**32)
+    return of_subset(x, y, np.asarray(support, dtype=bool))
+
+
+def theil_sen(x: Floats, y: Floats, k: int, *, seed: int = 0) -> Estimate:
+    """Theil-Sen line of scikit-learn, from all points.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.arange(10.0); y = 2 * x; y[3] = 40
+    >>> round(theil_sen(x, y, 9).slope, 1)
+    2.0
+    """
+    from sklearn.linear_model import TheilSenRegressor
+
+    model = TheilSenRegressor(random_state=seed % 2**32).fit(x[:, None], y)
+    return Estimate(None, float(model.coef_[0]), float(model.intercept_))
+
+
+def pearson(x: Floats, y: Floats, k: int, *, seed: int = 0) -> Estimate:
+    """Correlation and least squares line of all points, untrimmed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> round(pearson(np.array([0.0, 1, 2]), np.array([0.0, 1, 2]), 3).correlation, 12)
+    1.0
+    """
+    whole = of_subset(x, y, np.ones(len(x), dtype=bool))
+    return Estimate(None, whole.slope, whole.intercept, whole.correlation)
+
+
+def spearman(x: Floats, y: Floats, k: int, *, seed: int = 0) -> Estimate:
+    """Spearman's rank correlation of all points.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> round(spearman(np.array([0.0, 1, 2, 3]), np.array([0.0, 1, 8, 27]), 3).correlation, 12)
+    1.0
+    """
+    from scipy.stats import spearmanr
+
+    return _correlation(x, y, lambda: spearmanr(x, y).statistic)
+
+
+def kendall(x: Floats, y: Floats, k: int, *, seed: int = 0) -> Estimate:
+    """Kendall's tau-b of all points.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> round(kendall(np.array([0.0, 1, 2]), np.array([0.0, 2, 1]), 3).correlation, 12)
+    0.333333333333
+    """
+    from scipy.stats import kendalltau
+
+    return _correlation(x, y, lambda: kendalltau(x, y).statistic)
+
+
+def quadrant(x: Floats, y: Floats, k: int, *, seed: int = 0) -> Estimate:
+    """Quadrant correlation: the mean sign of (x - median)(y - median).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> quadrant(np.array([0.0, 1, 2, 3]), np.array([0.0, 1, 2, 3]), 4).correlation
+    1.0
+    """
+    signs = np.sign(x - np.median(x)) * np.sign(y - np.median(y))
+    return _correlation(x, y, lambda: signs.mean())
+
+
+def biweight(x: Floats, y: Floats, k: int, *, seed: int = 0) -> Estimate:
+    """Biweight midcorrelation: weights (1 - u^2)^2 for |u| < 1, u = (x - median) / (9 MAD).
+
+    None where a median absolute deviation is 0 and the weights are undefined.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.arange(6.0)
+    >>> round(biweight(x, 3 * x, 6).correlation, 12)
+    1.0
+    """
+    xs, ys = _biweight_scores(x), _biweight_scores(y)
+    if xs is None or ys is None:
+        return Estimate()
+    return _correlation(x, y, lambda: xs @ ys)
+
+
+def _biweight_scores(values: Floats) -> Floats | None:
+    """Weighted deviations from the median, of unit length."""
+    deviation = values - np.median(values)
+    spread = np.median(np.abs(deviation))
+    if spread == 0:
+        return None
+    u = deviation / (9 * spread)
+    scores: Floats = np.where(np.abs(u) < 1, deviation * (1 - u * u) ** 2, 0.0)
+    scores /= np.linalg.norm(scores)
+    return scores
+
+
+def _correlation(x: Floats, y: Floats, measure: Callable[[], Any]) -> Estimate:
+    if np.ptp(x) == 0 or np.ptp(y) == 0:
+        return Estimate()
+    return Estimate(correlation=float(measure()))
+
+
+def r2_of(x: Floats, y: Floats, subset: Mask) -> float:
+    """R2 of the least squares line of some of the points, nan where it is undefined."""
+    return OBJECTIVES["r2"].value(x[subset], y[subset])
+
+
+COMPARATORS: dict[str, Comparator] = {
+    f.__name__: f
+    for f in (
+        anneal_published, anneal_fair, lts, ransac, mcd, theil_sen,
+        pearson, spearman, kendall, quadrant, biweight,
+    )
+}  # fmt: skip
