@@ -33,6 +33,8 @@ def boundary(
         return None, "Nothing is dropped, so there is no boundary."
     if objective.name == "var":
         y = np.zeros_like(x)
+    if _twins(x, y, mask):
+        return None, "No conic separates them: an inlier and an outlier are the same point."
     conic = gradient_conic(x, y, mask, objective)
     if conic is not None and conic.separates(x, y, mask):
         return conic, ""
@@ -42,6 +44,13 @@ def boundary(
     if conic is not None and conic.separates(x, y, mask):
         return conic, ""
     return None, "No conic that separates the inliers from the outliers was found."
+
+
+def _twins(x: Floats, y: Floats, mask: NDArray[np.bool_]) -> bool:
+    """True if an inlier and an outlier coincide."""
+    order = np.lexsort((mask, y, x))
+    x, y, mask = x[order], y[order], mask[order]
+    return bool(np.any((np.diff(x) == 0) & (np.diff(y) == 0) & (mask[1:] != mask[:-1])))
 
 
 def gradient_conic(

@@ -55,13 +55,7 @@ class Conic:
     @property
     def coefficients(self) -> tuple[float, float, float, float, float, float]:
         """(A, B, C, D, E, F) on (x^2, xy, y^2, x, y, 1), in the data's own coordinates."""
-        a, b, c, d, e, f = self.local
-        (x0, y0), (sx, sy) = self.origin, self.scale
-        A, B, C = a / sx**2, b / (sx * sy), c / sy**2
-        D = d / sx - 2 * A * x0 - B * y0
-        E = e / sy - 2 * C * y0 - B * x0
-        F = f - d * x0 / sx - e * y0 / sy + A * x0**2 + B * x0 * y0 + C * y0**2
-        return A, B, C, D, E, F
+        return self.about((0.0, 0.0), (1.0, 1.0)).local
 
     @property
     def kind(self) -> str:
@@ -76,7 +70,7 @@ class Conic:
         size = float(np.prod(np.maximum(np.linalg.norm(matrix, axis=1), 1e-300)))
         degenerate = abs(float(np.linalg.det(matrix))) <= _FLAT * size
         if abs(disc) <= _FLAT * quadratic**2:
-            return "line pair" if degenerate else "parabola"
+            return self._parallel_lines() if degenerate else "parabola"
         if disc > 0:
             return "line pair" if degenerate else "hyperbola"
         if degenerate:
@@ -87,12 +81,22 @@ class Conic:
         A, B, C = a / sx**2, b / (sx * sy), c / sy**2
         return "circle" if max(abs(A - C), abs(B)) <= _FLAT * abs(A + C) else "ellipse"
 
+    def _parallel_lines(self) -> str:
+        """A quadratic in one direction only: two lines, one counted twice, or none."""
+        a, _, c, d, e, f = self.local
+        q, p = (a, d) if abs(a) >= abs(c) else (c, e)
+        disc = p * p - 4 * q * f
+        if abs(disc) <= _FLAT * max(p * p, abs(4 * q * f), q * q):
+            return "line"
+        return "line pair" if disc > 0 else "empty"
+
     @property
     def center(self) -> tuple[float, float] | None:
-        """Centre of symmetry, or None for a parabola or a line."""
-        a, b, c, d, e, _ = self.local
+        """Centre of symmetry, or None for a parabola or parallel lines, which have none or many."""
+        a, b, c, d, e, f = self.local
+        quadratic = max(abs(a), abs(b), abs(c))
         disc = b * b - 4 * a * c
-        if abs(disc) <= _FLAT * max(abs(a), abs(b), abs(c), 1e-300) ** 2:
+        if quadratic <= _FLAT * max(abs(d), abs(e), abs(f)) or abs(disc) <= _FLAT * quadratic**2:
             return None
         u = (2 * c * d - b * e) / disc
         w = (2 * a * e - b * d) / disc
@@ -107,10 +111,30 @@ class Conic:
     def curve(
         self, xlim: tuple[float, float], ylim: tuple[float, float], points: int = 400
     ) -> list[Floats]:
-        """The parts of the curve inside a window, each an array of (x, y) rows, for drawing."""
-        pieces = _branches(self, xlim, ylim, points, along_x=True)
-        pieces += _branches(self, xlim, ylim, points, along_x=False)
-        return pieces
+        """The curve inside a window, for drawing.
+
+        Returns
+        -------
+        list of arrays of (x, y) rows
+            One array a connected part; a closed curve ends where it starts. Empty if the window
+            meets no point of the curve.
+        """
+        from quadsweep.tracing import trace
+
+        middle = (xlim[0] + xlim[1]) / 2, (ylim[0] + ylim[1]) / 2
+        half = (xlim[1] - xlim[0]) / 2, (ylim[1] - ylim[0]) / 2
+        pieces = trace(self.about(middle, half).local, points)
+        return [np.asarray(middle) + piece * half for piece in pieces]
+
+    def about(self, origin: tuple[float, float], scale: tuple[float, float]) -> Conic:
+        """The same conic with coefficients in u = (x - x0) / sx, w = (y - y0) / sy."""
+        a, b, c, d, e, f = self.local
+        p, q = scale[0] / self.scale[0], scale[1] / self.scale[1]
+        u = (origin[0] - self.origin[0]) / self.scale[0]
+        w = (origin[1] - self.origin[1]) / self.scale[1]
+        linear = (2 * a * u + b * w + d) * p, (b * u + 2 * c * w + e) * q
+        constant = a * u * u + b * u * w + c * w * w + d * u + e * w + f
+        return Conic((a * p * p, b * p * q, c * q * q, *linear, constant), origin, scale)
 
     def plot(self, ax: Axes | None = None, **style: Any) -> Axes:
         """Draw the curve on ``ax``, within its present limits."""
@@ -126,52 +150,3 @@ class Conic:
             "coefficients": list(self.coefficients),
             "center": None if center is None else list(center),
         }
-
-
-def _branches(
-    conic: Conic,
-    xlim: tuple[float, float],
-    ylim: tuple[float, float],
-    points: int,
-    along_x: bool,
-) -> list[Floats]:
-    """Solve the quadratic for the other coordinate along one axis; keep what lies in the window.
-
-    Each axis gives only the part where the curve is flatter against it, so that the two together
-    cover the curve once, without gaps at vertical tangents.
-    """
-    (x0, y0), (sx, sy) = conic.origin, conic.scale
-    a, b, c, d, e, f = conic.local
-    if along_x:
-        t = (np.linspace(*xlim, points) - x0) / sx
-        q, p, m = np.full_like(t, c), b * t + e, a * t * t + d * t + f
-        lo, hi = (ylim[0] - y0) / sy, (ylim[1] - y0) / sy
-        ratio = (xlim[1] - xlim[0]) / sx / max(hi - lo, 1e-300)
-    else:
-        t = (np.linspace(*ylim, points) - y0) / sy
-        q, p, m = np.full_like(t, a), b * t + d, c * t * t + e * t + f
-        lo, hi = (xlim[0] - x0) / sx, (xlim[1] - x0) / sx
-        ratio = (ylim[1] - ylim[0]) / sy / max(hi - lo, 1e-300)
-    pieces: list[Floats] = []
-    for s in _roots(q, p, m):
-        with np.errstate(invalid="ignore"):
-            u, w = (t, s) if along_x else (s, t)
-            gu, gw = 2 * a * u + b * w + d, b * u + 2 * c * w + e
-            steep = np.abs(gu) * ratio if along_x else np.abs(gw) * ratio
-            flat = np.abs(gw) if along_x else np.abs(gu)
-            shown = np.isfinite(s) & (s >= lo) & (s <= hi) & (steep <= 1.02 * flat)
-        xy = np.column_stack([x0 + u * sx, y0 + w * sy])
-        edges = np.flatnonzero(np.diff(np.concatenate([[0], shown.view(np.int8), [0]])))
-        for start, stop in edges.reshape(-1, 2):
-            if stop - start > 1:
-                pieces.append(xy[start:stop])
-    return pieces
-
-
-def _roots(q: Floats, p: Floats, m: Floats) -> tuple[Floats, Floats]:
-    """Both roots of q s^2 + p s + m, NaN where there is none, without cancellation."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        big = -(p + np.copysign(np.sqrt(p * p - 4 * q * m), p)) / 2
-        first = np.where(q != 0, big / q, np.nan)
-        second = np.where(big != 0, m / big, np.where(q != 0, 0.0, np.nan))
-    return first, second
