@@ -1,0 +1,173 @@
+"""Small data sets that show what the package is for.
+
+The tables are facts from the literature, each with its source; the three ``nonseparable`` ones are
+this project's own counterexamples (``docs/theory.md``).
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib import resources
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Points, a number to keep, and where they come from.
+
+    Attributes
+    ----------
+    x, y : arrays
+    k : int
+        A sensible number of points to keep.
+    names : tuple of two strings
+        What x and y are, with their units.
+    description : str
+        What it shows, and the source.
+    labels : tuple of strings
+        A name for every point, or empty.
+    objective : str
+        What to judge a subset by.
+    """
+
+    x: Floats
+    y: Floats
+    k: int
+    names: tuple[str, str]
+    description: str
+    labels: tuple[str, ...] = field(default=(), repr=False)
+    objective: str = "r2"
+
+
+def names() -> list[str]:
+    """The names that :func:`load` knows.
+
+    >>> names()[:2]
+    ['animals', 'anscombe-1']
+    """
+    return sorted(_BUILDERS)
+
+
+def load(name: str) -> Dataset:
+    """A data set by name.
+
+    >>> load("anscombe-3").x[:3]
+    array([10.,  8., 13.])
+    """
+    if not isinstance(name, str) or name not in _BUILDERS:
+        raise ValueError(f"data set must be one of {', '.join(names())}; got {name!r}")
+    return _BUILDERS[name]()
+
+
+def _table(name: str) -> dict[str, list[str]]:
+    text = resources.files(__package__).joinpath(f"{name}.csv").read_text(encoding="utf-8")
+    header, *rows = csv.reader(text.splitlines())
+    return {title: [row[i] for row in rows] for i, title in enumerate(header)}
+
+
+def _numbers(values: list[str]) -> Floats:
+    return np.array([float(value) for value in values])
+
+
+_ANSCOMBE = {
+    1: (10, "an ordinary scatter"),
+    2: (8, "a curve, which no line fits"),
+    3: (10, "a line and one point off it"),
+    4: (10, "a line that hangs on one point: drop that one and nothing is left to correlate"),
+}
+
+
+def _anscombe(which: int) -> Dataset:
+    table = _table("anscombe")
+    k, shows = _ANSCOMBE[which]
+    return Dataset(
+        _numbers(table[f"x{which}"]),
+        _numbers(table[f"y{which}"]),
+        k,
+        (f"x{which}", f"y{which}"),
+        f"Number {which} of Anscombe's quartet: {shows}. All four have the same means, variances, "
+        "correlation and line. Anscombe (1973), Graphs in statistical analysis, The American "
+        "Statistician 27, 17-21.",
+    )
+
+
+def _stars() -> Dataset:
+    table = _table("stars-cyg")
+    return Dataset(
+        _numbers(table["log.Te"]),
+        _numbers(table["log.light"]),
+        43,
+        ("log temperature", "log light intensity"),
+        "Hertzsprung-Russell diagram of the star cluster CYG OB1: 47 stars, four of them giants "
+        "that turn the least squares line the wrong way. Rousseeuw and Leroy (1987), Robust "
+        "Regression and Outlier Detection, p. 27, table 3.",
+    )
+
+
+def _phone_calls() -> Dataset:
+    table = _table("phone-calls")
+    return Dataset(
+        1900 + _numbers(table["Year"]),
+        _numbers(table["Calls"]),
+        18,
+        ("year", "calls (tens of millions)"),
+        "International telephone calls from Belgium, 1950 to 1973; those of 1964 to 1969 were "
+        "recorded in another unit. Rousseeuw and Leroy (1987), Robust Regression and Outlier "
+        "Detection, p. 26, table 2.",
+        tuple(f"19{year}" for year in table["Year"]),
+    )
+
+
+def _animals() -> Dataset:
+    table = _table("animals")
+    return Dataset(
+        np.log10(_numbers(table["body"])),
+        np.log10(_numbers(table["brain"])),
+        62,
+        ("log10 body weight (kg)", "log10 brain weight (g)"),
+        "Body and brain weights of 65 animals, three of them dinosaurs, as logarithms to base 10. "
+        "Weisberg (1985), Applied Linear Regression; Rousseeuw and Leroy (1987), Robust Regression "
+        "and Outlier Detection, p. 57.",
+        tuple(table["animal"]),
+    )
+
+
+def _nonseparable(objective: str, lift: str, k: int, points: list[tuple[int, int]]) -> Dataset:
+    x, y = np.array(points, dtype=float).T.copy()
+    return Dataset(
+        x,
+        y,
+        k,
+        ("x", "y"),
+        f"A counterexample found by this project: no hyperplane under the lift {lift} separates "
+        f"the {k} points with the best {objective} from the rest, so a sweep over separable "
+        "subsets cannot find them.",
+        objective=objective,
+    )
+
+
+_BUILDERS: dict[str, Callable[[], Dataset]] = {
+    **{f"anscombe-{i}": (lambda i=i: _anscombe(i)) for i in _ANSCOMBE},  # type: ignore[misc]
+    "stars-cyg": _stars,
+    "phone-calls": _phone_calls,
+    "animals": _animals,
+    "nonseparable-r2": lambda: _nonseparable(
+        "r2", "L5", 8,
+        [(-149, -170), (-87, -120), (25, -29), (75, 147), (118, 300), (81, -255), (84, -246),
+         (123, -163), (143, -136), (162, -116), (182, -99)],
+    ),
+    "nonseparable-dv": lambda: _nonseparable(
+        "dv", "L3d", 6,
+        [(40, -4), (-44, -8), (48, -4), (-53, -11), (-15, 17), (-6, 10), (6, 10), (15, 17)],
+    ),
+    "nonseparable-cov": lambda: _nonseparable(
+        "cov", "L3c", 6,
+        [(18, 22), (-26, -18), (22, 26), (-32, -21), (1, -16), (2, -8), (8, -2), (16, -1)],
+    ),
+}  # fmt: skip
