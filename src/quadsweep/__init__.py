@@ -5,10 +5,20 @@
 array([2])
 """
 
+from quadsweep import datasets
+from quadsweep.batch import BatchResult, solve_many
 from quadsweep.conic import Conic
 from quadsweep.result import Result
 from quadsweep.solve import solve
 
 __version__ = "0.1.0"
 
-__all__ = ["Conic", "Result", "__version__", "solve"]
+__all__ = [
+    "BatchResult",
+    "Conic",
+    "Result",
+    "__version__",
+    "datasets",
+    "solve",
+    "solve_many",
+]

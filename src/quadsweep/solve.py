@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,10 @@ import numpy as np
 from quadsweep import objectives, validation
 from quadsweep.boundary import boundary
 from quadsweep.methods import METHODS, Outcome, Problem
-from quadsweep.objectives import Objective
+from quadsweep.methods.choice import choose
+from quadsweep.progress import watching
 from quadsweep.result import Result
 from quadsweep.validation import Sample
-
-CHOICES = ("auto", "sweep", "naive", "exhaustive", "concentrate")
-EXHAUSTIVE_LIMIT = 20_000_000  # subsets that take well under a second
 
 
 def solve(
@@ -79,7 +78,7 @@ def solve(
     goal = objectives.get(objective)
     points = validation.sample(x, y, goal, nan_policy)
     keep = validation.keep_count(points.n, k, drop, goal)
-    chosen = _choose(method, goal, points.n, keep)
+    chosen = choose(method, goal, points.n, keep)
     validation.check_varies(points, goal)
     problem = Problem(
         points.x,
@@ -90,33 +89,11 @@ def solve(
         time_limit=validation.seconds(time_limit),
         n_jobs=validation.jobs(n_jobs),
         seed=validation.whole(seed, "seed", 0),
-        callback=_callback(progress, goal),
     )
     start = time.perf_counter()
-    outcome = METHODS[chosen](problem)
+    with watching(progress, goal) as callback:
+        outcome = METHODS[chosen](replace(problem, callback=callback))
     return make_result(points, problem, outcome, chosen, time.perf_counter() - start)
-
-
-def _choose(method: str, objective: Objective, n: int, k: int) -> str:
-    if method not in CHOICES:
-        raise ValueError(f"method must be one of {', '.join(CHOICES)}; got {method!r}")
-    if objective.name == "var" and method == "auto":
-        return "univariate"
-    if method != "auto":
-        return method
-    return "exhaustive" if math.comb(n, k) <= EXHAUSTIVE_LIMIT else "sweep"
-
-
-def _callback(progress: Any, objective: Objective) -> Any:
-    if progress is None or progress is False:
-        return None
-    if callable(progress):
-        return progress
-    if progress is True:
-        from quadsweep.progress import Display
-
-        return Display(objective)
-    raise TypeError(f"progress must be True, False or a callable; got {progress!r}")
 
 
 def make_result(

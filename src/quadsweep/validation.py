@@ -49,7 +49,7 @@ def column(values: Any, name: str) -> Floats:
     if array.dtype.kind == "O":
         array = _numbers(array, name)
     if array.dtype.kind not in "biuf":
-        raise TypeError(f"{name} must hold real numbers; got {_kind(array)}")
+        raise TypeError(f"{name} must hold real numbers; got {kind(array)}")
     return np.ascontiguousarray(array, dtype=np.float64)
 
 
@@ -73,7 +73,7 @@ def _is_missing(value: Any) -> bool:
     return type(value).__name__ in {"NAType", "NaTType", "Decimal"}
 
 
-def _kind(array: NDArray[Any]) -> str:
+def kind(array: NDArray[Any]) -> str:
     names = {"U": "text", "S": "bytes", "c": "complex numbers", "M": "dates", "m": "durations"}
     return names.get(array.dtype.kind, f"dtype {array.dtype}")
 

@@ -1,0 +1,171 @@
+"""Many data sets of one shape at once: threads inside, one data set a thread."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quadsweep import _core, objectives, validation
+from quadsweep.methods.choice import choose
+from quadsweep.objectives import Objective
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class BatchResult:
+    """The chosen subset of each of T data sets.
+
+    Attributes
+    ----------
+    values, bounds : arrays of T floats
+        The objective on the chosen points, and what no subset of that size passes; NaN where every
+        subset is undefined, or where a limit came before the data set's turn.
+    masks : boolean array of shape (T, n)
+        True for inliers; a row without any has no answer.
+    status : array of T strings
+        As in :class:`Result`, each data set for itself.
+    nodes : array of T whole numbers
+        Subsets, hyperplanes or boxes looked at.
+    objective, method : str
+    k : int
+        Points kept in each.
+    """
+
+    values: Floats
+    bounds: Floats
+    masks: NDArray[np.bool_]
+    status: NDArray[np.str_]
+    nodes: NDArray[np.uint64]
+    objective: str
+    method: str
+    k: int
+
+    def __post_init__(self) -> None:
+        kept = self.masks.sum(axis=1)
+        assert np.all((kept == self.k) | (kept == 0))
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def success(self) -> bool:
+        """True if every answer is proved to be the best."""
+        return bool(np.all(self.status == "optimal"))
+
+    @property
+    def gaps(self) -> Floats:
+        """Distance between value and bound of each, 0 when the proof is complete."""
+        sense = objectives.get(self.objective).sense
+        return np.maximum(sense * (self.bounds - self.values), 0.0)
+
+
+def solve_many(
+    X: Any,
+    Y: Any = None,
+    k: int | float | None = None,
+    *,
+    drop: int | float | None = None,
+    objective: str = "r2",
+    method: str = "auto",
+    tol: float = 1e-9,
+    time_limit: float | None = None,
+    n_jobs: int | None = None,
+    seed: int = 0,
+) -> BatchResult:
+    """Solve T data sets of n points each.
+
+    Parameters
+    ----------
+    X, Y : arrays of shape (T, n)
+        One data set a row. ``Y`` may be left out for ``objective="var"``; an array of n numbers for
+        either is used in every data set.
+    k, drop, objective, method, tol, seed :
+        As in :func:`solve`.
+    time_limit : float, optional
+        Seconds for the whole batch.
+    n_jobs : int, optional
+        Threads; None is as many as there are cores. The answers do not depend on it.
+
+    Returns
+    -------
+    BatchResult
+
+    Examples
+    --------
+    >>> import quadsweep as qs
+    >>> batch = qs.solve_many([[1, 2, 3, 4], [1, 2, 3, 4]], [[1, 2, 9, 4], [7, 2, 3, 4]], drop=1)
+    >>> batch.values
+    array([1., 1.])
+    >>> batch.masks
+    array([[ True,  True, False,  True],
+           [False,  True,  True,  True]])
+    """
+    goal = objectives.get(objective)
+    xs, ys = _tables(X, Y, goal)
+    keep = validation.keep_count(xs.shape[1], k, drop, goal)
+    chosen = choose(method, goal, xs.shape[1], keep)
+    values, bounds, masks, codes, nodes = _core.solve_many(
+        xs,
+        ys,
+        keep,
+        goal.name,
+        chosen,
+        validation.tolerance(tol),
+        validation.seconds(time_limit),
+        validation.jobs(n_jobs),
+        validation.whole(seed, "seed", 0),
+    )
+    inside = masks.astype(bool)
+    empty = ~inside.any(axis=1)
+    values[empty] = bounds[empty] = np.nan
+    return BatchResult(
+        values=values,
+        bounds=bounds,
+        masks=inside,
+        status=np.array(_core.STATUSES)[codes],
+        nodes=nodes,
+        objective=goal.name,
+        method=chosen,
+        k=keep,
+    )
+
+
+def _tables(X: Any, Y: Any, objective: Objective) -> tuple[Floats, Floats]:
+    xs = _table(X, "X")
+    if Y is None:
+        if objective.name != "var":
+            raise ValueError(f"Y may be left out only for objective 'var'; got {objective.name!r}")
+        ys = np.zeros_like(xs)
+    else:
+        ys = _table(Y, "Y")
+    if xs.ndim == 1 and ys.ndim == 1:
+        raise ValueError("X or Y must have two dimensions, one data set a row; both have one")
+    if xs.shape[-1] != ys.shape[-1] or (xs.ndim == ys.ndim and xs.shape != ys.shape):
+        raise ValueError(f"X and Y must have the same shape; got {xs.shape} and {ys.shape}")
+    xs, ys = np.broadcast_arrays(xs, ys)
+    if xs.size == 0:
+        raise ValueError(f"X and Y must hold points; got shape {xs.shape}")
+    bad = ~(np.isfinite(xs) & np.isfinite(ys))
+    if bad.any():
+        t, i = (int(p) for p in np.argwhere(bad)[0])
+        raise ValueError(
+            f"X and Y must be finite; got {int(bad.sum())} points with NaN or infinity, the first "
+            f"in data set {t} at index {i}"
+        )
+    return np.ascontiguousarray(xs), np.ascontiguousarray(ys)
+
+
+def _table(values: Any, name: str) -> Floats:
+    try:
+        array = np.asarray(values)
+    except ValueError as ragged:
+        raise ValueError(f"{name} must have rows of one length; got {ragged}") from None
+    if array.ndim not in (1, 2):
+        raise ValueError(f"{name} must have one or two dimensions; got shape {array.shape}")
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"{name} must hold real numbers; got {validation.kind(array)}")
+    return np.asarray(array, dtype=np.float64)
