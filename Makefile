@@ -1,15 +1,19 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
-SOURCES = pyproject.toml CMakeLists.txt $(wildcard src/quadsweep/_core/*.?pp)
+CORE = $(wildcard src/quadsweep/_core/*.?pp)
+PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint types format clean
+.PHONY: demo test lint types werror bench format pictures clean
 
 # The environment, with the package built and installed for development.
-$(VENV)/.ready: $(SOURCES)
+$(VENV)/.ready: pyproject.toml CMakeLists.txt $(CORE)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	$(PIP) --editable ".[dev]"
 	touch $@
+
+demo: $(VENV)/.ready
+	$(BIN)/python -m quadsweep.demo quadsweep-demo.png
 
 test: $(VENV)/.ready
 	$(BIN)/python -m pytest
@@ -17,15 +21,32 @@ test: $(VENV)/.ready
 lint: $(VENV)/.ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/clang-format --dry-run --Werror src/quadsweep/_core/*.?pp
+	$(BIN)/clang-format --dry-run --Werror $(CORE)
 
 types: $(VENV)/.ready
 	$(BIN)/mypy
 
+# The compiled half once more, every compiler warning an error.
+werror: $(VENV)/.ready
+	$(PIP) cmake ninja nanobind
+	$(BIN)/cmake -S . -B build/werror -G Ninja -DQUADSWEEP_WERROR=ON -DCMAKE_BUILD_TYPE=Release \
+	  -DCMAKE_MAKE_PROGRAM="$(abspath $(BIN))/ninja" -DPython_EXECUTABLE="$(abspath $(BIN))/python"
+	$(BIN)/cmake --build build/werror
+
+# Every benchmark, small: that they run, not what they measure.
+bench: $(VENV)/.ready
+	set -e; for file in $(wildcard benchmarks/*.py); do \
+	  echo "== $$file"; $(BIN)/python $$file --quick; done
+
+# The pictures of the README and the guide.
+pictures: $(VENV)/.ready
+	mkdir -p docs/images
+	$(BIN)/python -m quadsweep.demo docs/images/animals.png
+
 format: $(VENV)/.ready
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
-	$(BIN)/clang-format -i src/quadsweep/_core/*.?pp
+	$(BIN)/clang-format -i $(CORE)
 
 clean:
 	rm -rf $(VENV) build dist

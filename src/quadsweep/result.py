@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -58,6 +59,10 @@ class Result:
         Time taken.
     x, y : arrays
         The data as given.
+    names : tuple of two strings
+        What x and y are called.
+    labels : sequence, optional
+        A name for every row given; the summary and the picture use them instead of positions.
     """
 
     inliers: Ints
@@ -79,6 +84,8 @@ class Result:
     seconds: float
     x: Floats = field(repr=False)
     y: Floats = field(repr=False)
+    names: tuple[str, str] = ("x", "y")
+    labels: Sequence[Any] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         assert len(self.inliers) == self.k
@@ -114,12 +121,17 @@ class Result:
             lines.append(("bound", f"{self.bound:.6g}   (gap {self.gap:.3g})"))
         if self.objective != "var":
             lines.append(("line", f"y = {self.slope:.6g} x {self.intercept:+.6g}"))
-        lines.append(("dropped", _some(self.outliers)))
+        lines.append(("dropped", self._some(self.outliers)))
         if len(self.omitted):
-            lines.append(("left out", f"{_some(self.omitted)} (missing values)"))
+            lines.append(("left out", f"{self._some(self.omitted)} (missing values)"))
         lines.append(("beware", self._caution()))
         lines.append(("search", f"{self.method}, {self.nodes:,} nodes, {self.seconds:.3g} s"))
         return lines
+
+    def _some(self, rows: Ints, most: int = 12) -> str:
+        shown = ", ".join(str(i if self.labels is None else self.labels[i]) for i in rows[:most])
+        more = len(rows) - most
+        return f"{shown}, and {more:,} more" if more > 0 else shown or "none"
 
     def _caution(self) -> str:
         share = self.k / self.n
@@ -130,11 +142,11 @@ class Result:
             )
         return "the points were chosen to look like this; a usual p-value does not apply"
 
-    def plot(self, ax: Axes | None = None, **style: Any) -> Axes:
+    def plot(self, ax: Axes | None = None) -> Axes:
         """Inliers, outliers, the lines with and without trimming, the conic."""
         from quadsweep.plotting.result import plot_result
 
-        return plot_result(self, ax=ax, **style)
+        return plot_result(self, ax=ax)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
@@ -166,9 +178,3 @@ class Result:
             for name, text in self._lines()
         )
         return f"<table>{rows}</table>"
-
-
-def _some(positions: Ints, most: int = 12) -> str:
-    shown = ", ".join(str(p) for p in positions[:most])
-    more = len(positions) - most
-    return f"{shown or 'none'}, and {more:,} more" if more > 0 else shown or "none"

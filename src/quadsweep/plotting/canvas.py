@@ -1,0 +1,33 @@
+"""What the pictures share: colours, and a fresh pair of axes where none is given."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Told apart by people with any kind of colour vision; shapes differ as well.
+INLIER = "#0072b2"
+OUTLIER = "#d55e00"
+REGION = "#cfe3f3"
+LINE = "#1a1a1a"
+PALE = "#8c8c8c"
+
+
+def axes_or_new(ax: Axes | None) -> Axes:
+    """The axes given, or those of a new figure."""
+    if ax is not None:
+        return ax
+    import matplotlib.pyplot as plt
+
+    return plt.subplots(figsize=(6.4, 4.8), layout="constrained")[1]
+
+
+def tidy(ax: Axes) -> None:
+    """Two spines, quiet ticks."""
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+    for side in ("left", "bottom"):
+        ax.spines[side].set_color(PALE)
+    ax.tick_params(color=PALE, labelcolor=LINE, labelsize=9)

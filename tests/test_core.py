@@ -1,0 +1,35 @@
+"""The compiled half and its stub say the same."""
+
+import ast
+import re
+from pathlib import Path
+
+import quadsweep
+from quadsweep import _core
+
+STUB = Path(quadsweep.__file__).with_name("_core.pyi")
+
+
+def public(names):
+    return {name for name in names if not name.startswith("_")}
+
+
+def test_the_stub_declares_what_the_module_has():
+    tree = ast.parse(STUB.read_text(encoding="utf-8"))
+    functions = {n.name for n in tree.body if isinstance(n, ast.FunctionDef)}
+    constants = {n.target.id for n in tree.body if isinstance(n, ast.AnnAssign)}
+    classes = {n.name for n in tree.body if isinstance(n, ast.ClassDef)}
+    assert functions | constants | classes == public(dir(_core))
+
+
+def test_the_stub_has_the_arguments_of_the_module():
+    tree = ast.parse(STUB.read_text(encoding="utf-8"))
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef):
+            signature = getattr(_core, node.name).__nb_signature__[0][0]
+            actual = re.findall(r"(\w+): ", signature)
+            assert [a.arg for a in node.args.args] == actual, node.name
+
+
+def test_an_instruction_set_was_chosen():
+    assert _core.instruction_set() in ("baseline", "avx2", "avx512")
