@@ -19,7 +19,7 @@ struct MomentTable {
 struct HotLoops {
     const char* name;
 
-    // How many rows of the table, added to `base`, may score above `best`.
+    // How many rows of the table, added to `base`, may score as much as `best`.
     int (*screen[7])(const MomentTable& table, const Moments& base, double k, const Slack& slack,
                      double best);
 };

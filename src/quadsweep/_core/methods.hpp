@@ -11,9 +11,11 @@ namespace quadsweep {
 using Method = Answer (*)(const Problem&, Control&);
 
 Answer exhaustive(const Problem& problem, Control& control);
+Answer concentrate(const Problem& problem, Control& control);
 
 inline Method find_method(std::string_view name) {
     if (name == "exhaustive") return exhaustive;
+    if (name == "concentrate") return concentrate;
     return nullptr;
 }
 

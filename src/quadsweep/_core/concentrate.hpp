@@ -1,0 +1,48 @@
+// Concentration steps, for the method of that name and for any search that wants an incumbent.
+//
+// To first order a point at (u, w) from the mean of a subset changes the score by a quadratic
+//
+//   gain = g_uu u^2 + g_uw u w + g_ww w^2      (r2: 2 uw/c - u^2/a - w^2/b, times |c|)
+//
+// A step keeps the k points with the largest gain. For tv, var and lts it can only raise the
+// score; for the others it nearly always does, and the walk ends when it does not.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "control.hpp"
+#include "points.hpp"
+
+namespace quadsweep {
+
+struct Gain {
+    double mx = 0, my = 0;
+    double uu = 0, uw = 0, ww = 0;
+
+    double operator()(double x, double y) const {
+        const double u = x - mx, w = y - my;
+        return (uu * u + uw * w) * u + ww * w * w;
+    }
+};
+
+// The gain at a subset; nothing where the score is undefined there.
+std::optional<Gain> gain_at(const Points& points, std::span<const int> subset, Objective objective);
+
+// The k points of largest gain, sorted by index; ties go to the smaller index.
+std::vector<int> largest_gains(const Points& points, const Gain& gain, int k);
+
+using Halted = std::function<bool()>;
+
+// Steps from a subset of any size until the score of k points stops rising or `halted`, asked
+// before each step, says so. The start itself counts if it has k points.
+Incumbent concentrate_from(const Points& points, Objective objective, int k,
+                           std::span<const int> start, const Halted& halted);
+
+// Steps from `starts` random pairs of points, on a subsample where there are many points, the best
+// few polished on all of them. Depends on the seed alone, not on n_jobs.
+Incumbent concentrate_search(const Problem& problem, int starts, Control& control);
+
+}  // namespace quadsweep
