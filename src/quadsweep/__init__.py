@@ -9,6 +9,7 @@ from quadsweep import datasets
 from quadsweep.batch import BatchResult, solve_many
 from quadsweep.conic import Conic
 from quadsweep.result import Result
+from quadsweep.separability import Separation, separate
 from quadsweep.solve import solve
 
 __version__ = "0.1.0"
@@ -17,8 +18,10 @@ __all__ = [
     "BatchResult",
     "Conic",
     "Result",
+    "Separation",
     "__version__",
     "datasets",
+    "separate",
     "solve",
     "solve_many",
 ]

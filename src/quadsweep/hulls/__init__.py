@@ -1,0 +1,1 @@
+"""Do two convex hulls of lifted points meet? By floating point (distance) and exactly (exact)."""

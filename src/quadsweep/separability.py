@@ -1,0 +1,305 @@
+"""Is a subset cut off from the rest by a conic? The paper's numerical test and an exact one.
+
+The lifted inliers and outliers are separable if their convex hulls do not meet, which is to say
+that a plane has one strictly on each side. The paper measures the hulls' distance by a quadratic
+program (hulls/distance.py); whether it is zero is decided in rational arithmetic (hulls/exact.py).
+"""
+
+from __future__ import annotations
+
+import html
+import math
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quadsweep import lifts, objectives, validation
+from quadsweep.conic import Conic
+from quadsweep.hulls.distance import TOLERANCE, HullDistances, hull_distance
+from quadsweep.hulls.exact import Decision, Plane, decide
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["HullDistances", "Separation", "hull_distance", "separate"]
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+_UNKNOWN = "Undecided: time ran out before a certificate was found."
+
+
+@dataclass(frozen=True, eq=False)
+class Separation:
+    """Whether a lift separates inliers from outliers, and the proof.
+
+    Attributes
+    ----------
+    separable : bool or None
+        None if the exact decision was asked for and ran out of time.
+    exact : bool
+        True if the answer is proved in rational arithmetic, by ``plane`` or ``weights``.
+    distance2 : float
+        Squared distance of the hulls of the lifted points: 0 where they are proved to meet,
+        otherwise ``primal``.
+    primal, dual : float
+        Values of the quadratic program, an upper and a lower bound on the squared distance. NaN
+        where piqp is not installed.
+    conic : Conic or None
+        A curve with the inliers on its positive side.
+    weights : dict
+        If not separable, the points of the certificate: position to weight. On either side the
+        weights sum to one, and both sides have the same weighted mean of the lifted points. They
+        are Fractions if ``exact``.
+    plane : tuple of six Fractions, or None
+        The separating conic exactly: coefficients on x^2, xy, y^2, x, y, 1, positive on inliers.
+    lift : str
+    message : str
+        The answer in words.
+    mask : boolean array, True for inliers.
+    x, y : arrays
+        The data as given.
+    """
+
+    separable: bool | None
+    exact: bool
+    distance2: float
+    primal: float
+    dual: float
+    conic: Conic | None
+    weights: dict[int, Fraction] | dict[int, float]
+    plane: Plane | None
+    lift: str
+    message: str
+    mask: Bools = field(repr=False)
+    x: Floats = field(repr=False)
+    y: Floats = field(repr=False)
+
+    def summary(self) -> str:
+        """The answer, how it is known, and its certificate, as text."""
+        return "\n".join(f"{name + ':':<14}{text}" for name, text in self._lines())
+
+    def _lines(self) -> list[tuple[str, str]]:
+        inside = int(self.mask.sum())
+        verdict = {True: "yes", False: "no", None: "not known"}[self.separable]
+        lines = [
+            ("separable", f"{verdict}, under {self.lift}"),
+            ("points", f"{inside} inliers, {len(self.mask) - inside} outliers"),
+            ("certificate", self.message),
+        ]
+        if self.plane is not None:
+            lines.append(("conic", _equation(self.plane)))
+        for name, side in (("inliers", True), ("outliers", False)):
+            shares = [f"{i}: {w}" for i, w in self.weights.items() if self.mask[i] == side]
+            if shares:
+                lines.append((name, ", ".join(shares)))
+        if not math.isnan(self.primal):
+            bounds = f"{self.dual:.3e} <= d^2 <= {self.primal:.3e}"
+            lines.append(("distance", f"{bounds}   (tolerance {TOLERANCE:g})"))
+        return lines
+
+    def plot(self, ax: Axes | None = None, **style: Any) -> Axes:
+        """The separating conic, or the points of the certificate sized by their weights."""
+        from quadsweep.plotting.separation import plot_separation
+
+        return plot_separation(self, ax=ax, **style)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON; exact numbers as text like ``"3/7"``."""
+
+        def finite(value: float) -> float | None:
+            return value if math.isfinite(value) else None
+
+        return {
+            "separable": self.separable,
+            "exact": self.exact,
+            "lift": self.lift,
+            "distance2": finite(self.distance2),
+            "primal": finite(self.primal),
+            "dual": finite(self.dual),
+            "inliers": np.flatnonzero(self.mask).tolist(),
+            "conic": None if self.conic is None else self.conic.to_dict(),
+            "plane": None if self.plane is None else [str(c) for c in self.plane],
+            "weights": {str(i): str(w) if self.exact else w for i, w in self.weights.items()},
+            "message": self.message,
+        }
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th style='text-align:left'>{html.escape(name)}</th>"
+            f"<td style='text-align:left'>{html.escape(text)}</td></tr>"
+            for name, text in self._lines()
+        )
+        return f"<table>{rows}</table>"
+
+
+def separate(
+    x: Any,
+    y: Any,
+    inliers: Any,
+    *,
+    lift: str = "L5",
+    exact: bool = True,
+    time_limit: float | None = 60.0,
+) -> Separation:
+    """Whether a lift of the plane separates the inliers strictly from all other points.
+
+    Parameters
+    ----------
+    x, y : one-dimensional sequences of numbers
+        Taken as the exact rationals their doubles are. ``y`` may be None for lift ``L2``.
+    inliers : sequence
+        Positions, or a boolean mask as long as the data.
+    lift : str
+        ``L2``, ``L3c``, ``L3d``, ``L3t``, ``L4`` or ``L5`` (see :mod:`quadsweep.lifts`).
+    exact : bool
+        Decide in rational arithmetic. Otherwise the answer is the paper's: separable if the
+        quadratic program's squared distance is above 1e-10, which needs the extra
+        ``separability``.
+    time_limit : float, optional
+        Seconds for the exact decision; when they are over, the answer is None.
+
+    Returns
+    -------
+    Separation
+
+    Examples
+    --------
+    >>> import quadsweep as qs
+    >>> found = qs.separate([0, 1, 2, 3], [0, 0, 0, 0], [1, 2], lift="L2")
+    >>> found.separable, found.exact, found.conic.kind
+    (True, True, 'line pair')
+    >>> qs.separate([0, 1, 2, 3], [0, 0, 0, 0], [0, 2], lift="L2").weights
+    {0: Fraction(1, 4), 1: Fraction(3, 4), 2: Fraction(3, 4), 3: Fraction(1, 4)}
+    """
+    lifts.get(lift)
+    points = validation.sample(x, y, objectives.get("var" if lift == "L2" else "r2"))
+    ys = np.zeros_like(points.x) if lift == "L2" else points.y
+    mask = _mask(inliers, points.n)
+    seconds = validation.seconds(time_limit)
+    primal, dual, shares = _distance(points.x, ys, mask, lift, needed=not exact)
+    if not exact:
+        return _numerical(points.x, points.y, mask, lift, primal, dual, shares)
+    decision = decide(points.x, ys, mask, lift, seconds)
+    origin = float(np.median(points.x)), float(np.median(ys))
+    return Separation(
+        separable=decision.separable,
+        exact=decision.separable is not None,
+        distance2=0.0 if decision.separable is False else primal,
+        primal=primal,
+        dual=dual,
+        conic=None if decision.plane is None else conic_of(decision.plane, points.x, ys, origin),
+        weights=decision.weights,
+        plane=decision.plane,
+        lift=lift,
+        message=_proved(decision),
+        mask=mask,
+        x=points.x,
+        y=points.y,
+    )
+
+
+def _mask(inliers: Any, n: int) -> Bools:
+    given = np.asarray(inliers)
+    if given.ndim != 1 or (given.size and given.dtype.kind not in "biu"):
+        raise TypeError(
+            "inliers must be a one-dimensional sequence of positions or a boolean mask; "
+            f"got {inliers!r}"
+        )
+    mask = np.zeros(n, dtype=bool)
+    if given.dtype.kind == "b":
+        if len(given) != n:
+            raise ValueError(f"a mask must be as long as the data, {n}; got {len(given)}")
+        mask[:] = given
+    elif given.size:
+        if given.min() < 0 or given.max() >= n:
+            raise ValueError(
+                f"inliers must be positions from 0 to {n - 1}; got {given.min()} to {given.max()}"
+            )
+        mask[given] = True
+        if mask.sum() < given.size:
+            raise ValueError("inliers must name each point once; got a position twice")
+    if mask.all() or not mask.any():
+        raise ValueError(
+            "inliers must hold at least one point and leave at least one outlier; "
+            f"got {int(mask.sum())} of {n}"
+        )
+    return mask
+
+
+def _distance(
+    x: Floats, y: Floats, mask: Bools, lift: str, needed: bool
+) -> tuple[float, float, Floats]:
+    """Primal and dual value and weights of the quadratic program; NaN where piqp is missing."""
+    try:
+        found = hull_distance(x, y, mask, lift)
+    except ImportError:
+        if needed:
+            raise
+        return math.nan, math.nan, np.zeros(len(x))
+    return float(found.primal[0]), float(found.dual[0]), found.weights[0]
+
+
+def _numerical(
+    x: Floats, y: Floats, mask: Bools, lift: str, primal: float, dual: float, shares: Floats
+) -> Separation:
+    """The paper's answer."""
+    apart = primal > TOLERANCE
+    weights = {} if apart else {int(i): float(shares[i]) for i in np.flatnonzero(shares > 1e-9)}
+    relation = "above" if apart else "not above"
+    return Separation(
+        separable=apart,
+        exact=False,
+        distance2=primal,
+        primal=primal,
+        dual=dual,
+        conic=None,
+        weights=weights,
+        plane=None,
+        lift=lift,
+        message=f"Numerical: the squared distance is {relation} {TOLERANCE:g}; nothing is proved.",
+        mask=mask,
+        x=x,
+        y=y,
+    )
+
+
+def _proved(decision: Decision) -> str:
+    if decision.separable is None:
+        return _UNKNOWN
+    if decision.separable:
+        return "Proved: a rational plane has the lifted points strictly on either side."
+    count = len(decision.weights)
+    return f"Proved: the hulls of the lifted points share the point that {count} points average to."
+
+
+def conic_of(plane: Plane, x: Floats, y: Floats, origin: tuple[float, float]) -> Conic:
+    """The rational conic in doubles, about ``origin`` and in units of the data."""
+    with np.errstate(over="ignore"):
+        reach = [float(np.abs(v - o).max()) for v, o in zip((x, y), origin, strict=True)]
+    scale = [2.0 ** min(math.frexp(r)[1], 1000) if r > 0 else 1.0 for r in reach]
+    A, B, C, D, E, F = plane
+    x0, y0, sx, sy = (Fraction(v) for v in (*origin, *scale))
+    local = (
+        A * sx * sx,
+        B * sx * sy,
+        C * sy * sy,
+        (2 * A * x0 + B * y0 + D) * sx,
+        (2 * C * y0 + B * x0 + E) * sy,
+        (A * x0 + B * y0 + D) * x0 + (C * y0 + E) * y0 + F,
+    )
+    largest = max(abs(c) for c in local)
+    a, b, c, d, e, f = (float(v / largest) for v in local)
+    return Conic((a, b, c, d, e, f), origin, (scale[0], scale[1]))
+
+
+def _equation(plane: Plane) -> str:
+    terms = []
+    for coefficient, name in zip(plane, ("x^2", "xy", "y^2", "x", "y", ""), strict=True):
+        if coefficient:
+            sign = "-" if coefficient < 0 else "+"
+            terms.append(f"{sign} {abs(float(coefficient)):.6g}{' ' * bool(name)}{name}")
+    return " ".join(terms).removeprefix("+ ") + " > 0 on the inliers"
