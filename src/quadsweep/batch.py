@@ -162,8 +162,8 @@ def _tables(X: Any, Y: Any, objective: Objective) -> tuple[Floats, Floats]:
 def _table(values: Any, name: str) -> Floats:
     try:
         array = np.asarray(values)
-    except ValueError as ragged:
-        raise ValueError(f"{name} must have rows of one length; got {ragged}") from None
+    except ValueError:
+        raise ValueError(f"{name} must have rows of one length; got several") from None
     if array.ndim not in (1, 2):
         raise ValueError(f"{name} must have one or two dimensions; got shape {array.shape}")
     if array.dtype.kind not in "biuf":

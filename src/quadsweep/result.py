@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -149,23 +150,23 @@ class Result:
         return plot_result(self, ax=ax)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON."""
+        """Plain values, ready for JSON, which has no infinity: None where nothing is known."""
         return {
             "objective": self.objective,
             "method": self.method,
             "n": self.n,
             "k": self.k,
-            "value": self.value,
-            "bound": self.bound,
-            "gap": self.gap,
+            "value": _known(self.value),
+            "bound": _known(self.bound),
+            "gap": _known(self.gap),
             "status": self.status,
             "success": self.success,
             "message": self.message,
             "inliers": self.inliers.tolist(),
             "outliers": self.outliers.tolist(),
             "omitted": self.omitted.tolist(),
-            "slope": self.slope,
-            "intercept": self.intercept,
+            "slope": _known(self.slope),
+            "intercept": _known(self.intercept),
             "conic": None if self.conic is None else self.conic.to_dict(),
             "nodes": self.nodes,
             "seconds": self.seconds,
@@ -178,3 +179,7 @@ class Result:
             for name, text in self._lines()
         )
         return f"<table>{rows}</table>"
+
+
+def _known(value: float) -> float | None:
+    return value if math.isfinite(value) else None

@@ -43,7 +43,10 @@ class Sample:
 
 def column(values: Any, name: str) -> Floats:
     """A one-dimensional float64 array, or a TypeError or ValueError naming the argument."""
-    array = np.asarray(values)
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise ValueError(f"{name} must be a flat sequence of numbers; got nested ones") from None
     if array.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional; got an array of shape {array.shape}")
     if array.dtype.kind == "O":

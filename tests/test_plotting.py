@@ -1,0 +1,109 @@
+"""Pictures: what is on them, and that they leave everything else alone."""
+
+from dataclasses import replace
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+import quadsweep as qs
+from quadsweep import objectives
+from quadsweep.demo import solved
+
+
+@pytest.fixture
+def ax():
+    figure = Figure(figsize=(6, 4), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure.subplots()
+
+
+def test_result_shows_kept_and_dropped_in_shapes_and_colours_of_their_own(ax):
+    solved("phone-calls").plot(ax=ax)
+    kept, dropped = (c for c in ax.collections if len(c.get_offsets()) in (18, 6))
+    assert len(kept.get_paths()[0].vertices) != len(dropped.get_paths()[0].vertices)
+    assert kept.get_facecolor().tolist() != dropped.get_facecolor().tolist()
+    assert kept.get_label() == "kept (18)"
+    assert dropped.get_label() == "dropped (6)"
+
+
+def test_result_shows_both_lines_and_the_conic_once_each_in_the_legend(ax):
+    solved("phone-calls").plot(ax=ax)
+    texts = [t.get_text() for t in ax.get_legend().get_texts()]
+    assert texts == [
+        "boundary (hyperbola)", "kept (18)", "dropped (6)", "line of all", "line of kept",
+    ]  # fmt: skip
+
+
+def test_the_title_states_value_k_and_certificate(ax):
+    result = solved("phone-calls")
+    result.plot(ax=ax)
+    title = ax.get_title(loc="left")
+    assert "R² = 0.8369" in title
+    assert "k = 18 of 24" in title
+    assert "proved optimal" in title
+    ax.clear()
+    replace(result, status="time_limit", gap=0.125).plot(ax=ax)
+    assert "time limit, gap 0.12" in ax.get_title(loc="left")
+
+
+def test_dropped_points_are_named_where_names_are_known(ax):
+    solved("animals").plot(ax=ax)
+    assert {t.get_text() for t in ax.texts} == {"Dipliodocus", "Triceratops", "Brachiosaurus"}
+
+
+def test_a_value_just_below_one_is_not_called_one(ax):
+    solved("anscombe-3").plot(ax=ax)
+    assert "R² = 0.99999" in ax.get_title(loc="left")
+
+
+@pytest.mark.parametrize("objective", objectives.OBJECTIVES)
+def test_every_objective_can_be_drawn(objective, ax):
+    x, y = np.random.default_rng(0).normal(size=(2, 12))
+    result = qs.solve(x, y, 8, objective=objective, method="exhaustive")
+    assert result.plot(ax=ax) is ax
+    ax.figure.canvas.draw()
+
+
+@pytest.mark.parametrize("y", [[1, 1, 1, 1, 2], [1, 2, np.nan, 4, 5]])
+def test_ties_and_missing_rows_can_be_drawn(y, ax):
+    qs.solve([1, 2, 3, 4, 4], y, 3, nan_policy="omit").plot(ax=ax)
+    ax.figure.canvas.draw()
+
+
+def test_drawing_leaves_global_state_alone(ax):
+    import matplotlib.pyplot as plt
+
+    before, figures = dict(mpl.rcParams), plt.get_fignums()
+    solved("animals").plot(ax=ax)
+    solved("animals").conic.plot(ax=ax)
+    assert dict(mpl.rcParams) == before
+    assert plt.get_fignums() == figures
+
+
+def test_without_axes_a_new_figure_is_made():
+    import matplotlib.pyplot as plt
+
+    with mpl.rc_context({"backend": "agg"}):
+        axes = solved("anscombe-1").plot()
+        assert axes.figure.number in plt.get_fignums()
+        plt.close(axes.figure)
+
+
+def test_a_conic_alone_shades_its_inner_side(ax):
+    ax.set_xlim(-2, 2)
+    ax.set_ylim(-2, 2)
+    qs.Conic((-1, 0, -1, 0, 0, 1)).plot(ax=ax, color="black")
+    ax.figure.canvas.draw()
+    image = np.asarray(ax.figure.canvas.buffer_rgba())
+    height = image.shape[0]
+
+    def colour(x, y):
+        column, row = ax.transData.transform((x, y)).astype(int)
+        return image[height - row, column, :3].tolist()
+
+    assert colour(0, 0) == colour(0.5, -0.5) != [255, 255, 255]
+    assert colour(1.5, 0) == [255, 255, 255]
+    assert ax.get_xlim() == (-2, 2)

@@ -1,0 +1,82 @@
+"""The live line: late, short, gone at the end."""
+
+import io
+import math
+
+import numpy as np
+import pytest
+
+import quadsweep as qs
+from quadsweep.objectives import get
+from quadsweep.progress import Display, watching
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def screen(text):
+    """What a terminal line shows after all rewrites."""
+    line = ""
+    for part in text.split("\r"):
+        line = part + line[len(part) :]
+    return line
+
+
+def test_shows_nothing_in_the_first_half_second():
+    stream = Terminal()
+    Display(get("r2"), stream)(0.5, 0.7, 100, 0.4)
+    assert stream.getvalue() == ""
+
+
+def test_rewrites_one_line_and_clears_it():
+    stream = Terminal()
+    display = Display(get("r2"), stream)
+    display(0.5, 0.75, 1000, 1.0)
+    assert screen(stream.getvalue()) == "R² 0.5, bound 0.75, gap 0.25, 1,000 nodes/s, 1 s"
+    display(0.51, 0.75, 3000, 2.0)
+    assert screen(stream.getvalue()).startswith("R² 0.51, bound 0.75, gap 0.24, 1,500 nodes/s, 2 s")
+    display.close()
+    assert screen(stream.getvalue()).strip() == ""
+    assert "\n" not in stream.getvalue()
+
+
+def test_prints_sparse_lines_where_there_is_no_terminal():
+    stream = io.StringIO()
+    display = Display(get("lts"), stream)
+    for tenth in range(250):
+        display(3.0, 1.0, tenth, tenth / 10)
+    display.close()
+    lines = stream.getvalue().splitlines()
+    assert len(lines) == 3
+    assert lines[0].startswith("residual sum of squares 3, bound 1, gap 2")
+
+
+def test_leaves_out_what_is_not_known_yet():
+    stream = io.StringIO()
+    Display(get("r2"), stream)(math.nan, math.inf, 10, 1.0)
+    assert stream.getvalue() == "10 nodes/s, 1 s\n"
+
+
+def test_solve_shows_progress_on_standard_error(capfd):
+    x, y = np.random.default_rng(0).normal(size=(2, 45))
+    result = qs.solve(x, y, 22, method="exhaustive", progress=True, time_limit=0.8)
+    assert result.status == "time_limit"
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert err.startswith("R² 0.")
+
+
+def test_is_cleared_when_the_search_fails(monkeypatch):
+    stream = Terminal()
+    monkeypatch.setattr("sys.stderr", stream)
+
+    def search():
+        with watching(True, get("r2")) as display:
+            display(0.5, 0.75, 1000, 1.0)
+            raise RuntimeError("lost")
+
+    with pytest.raises(RuntimeError):
+        search()
+    assert screen(stream.getvalue()).strip() == ""
