@@ -18,5 +18,5 @@ def test_examples_print_what_they_say(document):
 def test_every_compiled_file_is_in_the_table_of_the_core():
     core = ROOT / "src" / "quadsweep" / "_core"
     table = (core / "README.md").read_text(encoding="utf-8")
-    missing = [f.name for f in core.glob("*.?pp") if f"`{f.name}`" not in table]
+    missing = {f.stem for f in core.glob("*.?pp") if f"`{f.stem}." not in table}
     assert not missing

@@ -107,15 +107,16 @@ class Result:
 
     def summary(self) -> str:
         """What was found, how sure we are, and what to beware of, as text."""
-        return "\n".join(f"{name + ':':<14}{text}" for name, text in self._lines())
+        return "\n".join(f"{name + ':':<14}{text}" for name, text in self.lines())
 
-    def _lines(self) -> list[tuple[str, str]]:
+    def lines(self) -> list[tuple[str, str]]:
+        """The summary as pairs: what, and its text."""
         objective = OBJECTIVES[self.objective]
         everything = np.union1d(self.inliers, self.outliers)
         before = objective.value(self.x[everything], self.y[everything])
         lines = [
-            ("kept", f"{self.k} of {self.n} points"),
-            (objective.title, f"{self.value:.6g}   (all {self.n} points: {before:.6g})"),
+            ("kept", f"{self.k:,} of {self.n:,} points"),
+            (objective.title, f"{self.value:.6g}   (all {self.n:,} points: {before:.6g})"),
             ("certificate", CERTIFICATE[self.status].format(k=self.k, n=self.n)),
         ]
         if self.status != "optimal":
@@ -176,7 +177,7 @@ class Result:
         rows = "".join(
             f"<tr><th style='text-align:left'>{html.escape(name)}</th>"
             f"<td style='text-align:left'>{html.escape(text)}</td></tr>"
-            for name, text in self._lines()
+            for name, text in self.lines()
         )
         return f"<table>{rows}</table>"
 

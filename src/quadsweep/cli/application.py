@@ -1,0 +1,69 @@
+"""The commands gathered, and every way they can end."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from quadsweep.cli import demo, solving
+from quadsweep.cli.ending import BadInput, fail
+
+app = typer.Typer(
+    name="quadsweep",
+    help="Which k of n points have the highest R2, exactly and with a certificate.",
+    add_completion=True,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("solve")(solving.solve_command)
+app.command("demo")(demo.demo_command)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from quadsweep import __version__
+
+        print(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print it.")
+    ] = False,
+) -> None:
+    pass
+
+
+# Wherever typer keeps its copy of click, this is what a wrong option raises.
+_UsageError: Any = typer.BadParameter.__mro__[2]
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command; whatever goes wrong ends in one line on standard error."""
+    try:
+        code = app(args=arguments, prog_name="quadsweep", standalone_mode=False)
+        sys.stdout.flush()
+        return code if isinstance(code, int) else 0
+    except BrokenPipeError:
+        # Whoever was reading has seen enough; nothing is left to flush at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except typer.Exit as ended:
+        return int(getattr(ended, "exit_code", 0))
+    except (KeyboardInterrupt, typer.Abort):
+        return fail("interrupted", 130)
+    except _UsageError as wrong:
+        message = wrong.format_message()
+        if not message or wrong.__class__.__name__ == "NoArgsIsHelpError":
+            return 2
+        return fail(message)
+    except (BadInput, ValueError, TypeError) as wrong:
+        return fail(str(wrong))
+    except MemoryError:
+        return fail("the data does not fit into memory")

@@ -1,0 +1,59 @@
+"""How a command ends: exit codes, one-line errors, JSON or a table."""
+
+from __future__ import annotations
+
+import json
+import sys
+import textwrap
+from collections.abc import Iterable
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+DONE, LIMITED, INTERRUPTED, WRONG = 0, 3, 130, 2
+
+
+class BadInput(Exception):
+    """Something about the input that one sentence can say."""
+
+
+def fail(message: str, code: int = WRONG) -> int:
+    """One line on standard error."""
+    sys.stderr.write(f"error: {' '.join(message.split())}\n")
+    return code
+
+
+def note(message: str) -> None:
+    """A remark on standard error."""
+    sys.stderr.write(f"note: {message}\n")
+
+
+def code_of(status: str) -> int:
+    """The exit code a status deserves."""
+    return {"time_limit": LIMITED, "interrupted": INTERRUPTED}.get(status, DONE)
+
+
+def print_json(content: dict[str, Any]) -> None:
+    """One object, nothing else."""
+    sys.stdout.write(json.dumps(content, allow_nan=False, ensure_ascii=False) + "\n")
+
+
+def print_pairs(pairs: Iterable[tuple[str, str]]) -> None:
+    """Names and what they are, wrapped to the terminal or to 80 columns."""
+    rows = list(pairs)
+    out = console()
+    indent = max(len(name) for name, _ in rows) + 2
+    for name, text in rows:
+        first, *rest = textwrap.wrap(text, max(out.width - indent, 20)) or [""]
+        out.print(Text.assemble((name.ljust(indent), "bold"), first), soft_wrap=True)
+        for line in rest:
+            out.print(Text(" " * indent + line), soft_wrap=True)
+
+
+def console() -> Console:
+    """Standard output: colours only on a terminal, 80 columns elsewhere."""
+    out = Console(highlight=False)
+    if not out.is_terminal:
+        out.width = 80
+    return out

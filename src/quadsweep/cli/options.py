@@ -1,0 +1,69 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from quadsweep.cli.ending import BadInput
+from quadsweep.cli.points import Points
+from quadsweep.methods.choice import CHOICES
+from quadsweep.objectives import OBJECTIVES
+
+File = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE",
+        help="CSV, TSV, Parquet, JSON lines, '-' for standard input, or a built-in data set.",
+    ),
+]
+X = Annotated[str | None, typer.Option("--x", metavar="COL", help="Column, by name or number.")]
+Y = Annotated[str | None, typer.Option("--y", metavar="COL", help="Column, by name or number.")]
+Label = Annotated[
+    str | None, typer.Option("--label", metavar="COL", help="Column that names the rows.")
+]
+Keep = Annotated[
+    str | None, typer.Option("--keep", metavar="K", help="Points to keep: 40, 0.8 or 80%.")
+]
+Drop = Annotated[
+    str | None, typer.Option("--drop", metavar="M", help="Points to remove: 5, 0.1 or 10%.")
+]
+Goal = Annotated[
+    str | None, typer.Option("--objective", metavar="NAME", help=f"{', '.join(OBJECTIVES)}.")
+]
+Method = Annotated[str, typer.Option("--method", metavar="NAME", help=f"{', '.join(CHOICES)}.")]
+Picture = Annotated[
+    str | None, typer.Option("--plot", metavar="FILE", help="Write a picture: .png, .svg or .pdf.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+TimeLimit = Annotated[
+    float | None, typer.Option("--time-limit", metavar="S", help="Seconds to stop after.")
+]
+Jobs = Annotated[int | None, typer.Option("--jobs", metavar="N", help="Threads; default: all.")]
+Seed = Annotated[int, typer.Option("--seed", metavar="N", help="For what is drawn at random.")]
+
+
+def amount(text: str | None, option: str) -> int | float | None:
+    """A count, or a share as 0.8 or 80%."""
+    if text is None:
+        return None
+    try:
+        if text.endswith("%"):
+            return float(text[:-1]) / 100
+        return int(text) if text.strip().lstrip("+-").isdigit() else float(text)
+    except ValueError:
+        raise BadInput(
+            f"{option} must be a number, a share or a percentage; got {text!r}"
+        ) from None
+
+
+def amounts(points: Points, keep: str | None, drop: str | None) -> dict[str, Any]:
+    """``k`` and ``drop`` for the solver; a built-in data set knows its own."""
+    if keep is None and drop is None:
+        if points.k is None:
+            raise BadInput("give --keep (points to keep) or --drop (points to remove)")
+        return {"k": points.k, "drop": None}
+    if keep is not None and drop is not None:
+        raise BadInput("give --keep or --drop, not both")
+    return {"k": amount(keep, "--keep"), "drop": amount(drop, "--drop")}

@@ -1,0 +1,275 @@
+"""The command line as people use it: files in, one answer out, errors in one line."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import quadsweep as qs
+from quadsweep.cli import main
+
+TABLE = """Species name,Group,body mass (kg),"brain, g"
+Cow,mammal,465,423
+Goat,mammal,27.66,115
+Wolf,mammal,36.33,NA
+Diplodocus,dinosaur,11700,50
+Horse,mammal,521,655
+Cat,mammal,3.3,25.6
+Gorilla,mammal,207,406
+Sheep,mammal,55.5,175
+Rabbit,mammal,2.5,12.1
+Pig,mammal,,180
+Jaguar,mammal,100,157
+Mole,mammal,0.122,n/a
+"""
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "animals of farm.csv"
+    path.write_text(TABLE, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def run(capsys):
+    def run(*arguments):
+        code = main([str(a) for a in arguments])
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return run
+
+
+def test_a_file_with_text_spaces_and_gaps_is_answered_by_label(run, table):
+    code, out, err = run("solve", table, "--drop", "1")
+    assert code == 0
+    assert "8 of 9 points" in out
+    assert "Diplodocus" in out
+    assert "Wolf, Pig, Mole (missing values)" in out
+    assert "skipped 3 of 12 rows" in err
+    assert "x is 'body mass (kg)' and y is 'brain, g'" in err
+    assert "\x1b" not in out + err
+    assert all(len(line) <= 80 and line == line.rstrip() for line in out.splitlines())
+
+
+def test_json_is_one_object_and_the_same_answer_as_in_python(run, table):
+    code, out, _ = run("solve", table, "--x", "body mass (kg)", "--y", "4", "--drop", "1", "--json")
+    answer = json.loads(out)
+    assert code == 0
+    assert answer["dropped"] == ["Diplodocus"]
+    assert answer["skipped"] == ["Wolf", "Pig", "Mole"]
+    assert answer["x"] == "body mass (kg)"
+    rows = [0, 1, 3, 4, 5, 6, 7, 8, 10]
+    x = [465, 27.66, 11700, 521, 3.3, 207, 55.5, 2.5, 100]
+    y = [423, 115, 50, 655, 25.6, 406, 175, 12.1, 157]
+    here = qs.solve(x, y, drop=1)
+    assert answer["value"] == here.value
+    assert answer["outliers"] == [rows[i] for i in here.outliers]
+
+
+@pytest.mark.parametrize("keep", [("--keep", "8"), ("--keep", "0.85"), ("--drop", "11.2%")])
+def test_counts_shares_and_percentages(run, table, keep):
+    _, out, _ = run("solve", table, *keep, "--json")
+    assert json.loads(out)["k"] == 8
+
+
+def test_a_label_column_can_be_chosen(run, table):
+    _, out, _ = run("solve", table, "--drop", "1", "--label", "group")
+    assert "dinosaur" in out
+
+
+@pytest.mark.parametrize("suffix", ["tsv", "txt", "csv", "jsonl", "json", "parquet"])
+def test_every_format_gives_the_same_answer(run, table, tmp_path, suffix):
+    import pandas as pd
+
+    frame = pd.read_csv(table)
+    path = tmp_path / f"t.{suffix}"
+    if suffix == "parquet":
+        frame.to_parquet(path)
+    elif suffix in ("jsonl", "json"):
+        frame.to_json(path, orient="records", lines=suffix == "jsonl")
+    else:
+        frame.to_csv(path, sep={"tsv": "\t", "txt": ";", "csv": ","}[suffix], index=False)
+    _, out, _ = run("solve", path, "--drop", "1", "--json")
+    answer = json.loads(out)
+    assert answer["dropped"] == ["Diplodocus"]
+    assert answer["skipped"] == ["Wolf", "Pig", "Mole"]
+
+
+def test_utf16_and_byte_order_marks_are_read(run, tmp_path):
+    for encoding in ("utf-16", "utf-8-sig"):
+        path = tmp_path / f"{encoding}.csv"
+        path.write_text("größe,höhe\n1,1\n2,2\n3,9\n4,4\n", encoding=encoding)
+        code, out, _ = run("solve", path, "--drop", "1", "--json")
+        assert code == 0
+        assert json.loads(out)["x"] == "größe"
+
+
+def test_numbers_without_a_header_are_columns_by_number(run, tmp_path):
+    path = tmp_path / "bare.txt"
+    path.write_text("1 5 1\n2 5 2\n3 7 9\n4 5 4\n", encoding="utf-8")
+    _, out, _ = run("solve", path, "--x", "1", "--y", "3", "--drop", "1", "--json")
+    assert json.loads(out)["dropped"] == [3]
+
+
+def test_built_in_data_knows_its_own_k(run):
+    code, out, _ = run("solve", "phone-calls", "--json")
+    answer = json.loads(out)
+    assert code == 0
+    assert answer["dropped"] == ["1964", "1965", "1966", "1967", "1968", "1969"]
+
+
+def test_standard_input_is_a_file_called_dash(table):
+    command = [sys.executable, "-m", "quadsweep", "solve", "-", "--drop", "1", "--json"]
+    done = subprocess.run(command, input=TABLE.encode(), capture_output=True, check=True)
+    assert json.loads(done.stdout)["dropped"] == ["Diplodocus"]
+
+
+def test_a_picture_is_written(run, table, tmp_path):
+    picture = tmp_path / "out.svg"
+    code, _, err = run("solve", table, "--drop", "1", "--plot", picture)
+    assert code == 0
+    assert f"wrote {picture}" in err
+    assert "<svg" in picture.read_text(encoding="utf-8")
+
+
+def test_demo_prints_the_answer_and_writes_a_picture(run, tmp_path):
+    picture = tmp_path / "demo.png"
+    code, out, _ = run("demo", "--plot", picture)
+    assert code == 0
+    assert "Triceratops" in out
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def write(path, content):
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+@pytest.mark.parametrize(
+    ("content", "arguments", "says"),
+    [
+        ("a,b\n1,2\n2,x1\n3,4\n4,9\n", ["--y", "b", "--x", "a"], "column 'b' has 'x1' in row 2"),
+        ("a,b\n1,2\n", ["--x", "aa", "--y", "b"], "no column 'aa'; did you mean 'a'?"),
+        ("alpha,beta\n1,2\n", ["--x", "bet", "--y", "1"], "did you mean 'beta'?"),
+        ("a,b\n1,2\n", ["--x", "7", "--y", "b"], "no column 7; its columns are 1 to 2"),
+        ("a,b,c\n1,2,3\n", [], "the numeric columns of .* are: a, b, c"),
+        ("a,b\nx,y\n", [], "the numeric columns of .* are: none"),
+        ("a,a\n1,2\n", ["--x", "a", "--y", "2"], "2 columns called 'a'"),
+        ("a,b\n1,2,3\n", [], "row 1 has 3 fields where there are 2 columns"),
+        ("", [], "is empty"),
+        ("\n\n", [], "is empty"),
+        ("a,b\n", [], "a header and no rows"),
+        (b"\x00\x01\x02a,b", [], "is a binary file"),
+        (b"PK\x03\x04 workbook", [], "is a workbook or an archive"),
+        (b"a,b\n\xe9,2\n", [], "is not UTF-8 text"),
+        (b"PAR1 broken", [], "is not a Parquet file"),
+        ('{"a": 1\n', [], "is not JSON lines"),
+        ("a,b\n1,2\n2,3\n3,5\n", ["--keep", "2"], "give --keep or --drop, not both"),
+        ("a,b\n1,2\n2,2\n3,2\n4,2\n", [], "y is constant"),
+        ("a,b\n1,2\n2,3\n", [], "r2 needs between 3 and n = 2"),
+        ("a,b\n1,2\n2,3\n", ["--objective", "r3"], "objective must be one of r2"),
+        ("a,b\n1,2\n2,3\n", ["--plot", "p.bmp"], "must end in .png, .svg or .pdf"),
+        ("a,b\n1,2\n2,3\n", ["--plot", "no/such/p.png"], "is not a directory"),
+        ("a,b\n1,2\n2,3\n", ["--jobs", "many"], "--jobs"),
+    ],
+)  # fmt: skip
+def test_bad_input_ends_with_code_2_and_one_line(run, tmp_path, content, arguments, says):
+    import re
+
+    path = write(tmp_path / "t.csv", content)
+    code, out, err = run("solve", path, "--drop", "1", *arguments)
+    assert code == 2
+    assert out == ""
+    errors = [line for line in err.splitlines() if not line.startswith("note: ")]
+    assert len(errors) == 1
+    assert errors[0].startswith("error: ")
+    assert re.search(says, errors[0]), errors[0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["solve", "nowhere.csv", "--drop", "1"], "nowhere.csv does not exist"),
+        (["solve", "anscomb-3"], "did you mean the built-in data set anscombe-3?"),
+        (["solve", ".", "--drop", "1"], "is a directory"),
+        (["solve", "animals", "--drop", "few"], "--drop must be a number"),
+        (["solve", "animals", "--frob"], "No such option"),
+        (["slove"], "No such command 'slove'"),
+        (["solve"], "Missing argument 'FILE'"),
+    ],
+)
+def test_wrong_usage_ends_with_code_2_and_one_line(run, arguments, says):
+    code, out, err = run(*arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith("error: ")
+    assert err.count("\n") == 1
+    assert says in err
+
+
+def test_a_time_limit_that_stops_the_proof_ends_with_code_3(run, tmp_path):
+    x, y = np.random.default_rng(0).normal(size=(2, 60))
+    path = tmp_path / "t.csv"
+    np.savetxt(path, np.column_stack([x, y]), delimiter=",", header="a,b", comments="")
+    code, out, _ = run(
+        "solve", path, "--keep", "30", "--method", "exhaustive", "--time-limit", "0.05", "--json"
+    )
+    assert code == 3
+    assert json.loads(out)["status"] == "time_limit"
+
+
+def test_an_interrupt_ends_with_code_130_and_the_best_so_far(tmp_path):
+    x, y = np.random.default_rng(0).normal(size=(2, 60))
+    path = tmp_path / "t.csv"
+    np.savetxt(path, np.column_stack([x, y]), delimiter=",", header="a,b", comments="")
+    command = [sys.executable, "-m", "quadsweep", "solve", str(path)]
+    command += ["--keep", "30", "--method", "exhaustive", "--json"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    time.sleep(2.0)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    assert process.returncode == 130, err
+    assert json.loads(out)["status"] == "interrupted"
+    assert len(json.loads(out)["inliers"]) == 30
+
+
+def test_every_command_has_help_with_an_example(run):
+    _, out, _ = run("--help")
+    assert "solve" in out
+    for command in ("solve", "demo"):
+        code, out, _ = run(command, "--help")
+        assert code == 0
+        assert f"Example: quadsweep {command}" in out
+        assert all(len(line) <= 80 for line in out.splitlines())
+
+
+def test_the_shell_can_complete_commands():
+    environment = {
+        **os.environ,
+        "_QUADSWEEP_COMPLETE": "complete_bash",
+        "COMP_WORDS": "quadsweep sol",
+        "COMP_CWORD": "1",
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", "from quadsweep.cli import main; main([])"],
+        env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.stdout.split() == ["solve"]
+
+
+def test_nothing_heavy_is_imported_before_it_is_needed():
+    program = (
+        "import sys; from quadsweep.cli import main; main(['solve', 'animals', '--json']);"
+        "heavy = {'pandas', 'polars', 'matplotlib', 'scipy', 'sklearn', 'pyarrow', 'narwhals'};"
+        "sys.stderr.write(' '.join(sorted(heavy & set(sys.modules))))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stderr == ""
