@@ -90,8 +90,9 @@ def _choose(table: Table, numeric: list[str], x: str | None, y: str | None) -> t
 
 def _column(table: Table, wanted: str) -> str:
     """A column by name, by number from 1, or the error that suggests the nearest name."""
-    for same in (lambda name: name, lambda name: name.strip().lower()):
-        matches = [name for name in table.names if same(name) == same(wanted)]
+    exact = [name for name in table.names if name == wanted]
+    loose = [name for name in table.names if name.lower() == wanted.strip().lower()]
+    for matches in (exact, loose):
         if len(matches) == 1:
             return matches[0]
         if matches:

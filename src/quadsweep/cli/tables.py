@@ -12,9 +12,10 @@ import itertools
 import json
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any, BinaryIO
 
 from quadsweep.cli.ending import BadInput
 
@@ -119,7 +120,7 @@ def _lines(path: Path, encoding: str) -> Iterator[str]:
         raise BadInput(_not_text(str(path), wrong)) from None
 
 
-def _opened(path: Path) -> IO[bytes]:
+def _opened(path: Path) -> AbstractContextManager[BinaryIO]:
     size = path.stat().st_size
     if size < _LARGE or not sys.stderr.isatty():
         return path.open("rb")
