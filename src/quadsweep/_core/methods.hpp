@@ -12,10 +12,12 @@ using Method = Answer (*)(const Problem&, Control&);
 
 Answer exhaustive(const Problem& problem, Control& control);
 Answer concentrate(const Problem& problem, Control& control);
+Answer univariate(const Problem& problem, Control& control);
 
 inline Method find_method(std::string_view name) {
     if (name == "exhaustive") return exhaustive;
     if (name == "concentrate") return concentrate;
+    if (name == "univariate") return univariate;
     return nullptr;
 }
 

@@ -1,4 +1,8 @@
-"""TODO"""
+"""The k numbers of smallest variance in O(n log n): sort, slide a window.
+
+Some best subset is k neighbours in sorted order, because the variance is a concave function of the
+subset's sums of x and x^2.
+"""
 
 from __future__ import annotations
 
@@ -6,5 +10,5 @@ from quadsweep.methods.problem import Outcome, Problem, compiled
 
 
 def univariate(problem: Problem) -> Outcome:
-    """See ``_core/univariate.cpp``."""
+    """The best window of the sorted x; see ``_core/univariate.cpp``."""
     return compiled("univariate", problem)
