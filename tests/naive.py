@@ -107,8 +107,10 @@ def strictly_separable(points: list[Vector], inside: Sequence[int]) -> bool:
 
 
 def nonnegative_solution_exists(columns: list[Vector], right: Vector) -> bool:
-    """Whether sum of t_j columns[j] = right has a solution t >= 0, by the first phase of the simplex
-    method with Bland's rule, exactly."""
+    """Whether sum of t_j columns[j] = right has a solution t >= 0, for right >= 0.
+
+    The first phase of the simplex method with Bland's rule, exactly.
+    """
     height = len(right)
     rows = [[c[i] for c in columns] + [right[i]] for i in range(height)]
     basis: list[int] = [-1] * height  # -1: the artificial variable of that row
@@ -119,7 +121,7 @@ def nonnegative_solution_exists(columns: list[Vector], right: Vector) -> bool:
         entering = next((j for j, g in enumerate(gains) if g > 0 and j not in basis), None)
         if entering is None:
             return sum(rows[i][-1] for i in range(height) if basis[i] < 0) == 0
-        ratio, _, leaving = min(
+        _, _, leaving = min(
             (rows[i][-1] / rows[i][entering], basis[i], i)
             for i in range(height)
             if rows[i][entering] > 0

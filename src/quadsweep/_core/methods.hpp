@@ -11,12 +11,14 @@ namespace quadsweep {
 using Method = Answer (*)(const Problem&, Control&);
 
 Answer exhaustive(const Problem& problem, Control& control);
+Answer naive(const Problem& problem, Control& control);
 Answer sweep(const Problem& problem, Control& control);
 Answer concentrate(const Problem& problem, Control& control);
 Answer univariate(const Problem& problem, Control& control);
 
 inline Method find_method(std::string_view name) {
     if (name == "exhaustive") return exhaustive;
+    if (name == "naive") return naive;
     if (name == "sweep") return sweep;
     if (name == "concentrate") return concentrate;
     if (name == "univariate") return univariate;
