@@ -8,6 +8,7 @@ array([2])
 from quadsweep import datasets
 from quadsweep.batch import BatchResult, solve_many
 from quadsweep.conic import Conic
+from quadsweep.custom import naive_sweep
 from quadsweep.result import Result
 from quadsweep.separability import Separation, separate
 from quadsweep.solve import solve
@@ -21,6 +22,7 @@ __all__ = [
     "Separation",
     "__version__",
     "datasets",
+    "naive_sweep",
     "separate",
     "solve",
     "solve_many",

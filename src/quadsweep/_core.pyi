@@ -19,6 +19,18 @@ def solve(
     seed: int,
     callback: Callable[[float, float, int, float], object] | None,
 ) -> tuple[NDArray[np.int64], float, float, str, int]: ...
+def solve_lifted(
+    x: NDArray[np.float64],
+    y: NDArray[np.float64],
+    lifted: NDArray[np.float64],
+    k: int,
+    objective: str,
+    method: str,
+    order: str,
+    time_limit: float,
+    n_jobs: int,
+    callback: Callable[[float, float, int, float], object] | None,
+) -> tuple[NDArray[np.int64], float, float, str, int]: ...
 def solve_many(
     x: NDArray[np.float64],
     y: NDArray[np.float64],

@@ -111,15 +111,12 @@ class Result:
 
     def lines(self) -> list[tuple[str, str]]:
         """The summary as pairs: what, and its text."""
-        objective = OBJECTIVES[self.objective]
-        everything = np.union1d(self.inliers, self.outliers)
-        before = objective.value(self.x[everything], self.y[everything])
         lines = [
             ("kept", f"{self.k:,} of {self.n:,} points"),
-            (objective.title, f"{self.value:.6g}   (all {self.n:,} points: {before:.6g})"),
+            self._value_line(),
             ("certificate", CERTIFICATE[self.status].format(k=self.k, n=self.n)),
         ]
-        if self.status != "optimal":
+        if self.status != "optimal" and math.isfinite(self.bound):
             lines.append(("bound", f"{self.bound:.6g}   (gap {self.gap:.3g})"))
         if self.objective != "var":
             lines.append(("line", f"y = {self.slope:.6g} x {self.intercept:+.6g}"))
@@ -134,6 +131,14 @@ class Result:
         shown = ", ".join(str(i if self.labels is None else self.labels[i]) for i in rows[:most])
         more = len(rows) - most
         return f"{shown}, and {more:,} more" if more > 0 else shown or "none"
+
+    def _value_line(self) -> tuple[str, str]:
+        if self.objective not in OBJECTIVES:  # a score given as a function
+            return self.objective, f"{self.value:.6g}"
+        objective = OBJECTIVES[self.objective]
+        everything = np.union1d(self.inliers, self.outliers)
+        before = objective.value(self.x[everything], self.y[everything])
+        return objective.title, f"{self.value:.6g}   (all {self.n:,} points: {before:.6g})"
 
     def _caution(self) -> str:
         share = self.k / self.n

@@ -17,6 +17,7 @@
 #include "methods.hpp"
 #include "parallel.hpp"
 #include "points.hpp"
+#include "sweep.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -120,6 +121,38 @@ nb::tuple solve(const Column& x, const Column& y, int k, const std::string& obje
     return to_tuple(problem, std::move(answer));
 }
 
+Order order_named(const std::string& wanted) {
+    if (wanted == "both") return Order::both;
+    if (wanted == "ascending") return Order::ascending;
+    if (wanted == "descending") return Order::descending;
+    throw std::invalid_argument("unknown order " + wanted);
+}
+
+// The two sweeps under a lift given as rows.
+nb::tuple solve_lifted(const Column& x, const Column& y, const Matrix& lifted, int k,
+                       const std::string& objective, const std::string& method,
+                       const std::string& order, double time_limit, int n_jobs,
+                       nb::object callback) {
+    const Objective chosen = objective_named(objective);
+    const Order direction = order_named(order);
+    if (method != "naive" && method != "sweep")
+        throw std::invalid_argument("unknown method " + method);
+    Control control(time_limit);
+    Problem problem;
+    Watch watch(control, std::move(callback), problem);
+    Answer answer;
+    {
+        nb::gil_scoped_release released;
+        problem = make_problem(span(x), span(y), k, chosen, 0, 0, n_jobs);
+        const int d = static_cast<int>(lifted.shape(1));
+        const Coordinates h = given_lift({lifted.data(), lifted.size()}, problem.size(), d);
+        answer = method == "naive" ? naive_lifted(problem, h, direction, control)
+                                   : sweep_lifted(problem, h, control);
+    }
+    watch.rethrow();
+    return to_tuple(problem, std::move(answer));
+}
+
 // T problems over threads, each solved by one thread.
 nb::tuple solve_many(const Matrix& x, const Matrix& y, int k, const std::string& objective,
                      const std::string& method, double tol, double time_limit, int n_jobs,
@@ -177,6 +210,8 @@ NB_MODULE(_core, m) {
     m.doc() = "The compiled half of quadsweep; see _core/README.md.";
     m.def("solve", &solve, "x"_a, "y"_a, "k"_a, "objective"_a, "method"_a, "tol"_a, "time_limit"_a,
           "n_jobs"_a, "seed"_a, "callback"_a.none());
+    m.def("solve_lifted", &solve_lifted, "x"_a, "y"_a, "lifted"_a, "k"_a, "objective"_a, "method"_a,
+          "order"_a, "time_limit"_a, "n_jobs"_a, "callback"_a.none());
     m.def("solve_many", &solve_many, "x"_a, "y"_a, "k"_a, "objective"_a, "method"_a, "tol"_a,
           "time_limit"_a, "n_jobs"_a, "seed"_a);
     m.def("value", &value, "x"_a, "y"_a, "subset"_a, "objective"_a);

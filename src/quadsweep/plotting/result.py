@@ -151,13 +151,13 @@ def _only_first_label(ax: Axes) -> None:
 
 
 def _title(result: Result, everyone: NDArray[np.int64]) -> str:
+    proof = _PROOF[result.status].format(gap=result.gap)
+    kept = f"k = {result.k:,} of {result.n:,} points, {proof}"
+    if result.objective not in OBJECTIVES:  # a score given as a function
+        return f"{result.objective} = {_short(result.value)}\n{kept}"
     objective = OBJECTIVES[result.objective]
     before = objective.value(result.x[everyone], result.y[everyone])
-    proof = _PROOF[result.status].format(gap=result.gap)
-    return (
-        f"{objective.title} = {_short(result.value)} (all points: {_short(before)})\n"
-        f"k = {result.k:,} of {result.n:,} points, {proof}"
-    )
+    return f"{objective.title} = {_short(result.value)} (all points: {_short(before)})\n{kept}"
 
 
 def _short(value: float) -> str:
