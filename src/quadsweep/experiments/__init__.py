@@ -1,0 +1,19 @@
+"""The paper's experiments: every table and figure, at its scale, on any number of machines.
+
+=============  =====================================================================
+module         what it does
+=============  =====================================================================
+randomness     the data of a trial from its number
+scale          how many trials of what: quick or paper
+store          finished chunks on disk, checked when read
+workers        threads, processes or a dask cluster
+runner         chunks that are not finished yet -> workers -> store
+table1         separability by objective and lift
+table2         success and R2 ratio by method
+readings       what the paper's R2 ratios of RANSAC and Theil-Sen may mean
+timing         seconds by method and n
+figures        the lift and the decision boundaries
+tables         rows -> Markdown and CSV
+command        ``quadsweep reproduce``
+=============  =====================================================================
+"""

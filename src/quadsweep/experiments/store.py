@@ -1,0 +1,148 @@
+"""Finished chunks on disk: one Parquet file each, written whole or not at all, checked when read.
+
+A file's name ends with the SHA-256 of its bytes, so that a damaged one is found before anything
+tries to make sense of it; its metadata say what it was computed from (work, arguments, version).
+A chunk counts as finished only if both are right.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+import quadsweep
+
+Columns = dict[str, NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """A piece of work that is done as a whole.
+
+    Attributes
+    ----------
+    name : file name, unique within an experiment.
+    work : function at the top level of a module, so that other processes can find it.
+    arguments : keywords for it: numbers and text.
+    trials : how many trials it stands for, for the progress bar.
+    """
+
+    name: str
+    work: Callable[..., Columns]
+    arguments: dict[str, Any] = field(default_factory=dict)
+    trials: int = 1
+
+    def perform(self) -> Columns:
+        return self.work(**self.arguments)
+
+    @property
+    def origin(self) -> str:
+        """What the columns depend on, as text."""
+        return json.dumps(
+            {
+                "work": f"{self.work.__module__}.{self.work.__qualname__}",
+                "arguments": self.arguments,
+                "version": quadsweep.__version__,
+            },
+            sort_keys=True,
+        )
+
+
+class ChunkStore:
+    """A directory of finished chunks.
+
+    Examples
+    --------
+    >>> import tempfile, numpy as np
+    >>> chunk = Chunk("squares", lambda: {"square": np.arange(3) ** 2})
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     store = ChunkStore(directory)
+    ...     store.save(chunk, chunk.perform())
+    ...     store.load(chunk)
+    {'square': array([0, 1, 4])}
+    """
+
+    def __init__(self, directory: str | os.PathLike[str]) -> None:
+        self.directory = Path(directory)
+
+    def files(self, chunk: Chunk) -> list[Path]:
+        """What is there for a chunk, whole or damaged."""
+        return sorted(self.directory.glob(f"{chunk.name}.*.parquet"))
+
+    def is_empty(self) -> bool:
+        return not any(self.directory.glob("*.parquet"))
+
+    def save(self, chunk: Chunk, columns: Columns) -> None:
+        """Write a temporary file, bring it to disk, give it its name in one step."""
+        content = _encode(chunk, columns)
+        self.directory.mkdir(parents=True, exist_ok=True)
+        final = self.directory / f"{chunk.name}.{_digest(content)}.parquet"
+        unfinished = self.directory / f".{chunk.name}.{os.getpid()}.unfinished"
+        try:
+            with open(unfinished, "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(unfinished, final)
+        finally:
+            unfinished.unlink(missing_ok=True)
+        _sync_directory(self.directory)
+        for other in self.files(chunk):
+            if other != final:
+                other.unlink(missing_ok=True)
+
+    def load(self, chunk: Chunk) -> Columns | None:
+        """The columns of a finished chunk, or None if it has to be done (again)."""
+        for path in self.files(chunk):
+            content = path.read_bytes()
+            if path.name == f"{chunk.name}.{_digest(content)}.parquet":
+                columns = _decode(chunk, content)
+                if columns is not None:
+                    return columns
+        return None
+
+    def clean(self) -> None:
+        """Remove what a killed run was writing."""
+        for path in self.directory.glob(".*.unfinished"):
+            path.unlink(missing_ok=True)
+
+
+def _encode(chunk: Chunk, columns: Columns) -> bytes:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table = pa.table(columns).replace_schema_metadata({"quadsweep": chunk.origin})
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink, compression="zstd")
+    return bytes(sink.getvalue())
+
+
+def _decode(chunk: Chunk, content: bytes) -> Columns | None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(pa.BufferReader(content))
+    if table.schema.metadata.get(b"quadsweep") != chunk.origin.encode():
+        return None
+    return {name: table[name].to_numpy() for name in table.column_names}
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:32]
+
+
+def _sync_directory(directory: Path) -> None:
+    if os.name != "posix":
+        return  # a directory cannot be opened there, and its entries need no call to be kept
+    handle = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

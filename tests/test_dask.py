@@ -1,0 +1,86 @@
+"""The same chunks on a dask cluster, one started here or a scheduler with two workers."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from toy_chunks import square_chunks
+
+from quadsweep.experiments.runner import run
+from quadsweep.experiments.store import ChunkStore
+from quadsweep.experiments.workers import cluster
+
+TESTS = Path(__file__).parent
+
+
+def assert_squares(results, chunks: int) -> None:
+    assert list(results) == [chunk.name for chunk in square_chunks(chunks)]
+    squares = [value for columns in results.values() for value in columns["square"]]
+    assert squares == [i * i for i in range(5 * chunks)]
+
+
+def test_a_cluster_started_here_does_all_chunks(tmp_path):
+    results = run("x", square_chunks(6), ChunkStore(tmp_path), cluster("local", 2), resume=False)
+    assert_squares(results, 6)
+
+
+@pytest.fixture
+def dask_processes(tmp_path):
+    """A scheduler and two workers, each a process of its own; yields address and workers."""
+    environment = {**os.environ, "PYTHONPATH": str(TESTS)}
+    contact = tmp_path / "scheduler.json"
+
+    def start(*arguments: str) -> subprocess.Popen:
+        return subprocess.Popen(
+            [sys.executable, "-m", "dask", *arguments, "--scheduler-file", str(contact)],
+            env=environment, cwd=tmp_path,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+
+    scheduler = start("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
+    options = ("--nthreads", "1", "--no-nanny", "--no-dashboard", "--host", "127.0.0.1")
+    workers = [start("worker", *options) for _ in range(2)]
+    try:
+        yield _address(contact), workers
+    finally:
+        for process in (*workers, scheduler):
+            process.kill()
+            process.wait()
+
+
+def _address(contact: Path) -> str:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        if contact.exists() and (text := contact.read_text()):
+            return str(json.loads(text)["address"])
+        time.sleep(0.05)
+    raise AssertionError("the scheduler did not start")
+
+
+def test_losing_one_of_two_dask_workers_changes_nothing(dask_processes, tmp_path):
+    from distributed import Client
+
+    address, workers = dask_processes
+    with Client(address) as client:
+        client.wait_for_workers(2, timeout=60)
+    store = ChunkStore(tmp_path / "c")
+    chunks = square_chunks(30, pause=0.1)
+
+    def kill_one_when_under_way() -> None:
+        while len(list(store.directory.glob("*.parquet"))) < 5:
+            time.sleep(0.01)
+        workers[0].kill()
+
+    killer = threading.Thread(target=kill_one_when_under_way)
+    killer.start()
+    results = run("x", chunks, store, cluster(address, 2), resume=False)
+    killer.join()
+    assert workers[0].wait() == -9
+    assert_squares(results, 30)
