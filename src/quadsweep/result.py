@@ -64,6 +64,8 @@ class Result:
         What x and y are called.
     labels : sequence, optional
         A name for every row given; the summary and the picture use them instead of positions.
+    frame : data frame, optional
+        The data in the library it came from.
     """
 
     inliers: Ints
@@ -87,6 +89,7 @@ class Result:
     y: Floats = field(repr=False)
     names: tuple[str, str] = ("x", "y")
     labels: Sequence[Any] | None = field(default=None, repr=False)
+    frame: Any = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         assert len(self.inliers) == self.k
@@ -154,6 +157,13 @@ class Result:
         from quadsweep.plotting.result import plot_result
 
         return plot_result(self, ax=ax)
+
+    def to_frame(self) -> Any:
+        """The data with a column ``inlier``, in the library it came from (pandas for arrays)."""
+        from quadsweep.frames import plain_frame, with_mask
+
+        frame = self.frame if self.frame is not None else plain_frame(self.x, self.y, self.names)
+        return with_mask(frame, self.mask)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON, which has no infinity: None where nothing is known."""

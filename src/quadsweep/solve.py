@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from quadsweep import objectives, validation
+from quadsweep import frames, objectives, validation
 from quadsweep.boundary import boundary
 from quadsweep.methods import METHODS, Outcome, Problem
 from quadsweep.methods.choice import choose
@@ -39,7 +39,8 @@ def solve(
     Parameters
     ----------
     x, y : one-dimensional sequences of numbers
-        Lists, arrays, pandas or polars columns. ``y`` may be left out for ``objective="var"``.
+        Lists, arrays, pandas or polars columns, or one data frame of two columns as ``x``. ``y``
+        may be left out for ``objective="var"``.
     k : int or float, optional
         Points to keep: a number, or a share of n in (0, 1).
     drop : int or float, optional
@@ -76,7 +77,8 @@ def solve(
     (1.0, 'optimal')
     """
     goal = objectives.get(objective)
-    points = validation.sample(x, y, goal, nan_policy)
+    given = frames.unpack(x, y)
+    points = validation.sample(given.x, given.y, goal, nan_policy)
     keep = validation.keep_count(points.n, k, drop, goal)
     chosen = choose(method, goal, points.n, keep)
     validation.check_varies(points, goal)
@@ -93,7 +95,8 @@ def solve(
     start = time.perf_counter()
     with watching(progress, goal) as callback:
         outcome = METHODS[chosen](replace(problem, callback=callback))
-    return make_result(points, problem, outcome, chosen, time.perf_counter() - start)
+    result = make_result(points, problem, outcome, chosen, time.perf_counter() - start)
+    return replace(result, names=given.names, labels=given.labels, frame=given.frame)
 
 
 def make_result(
