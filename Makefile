@@ -4,7 +4,7 @@ BIN = $(VENV)/bin
 CORE = $(wildcard src/quadsweep/_core/*.?pp)
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint types werror bench format pictures clean
+.PHONY: demo test lint types werror bench wheel format pictures clean
 
 # The environment, with the package built and installed for development.
 $(VENV)/.ready: pyproject.toml CMakeLists.txt $(CORE)
@@ -37,6 +37,17 @@ werror: $(VENV)/.ready
 bench: $(VENV)/.ready
 	set -e; for file in $(wildcard benchmarks/*.py); do \
 	  echo "== $$file"; $(BIN)/python $$file --quick; done
+
+# Source distribution, a wheel from it, and the wheel at work where there is no compiler.
+wheel: $(VENV)/.ready
+	$(PIP) build
+	rm -rf dist build/newcomer
+	$(BIN)/python -m build --outdir dist .
+	$(PYTHON) -m venv build/newcomer
+	CC=false CXX=false build/newcomer/bin/pip install --quiet --disable-pip-version-check \
+	  --only-binary :all: "quadsweep[cli,plot] @ file://$$(ls $(CURDIR)/dist/*.whl)"
+	cd build/newcomer && printf 'a b,c\n1,1\n2,2\n3,9\n,4\n4,4\n5,5\n' | \
+	  env -i bin/quadsweep solve - --drop 1 --plot picture.png
 
 # The pictures of the README and the guide.
 pictures: $(VENV)/.ready
