@@ -19,12 +19,75 @@ int screen(const MomentTable& t, const Moments& base, double k, const Slack& sla
     return hits;
 }
 
+void angles(const PencilView& v, double* key, double* reach, long long* end) {
+    for (int i = 0; i < v.n; ++i) {
+        const double p = v.p[i], q = v.q[i];
+        const bool steep = std::fabs(p) > std::fabs(q);
+        const double num = steep ? q : p, den = steep ? p : q;
+        const double inverse = 1 / den;
+        const double ratio = num * inverse;
+        key[i] = steep ? 2 - ratio : ratio;
+        reach[i] = 3 * v.error[i] * std::fabs(inverse) + 0x1p-49;
+        end[i] = den > 0;
+    }
+}
+
+void ranks(const double* key, int n, long long* rank) {
+    constexpr int lanes = 8;
+    for (int block = 0; block < n; block += lanes) {
+        long long smaller[lanes] = {};
+        for (int j = 0; j < n; ++j) {
+            const double other = key[j];
+            for (int l = 0; l < lanes; ++l) smaller[l] += other < key[block + l];
+        }
+        for (int l = 0; l < lanes; ++l) rank[block + l] = smaller[l];
+    }
+}
+
+// The error of p_i q_j - p_j q_i, given errors e_i, e_j that exceed an ulp of the coordinates.
+int sides(const PencilView& v, int j, long long* side, int* hidden) {
+    const double pj = v.p[j], qj = v.q[j], ej = v.error[j];
+    const double mj = std::fabs(pj) + std::fabs(qj) + ej;
+    long long ahead = 0, unknown = 0;
+    for (int i = 0; i < v.n; ++i) {
+        const double p = v.p[i], q = v.q[i];
+        const double cross = p * qj - pj * q;
+        const double error = 4 * ((std::fabs(p) + std::fabs(q)) * ej + mj * v.error[i]);
+        const long long positive = cross > error, negative = cross < -error;
+        side[i] = positive ? 1 : (negative ? 0 : -1);
+        ahead += positive;
+        unknown += 1 - positive - negative;
+    }
+    *hidden = static_cast<int>(unknown);
+    return static_cast<int>(ahead);
+}
+
+void side_moments(const MomentTable& t, const long long* side, Moments* both) {
+    for (int which = 0; which < 2; ++which) {
+        double x = 0, y = 0, xx = 0, xy = 0, yy = 0;
+#pragma omp simd reduction(+ : x, y, xx, xy, yy)
+        for (int i = 0; i < t.size; ++i) {
+            const bool in = side[i] == which;
+            x += in ? t.x[i] : 0;
+            y += in ? t.y[i] : 0;
+            xx += in ? t.xx[i] : 0;
+            xy += in ? t.xy[i] : 0;
+            yy += in ? t.yy[i] : 0;
+        }
+        both[which] = Moments{x, y, xx, xy, yy};
+    }
+}
+
 }  // namespace
 
 extern const HotLoops QUADSWEEP_CONCAT(hot_loops_, QUADSWEEP_ISA);
 const HotLoops QUADSWEEP_CONCAT(hot_loops_, QUADSWEEP_ISA) = {
     QUADSWEEP_STRING(QUADSWEEP_ISA),
     {screen<R2>, screen<R>, screen<Cov>, screen<DV>, screen<TV>, screen<Var>, screen<LTS>},
+    angles,
+    ranks,
+    sides,
+    side_moments,
 };
 
 }  // namespace quadsweep

@@ -16,12 +16,32 @@ struct MomentTable {
     int size;
 };
 
+// What is left of the points when a pencil of planes has been eliminated (sweep.cpp).
+struct PencilView {
+    const double *p, *q, *error;
+    int n;
+};
+
 struct HotLoops {
     const char* name;
 
     // How many rows of the table, added to `base`, may score as much as `best`.
     int (*screen[7])(const MomentTable& table, const Moments& base, double k, const Slack& slack,
                      double best);
+
+    // For each point the angle at which the pencil meets it, as a key that rises from -1 to 3 over
+    // half a turn; how far rounding may have moved it; the end of the line it is on, 0 or 1.
+    void (*angles)(const PencilView& pencil, double* key, double* reach, long long* end);
+
+    // How many keys are smaller than each; n is a multiple of 8.
+    void (*ranks)(const double* key, int n, long long* rank);
+
+    // The sides of all points at the plane of the pencil through point j: 1, 0, or -1 where
+    // rounding hides the sign. Returns the number of ones, and of those hidden in `hidden`.
+    int (*sides)(const PencilView& pencil, int j, long long* side, int* hidden);
+
+    // Moments of the points on side 0 and on side 1.
+    void (*side_moments)(const MomentTable& points, const long long* side, Moments* both);
 };
 
 const HotLoops& hot_loops();

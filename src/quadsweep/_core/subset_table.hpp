@@ -1,61 +1,97 @@
 // The moments of all subsets of a few points, grouped by size.
 #pragma once
 
-#include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <numeric>
 #include <vector>
 
 #include "hot_loops.hpp"
 
 namespace quadsweep {
 
+// Moments side by side, one a row.
+struct MomentColumns {
+    std::vector<double> x, y, xx, xy, yy;
+
+    void append(const Moments& s) {
+        x.push_back(s.x);
+        y.push_back(s.y);
+        xx.push_back(s.xx);
+        xy.push_back(s.xy);
+        yy.push_back(s.yy);
+    }
+    Moments row(std::size_t i) const { return {x[i], y[i], xx[i], xy[i], yy[i]}; }
+    MomentTable view() const {
+        return {x.data(), y.data(), xx.data(), xy.data(), yy.data(), static_cast<int>(x.size())};
+    }
+};
+
+// The rows of one size are followed by copies of the last, so that vector loops have no remainder.
 class SubsetTable {
   public:
-    explicit SubsetTable(int points)
-        : members_(std::size_t{1} << points), row_(members_.size()), first_(points + 2, 0) {
-        std::iota(members_.begin(), members_.end(), 0u);
-        std::stable_sort(members_.begin(), members_.end(), [](std::uint32_t a, std::uint32_t b) {
-            return std::popcount(a) < std::popcount(b);
-        });
-        for (std::size_t r = 0; r < members_.size(); ++r) {
-            row_[members_[r]] = static_cast<int>(r);
-            ++first_[std::popcount(members_[r]) + 1];
+    explicit SubsetTable(int points) : blocks_(points + 1) {
+        std::vector<int> row(std::size_t{1} << points);
+        for (int size = 0; size <= points; ++size) {
+            blocks_[size].begin = static_cast<int>(members_.size());
+            for (std::uint32_t mask = 0; mask < row.size(); ++mask) {
+                if (std::popcount(mask) != size) continue;
+                row[mask] = static_cast<int>(members_.size());
+                append(mask, row);
+            }
+            blocks_[size].end = static_cast<int>(members_.size());
+            while (members_.size() % lanes != 0) append(members_.back(), row);
+            blocks_[size].padded = static_cast<int>(members_.size()) - blocks_[size].begin;
         }
-        std::partial_sum(first_.begin(), first_.end(), first_.begin());
         for (auto* column : {&x_, &y_, &xx_, &xy_, &yy_}) column->assign(members_.size(), 0.0);
     }
 
     // single(b) is the moments of point b.
     template <class Single>
     void fill(Single&& single) {
-        for (std::uint32_t mask = 1; mask < members_.size(); ++mask) {
-            const int from = row_[mask & (mask - 1)], to = row_[mask];
-            const Moments& s = single(std::countr_zero(mask));
-            x_[to] = x_[from] + s.x;
-            y_[to] = y_[from] + s.y;
-            xx_[to] = xx_[from] + s.xx;
-            xy_[to] = xy_[from] + s.xy;
-            yy_[to] = yy_[from] + s.yy;
+        for (const Sum& sum : sums_) {
+            const Moments& s = single(sum.point);
+            x_[sum.to] = x_[sum.from] + s.x;
+            y_[sum.to] = y_[sum.from] + s.y;
+            xx_[sum.to] = xx_[sum.from] + s.xx;
+            xy_[sum.to] = xy_[sum.from] + s.xy;
+            yy_[sum.to] = yy_[sum.from] + s.yy;
         }
     }
 
-    int sizes() const { return static_cast<int>(first_.size()) - 1; }
-    int begin(int size) const { return first_[size]; }
-    int end(int size) const { return first_[size + 1]; }
+    int sizes() const { return static_cast<int>(blocks_.size()); }
+    int begin(int size) const { return blocks_[size].begin; }
+    int end(int size) const { return blocks_[size].end; }
     std::uint32_t members(int row) const { return members_[row]; }
     Moments moments(int r) const { return {x_[r], y_[r], xx_[r], xy_[r], yy_[r]}; }
+
+    // Rows begin .. end of a size and the copies after them.
     MomentTable view(int size) const {
         const int b = begin(size);
         return {x_.data() + b,  y_.data() + b,  xx_.data() + b,
-                xy_.data() + b, yy_.data() + b, end(size) - b};
+                xy_.data() + b, yy_.data() + b, blocks_[size].padded};
     }
 
   private:
+    static constexpr std::size_t lanes = 8;
+
+    struct Block {
+        int begin = 0, end = 0, padded = 0;
+    };
+    struct Sum {
+        int to, from, point;  // row `to` is row `from` with one more point
+    };
+
+    void append(std::uint32_t mask, const std::vector<int>& row) {
+        if (mask != 0) {
+            sums_.push_back({static_cast<int>(members_.size()), row[mask & (mask - 1)],
+                             std::countr_zero(mask)});
+        }
+        members_.push_back(mask);
+    }
+
     std::vector<std::uint32_t> members_;  // of each row, as bits
-    std::vector<int> row_;                // of each mask
-    std::vector<int> first_;              // row of each size
+    std::vector<Block> blocks_;           // of each size
+    std::vector<Sum> sums_;
     std::vector<double> x_, y_, xx_, xy_, yy_;
 };
 

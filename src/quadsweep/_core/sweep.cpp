@@ -31,6 +31,8 @@ namespace quadsweep {
 namespace {
 
 constexpr double most_listed = 1000;  // subsets of Z; beyond, Z is swept
+constexpr int few_met = 5;            // points met one by one, without sorting
+constexpr int few_sorted = 64;        // angles sorted by counting the smaller ones
 
 // How many subsets, at most `most` + 1.
 double subsets_up_to(int n, int m, double most) {
@@ -99,11 +101,18 @@ class Arrangement {
           base_(std::move(base)),
           levels_(rank_ - 1),
           table_(rank_ - 2),
-          key_(n_),
+          key_((n_ + 7) / 8 * 8, infinity),
           reach_(n_),
-          positive_(n_),
-          order_(n_) {
+          end_(n_),
+          rank_of_(key_.size()),
+          few_sides_(static_cast<std::size_t>(few_met) * n_),
+          order_(n_),
+          events_(n_ + 1) {
         levels_[0] = std::move(top);
+        for (int i : ids_) {
+            moments_.push_back(jury_.single(i));
+            columns_.append(moments_.back());
+        }
         for (int i : base_) base_moments_ += jury_.single(i);
     }
 
@@ -165,37 +174,74 @@ class Arrangement {
         T_.pop_back();
     }
 
+    // Where few points are left to be met, meeting them one by one is cheaper than sorting.
     void turn() {
-        zeros_.clear();
+        const int largest = T_.empty() ? -1 : T_.back();
+        if (n_ - 1 - largest <= few_met && meet_one_by_one(largest)) return;
         find_angles();
         if (zeros_.empty() && all_apart()) {
-            turn_in_general_position();
+            turn_in_general_position(largest);
         } else {
             turn_with_ties();
         }
     }
 
-    // key rises from -1 to 3 as the direction turns by pi: p/q, then 2 - q/p where |p| > |q|.
-    void find_angles() {
+    PencilView pencil() const {
         const Coordinates& last = levels_[rank_ - 2];
-        const double *p = last.column(0), *q = last.column(1), *error = last.error.data();
-        for (int i = 0; i < n_; ++i) {
-            const bool steep = std::fabs(p[i]) > std::fabs(q[i]);
-            const double den = steep ? p[i] : q[i], num = steep ? q[i] : p[i];
-            const double ratio = num / den;
-            key_[i] = steep ? 2 - ratio : ratio;
-            reach_[i] = 3 * error[i] / std::fabs(den) + 0x1p-50;
-            positive_[i] = den > 0;
+        return {last.column(0), last.column(1), last.error.data(), n_};
+    }
+
+    // False, and nothing done, if a point beyond T and j may be on the plane.
+    bool meet_one_by_one(int largest) {
+        for (int j = largest + 1; j < n_; ++j) {
+            int hidden = 0;
+            long long* side = few_sides_.data() + static_cast<std::size_t>(j - largest - 1) * n_;
+            few_ahead_[j - largest - 1] = hot_loops().sides(pencil(), j, side, &hidden);
+            if (hidden != rank_ - 1) return false;
         }
+        table_.fill([&](int b) -> const Moments& { return moments_[T_[b]]; });
+        const int others = n_ - rank_ + 1;
+        for (int j = largest + 1; j < n_; ++j) {
+            ++jury_.planes;
+            const int ahead = few_ahead_[j - largest - 1];
+            if (!possible(ahead) && !possible(others - ahead)) continue;
+            const long long* side =
+                few_sides_.data() + static_cast<std::size_t>(j - largest - 1) * n_;
+            Moments both[2];
+            hot_loops().side_moments(columns_.view(), side, both);
+            const auto is_ahead = [side](int i) { return side[i]; };
+            score_side(j, 1, ahead, base_moments_ + both[1], is_ahead);
+            score_side(j, 0, others - ahead, base_moments_ + both[0], is_ahead);
+        }
+        return true;
+    }
+
+    void find_angles() {
+        hot_loops().angles(pencil(), key_.data(), reach_.data(), end_.data());
         for (int t : T_) key_[t] = infinity;
-        met_ = 0;
+        zeros_.clear();
         for (int i = 0; i < n_; ++i) {
-            if (key_[i] == infinity) continue;
-            if (reach_[i] < 0.01) {
-                order_[met_++] = i;
-            } else {
-                zeros_.push_back(i);
+            if (key_[i] != infinity && !(reach_[i] < 0.01)) zeros_.push_back(i);
+        }
+        for (int i : zeros_) key_[i] = infinity;
+        met_ = n_ - static_cast<int>(T_.size() + zeros_.size());
+        sort_angles();
+    }
+
+    void sort_angles() {
+        if (n_ <= few_sorted) {
+            hot_loops().ranks(key_.data(), static_cast<int>(key_.size()), rank_of_.data());
+            long long sum = 0;
+            for (int i = 0; i < n_; ++i) {
+                if (key_[i] == infinity) continue;
+                order_[rank_of_[i]] = i;
+                sum += rank_of_[i];
             }
+            // Equal keys have equal ranks, which makes the sum too small.
+            if (2 * sum == static_cast<long long>(met_) * (met_ - 1)) return;
+        }
+        for (int i = 0, e = 0; i < n_; ++i) {
+            if (key_[i] != infinity) order_[e++] = i;
         }
         std::sort(order_.begin(), order_.begin() + met_,
                   [&](int i, int j) { return key_[i] < key_[j]; });
@@ -213,65 +259,71 @@ class Arrangement {
 
     bool possible(int side) const { return side <= missing_ && missing_ - side <= rank_ - 1; }
 
-    // A point is on the positive side after it is passed if it is `positive_`, before if it is not.
-    void turn_in_general_position() {
-        const int largest = T_.empty() ? -1 : T_.back();
-        events_.clear();
+    // A point of end 1 is on side 1 after it is passed, one of end 0 before.
+    void turn_in_general_position(int largest) {
+        std::size_t found = 0;
         int ahead = 0;
-        for (int e = 0; e < met_; ++e) ahead += !positive_[order_[e]];
+        for (int e = 0; e < met_; ++e) ahead += end_[order_[e]] == 0;
         for (int e = 0; e < met_; ++e) {
             const int j = order_[e];
-            ahead -= !positive_[j];
-            if (j > largest) {
-                ++jury_.planes;
-                if (possible(ahead) || possible(met_ - 1 - ahead))
-                    events_.push_back({e, ahead, {}});
-            }
-            ahead += positive_[j];
+            const int end = static_cast<int>(end_[j]);
+            ahead -= 1 - end;
+            events_[found].at = e;
+            events_[found].ahead = ahead;
+            found += j > largest && (possible(ahead) || possible(met_ - 1 - ahead));
+            ahead += end;
         }
-        if (!events_.empty()) score_events();
+        jury_.planes += static_cast<std::uint64_t>(n_ - 1 - largest);
+        if (found > 0) score_events({events_.data(), found});
     }
 
-    void score_events() {
-        table_.fill([&](int b) -> const Moments& { return jury_.single(ids_[T_[b]]); });
+    void score_events(std::span<Event> events) {
+        table_.fill([&](int b) -> const Moments& { return moments_[T_[b]]; });
         Moments passed[2] = {base_moments_, base_moments_};
         int e = 0;
-        for (Event& event : events_) {
-            for (; e < event.at; ++e) passed[positive_[order_[e]]] += jury_.single(ids_[order_[e]]);
+        for (Event& event : events) {
+            for (; e < event.at; ++e) passed[end_[order_[e]]] += moments_[order_[e]];
             event.passed[0] = passed[0];
             event.passed[1] = passed[1];
         }
         Moments coming[2];
         e = met_ - 1;
-        for (auto event = events_.rbegin(); event != events_.rend(); ++event) {
-            for (; e > event->at; --e)
-                coming[positive_[order_[e]]] += jury_.single(ids_[order_[e]]);
-            score_side(*event, true, event->ahead, event->passed[1] + coming[0]);
-            score_side(*event, false, met_ - 1 - event->ahead, event->passed[0] + coming[1]);
+        for (auto event = events.rbegin(); event != events.rend(); ++event) {
+            for (; e > event->at; --e) coming[end_[order_[e]]] += moments_[order_[e]];
+            const int j = order_[event->at];
+            const auto side = [&](int i) {
+                if (i == j || key_[i] == infinity) return -1LL;
+                return key_[i] < key_[j] ? end_[i] : 1 - end_[i];
+            };
+            score_side(j, 1, event->ahead, event->passed[1] + coming[0], side);
+            score_side(j, 0, met_ - 1 - event->ahead, event->passed[0] + coming[1], side);
         }
     }
 
-    // One side with every subset of T + {j} that makes it k points.
-    void score_side(const Event& event, bool ahead, int count, const Moments& side) {
+    // The points on one side of the plane through T and j, with every subset of these that makes
+    // them k points.
+    template <class Side>
+    void score_side(int j, long long which, int count, const Moments& there, const Side& side) {
         if (!possible(count)) return;
         const int m = missing_ - count;
-        const Moments with_j = side + jury_.single(ids_[order_[event.at]]);
-        if (m < table_.sizes() && jury_.any_may_win(table_.view(m), side))
-            score_rows(event, ahead, m, side, false);
-        if (m > 0 && jury_.any_may_win(table_.view(m - 1), with_j))
-            score_rows(event, ahead, m - 1, with_j, true);
+        if (m < table_.sizes() && jury_.any_may_win(table_.view(m), there))
+            score_rows(j, false, which, m, there, side);
+        if (m == 0) return;
+        const Moments with_j = there + moments_[j];
+        if (jury_.any_may_win(table_.view(m - 1), with_j))
+            score_rows(j, true, which, m - 1, with_j, side);
     }
 
-    void score_rows(const Event& event, bool ahead, int size, const Moments& base, bool with_j) {
+    template <class Side>
+    void score_rows(int j, bool with_j, long long which, int size, const Moments& base,
+                    const Side& side) {
         for (int row = table_.begin(size); row < table_.end(size); ++row) {
             if (!jury_.may_win(base + table_.moments(row))) continue;
             subset_ = base_;
-            for (int e = 0; e < met_; ++e) {
-                const int i = order_[e];
-                if (e != event.at && ((positive_[i] == 1) == (e < event.at)) == ahead)
-                    subset_.push_back(ids_[i]);
+            for (int i = 0; i < n_; ++i) {
+                if (side(i) == which) subset_.push_back(ids_[i]);
             }
-            if (with_j) subset_.push_back(ids_[order_[event.at]]);
+            if (with_j) subset_.push_back(ids_[j]);
             for (std::size_t b = 0; b < T_.size(); ++b) {
                 if (table_.members(row) >> b & 1) subset_.push_back(ids_[T_[b]]);
             }
@@ -321,7 +373,7 @@ class Arrangement {
         for (int e = 0; e < end; ++e) {
             if (e >= group.begin && e < group.end) continue;
             const bool passed = !wrapped && e < group.begin;
-            sides[(positive_[order_[e]] == 1) == passed].push_back(ids_[order_[e]]);
+            sides[(end_[order_[e]] == 1) == passed].push_back(ids_[order_[e]]);
         }
         for (Indices& side : sides) {
             const int m = missing_ - static_cast<int>(side.size());
@@ -338,8 +390,12 @@ class Arrangement {
     std::vector<Coordinates> levels_;  // after eliminating 0, 1, ... points of T
     SubsetTable table_;                // of T
     Indices T_, zeros_, subset_;
-    std::vector<double> key_, reach_;  // reach: how far the true key may be
-    std::vector<std::uint8_t> positive_;
+    std::vector<Moments> moments_;     // of each point
+    MomentColumns columns_;            // the same side by side
+    std::vector<double> key_, reach_;  // infinite keys: points of T and zeros
+    std::vector<long long> end_, rank_of_;
+    std::vector<long long> few_sides_;
+    int few_ahead_[few_met] = {};
     Indices order_;
     int met_ = 0;
     std::vector<Event> events_;
