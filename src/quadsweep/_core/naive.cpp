@@ -146,7 +146,7 @@ Answer naive_lifted(const Problem& problem, const Coordinates& lifted, Order ord
                     Control& control) {
     const Coordinates top = independent_columns(lifted);
     const int n = problem.size();
-    if (n < top.width || top.width < 2) return exhaustive(problem, control);
+    if (n <= top.width || top.width < 2) return exhaustive(problem, control);
     const int workers = std::max(problem.n_jobs, 1);
     std::vector<std::unique_ptr<Tuples>> tuples;
     for (int w = 0; w < workers; ++w)

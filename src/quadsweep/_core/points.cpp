@@ -46,6 +46,19 @@ double half_range(const std::vector<double>& v) {
     return (*hi - *lo) / 2;
 }
 
+// b - c^2/a loses all digits where b is much larger than what is left of it; the residuals
+// themselves do not, and an error in the slope matters to second order only.
+double squared_residuals(const Points& points, std::span<const int> subset, double mx, double my,
+                         double slope) {
+    double sum = 0, squares = 0;
+    for (int i : subset) {
+        const double e = (points.y[i] - my) - slope * (points.x[i] - mx);
+        sum += e;
+        squares += e * e;
+    }
+    return std::fmax(squares - sum * (sum / static_cast<double>(subset.size())), 0.0);
+}
+
 }  // namespace
 
 Points standardise(std::span<const double> x, std::span<const double> y, Objective objective) {
@@ -97,6 +110,8 @@ double accurate_score(const Points& points, std::span<const int> subset, Objecti
     Centred m = centred(s, k);
     if (!x_varies) m.a = m.c = 0;
     if (!y_varies) m.b = m.c = 0;
+    if (objective == Objective::lts && m.a > 0)
+        return -squared_residuals(points, subset, mx, my, m.c / m.a);
     return score(objective, m, k);
 }
 

@@ -1,0 +1,178 @@
+"""The paper's naive sweep against its definition, with every lift, score and direction."""
+
+from __future__ import annotations
+
+import math
+
+import naive
+import numpy as np
+import pytest
+from families import FAMILIES
+
+import quadsweep as qs
+from quadsweep import _core, datasets
+
+OBJECTIVES = tuple(naive.NATURAL_LIFT)
+GENERAL = ("uniform", "normal", "heavy_tailed")
+
+
+def run(x, y, k, objective, n_jobs=1):
+    return _core.solve(x, y, k, objective, "naive", 1e-9, math.inf, n_jobs, 0, None)
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("family", GENERAL)
+def test_in_general_position_finds_what_its_definition_finds(family, objective):
+    for seed in range(2):
+        rng = np.random.default_rng([seed, 31])
+        n = int(rng.integers(7, 10))
+        x, y = FAMILIES[family](rng, n)
+        for k in rng.permutation(np.arange(naive.MIN_K[objective], n + 1))[:3]:
+            where = f"{family} {objective} seed={seed} n={n} k={k}"
+            best, _ = naive.naive_sweep(x, y, int(k), objective)
+            inliers, value, *_ = run(x, y, int(k), objective)
+            expected = naive.value_of_score(best, objective)
+            assert value == pytest.approx(expected, rel=1e-9, abs=1e-300), where
+            found = naive.value(x, y, inliers.tolist(), objective)
+            assert found == pytest.approx(expected, rel=1e-9, abs=1e-300), where
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_on_any_data_returns_k_points_and_their_value(family):
+    for seed in range(3):
+        rng = np.random.default_rng([seed, 32])
+        n = int(rng.integers(4, 15))
+        x, y = FAMILIES[family](rng, n)
+        for objective in OBJECTIVES:
+            k = int(rng.integers(naive.MIN_K[objective], n + 1))
+            inliers, value, *_ = run(x, y, k, objective)
+            _, best, *_ = _core.solve(x, y, k, objective, "exhaustive", 1e-9, math.inf, 1, 0, None)
+            if family == "constant_column" and objective in ("r2", "r"):
+                assert len(inliers) == 0
+                continue
+            assert len(inliers) == k
+            assert value == _core.value(x, y, inliers, objective)
+            sign = 1 if objective in naive.MAXIMISED else -1
+            assert sign * value <= sign * best, (family, objective, seed, n, k)
+
+
+@pytest.mark.parametrize("family", ["collinear", "lattice", "on_a_conic", "normal"])
+def test_the_answer_does_not_depend_on_the_number_of_threads(family):
+    x, y = FAMILIES[family](np.random.default_rng(2), 13)
+    for objective in OBJECTIVES:
+        alone = run(x, y, 7, objective)
+        together = run(x, y, 7, objective, n_jobs=3)
+        assert alone[0].tolist() == together[0].tolist()
+        assert alone[1:] == together[1:]
+
+
+def test_both_directions_miss_nothing_in_2000_samples():
+    """The published code sorts in one direction and misses about one optimum in a thousand."""
+    rng = np.random.default_rng(2024)
+    X, Y = rng.uniform(size=(2, 2000, 15))
+    best = qs.solve_many(X, Y, 8, method="exhaustive")
+    both = qs.solve_many(X, Y, 8, method="naive")
+    missed = np.flatnonzero(both.values < best.values * (1 - 1e-12))
+    assert len(missed) == 0, missed
+    one = 0
+    for x, y, value in zip(X[:400], Y[:400], best.values, strict=False):
+        one += qs.naive_sweep(x, y, 8, order="ascending").value < value * (1 - 1e-12)
+    assert one < 10
+
+
+def test_finds_the_nonseparable_optimum_of_the_counterexample():
+    data = datasets.load("nonseparable-r2")
+    result = qs.solve(data.x, data.y, 8, method="naive")
+    best, subset = naive.exhaustive([float(v) for v in data.x], [float(v) for v in data.y], 8, "r2")
+    assert tuple(result.inliers) == subset == (0, 1, 2, 3, 4, 5, 7, 9)
+    assert result.value == pytest.approx(float(best), rel=1e-12)
+
+
+def test_all_subsets_are_scored_where_there_are_no_more_points_than_dimensions():
+    x, y = np.random.default_rng(0).normal(size=(2, 5))
+    result = qs.naive_sweep(x, y, 4)
+    assert result.status == "optimal"
+    assert result.value == qs.solve(x, y, 4, method="exhaustive").value
+    custom = qs.naive_sweep(x, y, 4, score=lambda u, w: -abs(u.sum()))
+    assert custom.status == "optimal"
+    assert custom.nodes == 5
+
+
+@pytest.mark.parametrize("lift", ["L2", "L3c", "L3d", "L3t", "L4", "L5"])
+def test_a_function_and_a_name_give_the_same(lift):
+    rng = np.random.default_rng(7)
+    for _ in range(3):
+        x, y = rng.normal(size=(2, 9))
+        k = int(rng.integers(3, 9))
+
+        def covariance(u, w):
+            return float(np.mean((u - u.mean()) * (w - w.mean())))
+
+        named = qs.naive_sweep(x, y, k, lift=lift, score="cov")
+        given = qs.naive_sweep(x, y, k, lift=qs.lifts.get(lift), score=covariance)
+        expected, _ = naive.naive_sweep(x, y, k, "cov", lift)
+        assert named.value == pytest.approx(float(expected), rel=1e-9)
+        assert given.value == pytest.approx(float(expected), rel=1e-9)
+        assert given.objective == "covariance"
+        assert "covariance" in given.summary()
+
+
+@pytest.mark.parametrize("d", [1, 2, 6, 7])
+def test_lifts_of_any_dimension(d):
+    x, y = np.random.default_rng(d).normal(size=(2, 10))
+
+    def powers(u, w):
+        return np.column_stack([u**i * w ** (i % 2) for i in range(1, d + 1)])
+
+    result = qs.naive_sweep(x, y, 6, lift=powers, score="r2")
+    assert len(result.inliers) == 6
+    assert result.value == pytest.approx(qs.objectives.get("r2").value(
+        x[result.inliers], y[result.inliers]))  # fmt: skip
+
+
+def test_one_direction_finds_no_more_than_both():
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        x, y = rng.normal(size=(2, 12))
+        values = {
+            o: qs.naive_sweep(x, y, 6, order=o).value for o in ("both", "ascending", "descending")
+        }
+        assert values["both"] == max(values.values())
+
+
+def test_ctrl_c_in_a_function_returns_the_incumbent():
+    x, y = np.random.default_rng(1).normal(size=(2, 12))
+    calls = []
+
+    def impatient(u, w):
+        calls.append(1)
+        if len(calls) == 50:
+            raise KeyboardInterrupt
+        return float(u.sum())
+
+    result = qs.naive_sweep(x, y, 6, score=impatient)
+    assert result.status == "interrupted"
+    assert len(result.inliers) == 6
+    assert result.value == pytest.approx(x[result.inliers].sum())
+
+
+BAD = [
+    ({"lift": lambda x, y: x}, ValueError, r"shape \(9, d\) with d >= 1; got shape \(9,\)"),
+    ({"lift": lambda x, y: np.zeros((8, 2))}, ValueError, r"got shape \(8, 2\)"),
+    ({"lift": lambda x, y: np.full((9, 2), np.nan)}, ValueError, "finite numbers; got .* point 0"),
+    ({"lift": lambda x, y: np.full((9, 2), 1j)}, TypeError, "real numbers; got dtype complex"),
+    ({"lift": "L6"}, ValueError, "L2, L3c, L3d, L3t, L4, L5; got 'L6'"),
+    ({"score": lambda x, y: math.nan}, ValueError, "score must return a number; got nan"),
+    ({"score": lambda x, y: "high"}, ValueError, "score must return a number; got 'high'"),
+    ({"score": lambda x, y: x}, ValueError, "score must return a number; got array"),
+    ({"score": "R2"}, ValueError, "score must be a callable or one of r2, .*; got 'R2'"),
+    ({"score": 2}, TypeError, "score must be a callable or one of r2, .*; got 2"),
+    ({"order": "up"}, ValueError, "both, ascending, descending; got 'up'"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "kind", "sentence"), BAD)
+def test_bad_lifts_scores_and_orders_are_named(arguments, kind, sentence):
+    x, y = np.random.default_rng(0).normal(size=(2, 9))
+    with pytest.raises(kind, match=sentence):
+        qs.naive_sweep(x, y, 5, **arguments)
