@@ -31,6 +31,23 @@ def solve_lifted(
     n_jobs: int,
     callback: Callable[[float, float, int, float], object] | None,
 ) -> tuple[NDArray[np.int64], float, float, str, int]: ...
+def certified(
+    x: NDArray[np.float64],
+    y: NDArray[np.float64],
+    k: int,
+    objective: str,
+    tol: float,
+    time_limit: float,
+    n_jobs: int,
+    seed: int,
+    callback: Callable[[float, float, int, float], object] | None,
+    at_most: bool,
+    above: float,
+    starts: Sequence[Sequence[int]],
+    starting_lines: int,
+    enumerate: int,
+    cells: bool,
+) -> tuple[tuple[NDArray[np.int64], float, float, str, int], float, bool]: ...
 def solve_many(
     x: NDArray[np.float64],
     y: NDArray[np.float64],

@@ -48,7 +48,8 @@ def solve(
     objective : str
         ``r2``, ``r``, ``cov``, ``dv`` (largest is best), ``tv``, ``var``, ``lts`` (smallest).
     method : str
-        ``auto``, ``sweep``, ``naive``, ``exhaustive`` or ``concentrate``.
+        ``auto`` (always with a proof, unless a limit stops it), ``certified``, ``sweep``,
+        ``naive``, ``exhaustive`` or ``concentrate``.
     tol : float
         How close to the best value the proof must come.
     time_limit : float, optional

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "certified.hpp"
 #include "control.hpp"
 #include "hot_loops.hpp"
 #include "methods.hpp"
@@ -153,6 +154,30 @@ nb::tuple solve_lifted(const Column& x, const Column& y, const Matrix& lifted, i
     return to_tuple(problem, std::move(answer));
 }
 
+// The certified engine with all its forms: see certified.hpp.
+nb::tuple certified_search(const Column& x, const Column& y, int k, const std::string& objective,
+                           double tol, double time_limit, int n_jobs, std::uint64_t seed,
+                           nb::object callback, bool at_most, double above,
+                           const std::vector<std::vector<int>>& starts, int starting_lines,
+                           std::int64_t enumerate, bool cells) {
+    const Objective chosen = objective_named(objective);
+    Control control(time_limit);
+    Problem problem;
+    Watch watch(control, std::move(callback), problem);
+    CertifiedAnswer answer;
+    {
+        nb::gil_scoped_release released;
+        problem = make_problem(span(x), span(y), k, chosen, tol, seed, n_jobs);
+        CertifiedOptions options{at_most, std::nullopt, starts, starting_lines, enumerate, cells};
+        if (!std::isnan(above)) options.above = score_of(problem.points, chosen, above);
+        answer = certified(problem, options, control);
+    }
+    watch.rethrow();
+    const double looked_at = answer.looked_at;
+    const bool decided = answer.decided;
+    return nb::make_tuple(to_tuple(problem, std::move(answer)), looked_at, decided);
+}
+
 // T problems over threads, each solved by one thread.
 nb::tuple solve_many(const Matrix& x, const Matrix& y, int k, const std::string& objective,
                      const std::string& method, double tol, double time_limit, int n_jobs,
@@ -212,6 +237,9 @@ NB_MODULE(_core, m) {
           "n_jobs"_a, "seed"_a, "callback"_a.none());
     m.def("solve_lifted", &solve_lifted, "x"_a, "y"_a, "lifted"_a, "k"_a, "objective"_a, "method"_a,
           "order"_a, "time_limit"_a, "n_jobs"_a, "callback"_a.none());
+    m.def("certified", &certified_search, "x"_a, "y"_a, "k"_a, "objective"_a, "tol"_a,
+          "time_limit"_a, "n_jobs"_a, "seed"_a, "callback"_a.none(), "at_most"_a, "above"_a,
+          "starts"_a, "starting_lines"_a, "enumerate"_a, "cells"_a);
     m.def("solve_many", &solve_many, "x"_a, "y"_a, "k"_a, "objective"_a, "method"_a, "tol"_a,
           "time_limit"_a, "n_jobs"_a, "seed"_a);
     m.def("value", &value, "x"_a, "y"_a, "subset"_a, "objective"_a);

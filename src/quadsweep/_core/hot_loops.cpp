@@ -78,6 +78,50 @@ void side_moments(const MomentTable& t, const long long* side, Moments* both) {
     }
 }
 
+void costs(const double* x, const double* y, int size, const Cost& cost, double* out) {
+    const Cost f = cost;
+#pragma omp simd
+    for (int i = 0; i < size; ++i) out[i] = f(x[i], y[i]);
+}
+
+// Blocks keep the rounding of long sums down: at most 64 + size/512 additions in a row.
+constexpr int block = 512;
+
+Tally tally(const double* cost, const double* weight, int size, double lambda) {
+    Tally all;
+    for (int start = 0; start < size; start += block) {
+        const int stop = start + block < size ? start + block : size;
+        double w = 0, s = 0;
+#pragma omp simd reduction(+ : w, s)
+        for (int i = start; i < stop; ++i) {
+            const double taken = cost[i] < lambda ? weight[i] : 0.0;
+            w += taken;
+            s += taken * cost[i];
+        }
+        all.weight += w;
+        all.cost += s;
+    }
+    return all;
+}
+
+Moments below(const double* x, const double* y, const double* weight, const double* cost, int size,
+              double lambda, double& total) {
+    double n = 0, sx = 0, sy = 0, sxx = 0, sxy = 0, syy = 0;
+#pragma omp simd reduction(+ : n, sx, sy, sxx, sxy, syy)
+    for (int i = 0; i < size; ++i) {
+        const double w = cost[i] < lambda ? weight[i] : 0.0;
+        const double wx = w * x[i], wy = w * y[i];
+        n += w;
+        sx += wx;
+        sy += wy;
+        sxx += wx * x[i];
+        sxy += wx * y[i];
+        syy += wy * y[i];
+    }
+    total = n;
+    return {sx, sy, sxx, sxy, syy};
+}
+
 }  // namespace
 
 extern const HotLoops QUADSWEEP_CONCAT(hot_loops_, QUADSWEEP_ISA);
@@ -88,6 +132,9 @@ const HotLoops QUADSWEEP_CONCAT(hot_loops_, QUADSWEEP_ISA) = {
     ranks,
     sides,
     side_moments,
+    costs,
+    tally,
+    below,
 };
 
 }  // namespace quadsweep

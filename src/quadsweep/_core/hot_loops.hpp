@@ -5,6 +5,7 @@
 // linker for an older one.
 #pragma once
 
+#include "cost.hpp"
 #include "moments.hpp"
 #include "objectives.hpp"
 
@@ -20,6 +21,11 @@ struct MomentTable {
 struct PencilView {
     const double *p, *q, *error;
     int n;
+};
+
+// Weight and cost of what lies below a threshold.
+struct Tally {
+    double weight = 0, cost = 0;
 };
 
 struct HotLoops {
@@ -42,6 +48,14 @@ struct HotLoops {
 
     // Moments of the points on side 0 and on side 1.
     void (*side_moments)(const MomentTable& points, const long long* side, Moments* both);
+
+    // out[i] = cost(x[i], y[i]).
+    void (*costs)(const double* x, const double* y, int size, const Cost& cost, double* out);
+    // Over all i with cost[i] < lambda.
+    Tally (*tally)(const double* cost, const double* weight, int size, double lambda);
+    // Moments of the points i with cost[i] < lambda, times their weights; also their weight.
+    Moments (*below)(const double* x, const double* y, const double* weight, const double* cost,
+                     int size, double lambda, double& total);
 };
 
 const HotLoops& hot_loops();

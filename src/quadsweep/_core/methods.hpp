@@ -10,6 +10,7 @@ namespace quadsweep {
 
 using Method = Answer (*)(const Problem&, Control&);
 
+Answer certified_method(const Problem& problem, Control& control);
 Answer exhaustive(const Problem& problem, Control& control);
 Answer naive(const Problem& problem, Control& control);
 Answer sweep(const Problem& problem, Control& control);
@@ -17,6 +18,7 @@ Answer concentrate(const Problem& problem, Control& control);
 Answer univariate(const Problem& problem, Control& control);
 
 inline Method find_method(std::string_view name) {
+    if (name == "certified") return certified_method;
     if (name == "exhaustive") return exhaustive;
     if (name == "naive") return naive;
     if (name == "sweep") return sweep;

@@ -135,22 +135,30 @@ double trivial_bound(const Problem& problem) {
     return 0;
 }
 
-double value_of(const Points& points, Objective objective, double score) {
-    const double value = sense(objective) * score;
+// The power of two between a value in standardised coordinates and one in the user's.
+static int value_exponent(const Points& points, Objective objective) {
     switch (objective) {
         case Objective::r2:
         case Objective::r:
-            return value;
+            return 0;
         case Objective::cov:
-            return std::ldexp(value, points.ex + points.ey);
+            return points.ex + points.ey;
         case Objective::dv:
         case Objective::tv:
         case Objective::var:
-            return std::ldexp(value, 2 * points.ex);
+            return 2 * points.ex;
         case Objective::lts:
             break;
     }
-    return std::ldexp(value, 2 * points.ey);
+    return 2 * points.ey;
+}
+
+double value_of(const Points& points, Objective objective, double score) {
+    return std::ldexp(sense(objective) * score, value_exponent(points, objective));
+}
+
+double score_of(const Points& points, Objective objective, double value) {
+    return sense(objective) * std::ldexp(value, -value_exponent(points, objective));
 }
 
 bool Incumbent::offer(double candidate, std::span<const int> sorted_subset) {

@@ -59,6 +59,7 @@ double trivial_bound(const Problem& problem);
 
 // From a score in standardised coordinates to the objective's value in the user's units.
 double value_of(const Points& points, Objective objective, double score);
+double score_of(const Points& points, Objective objective, double value);
 
 // The best subset so far. Larger scores win; equal scores go to the smaller subset in dictionary
 // order, so that the answer does not depend on which thread came first.

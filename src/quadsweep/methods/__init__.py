@@ -3,6 +3,7 @@
 =============  ==========================================  ======================
 method         what its answer is                          cost
 =============  ==========================================  ======================
+certified      the best subset, proved                     box after box, near n
 exhaustive     the best of all subsets                     C(n, k)
 naive          the paper's sweep, every d-tuple            n^(d+1) log n
 sweep          the best separable subset                   n^d log n
@@ -11,6 +12,7 @@ univariate     the best subset for ``var``                 n log n
 =============  ==========================================  ======================
 """
 
+from quadsweep.methods.certified import certified
 from quadsweep.methods.concentrate import concentrate
 from quadsweep.methods.exhaustive import exhaustive
 from quadsweep.methods.naive import naive
@@ -19,6 +21,7 @@ from quadsweep.methods.sweep import sweep
 from quadsweep.methods.univariate import univariate
 
 METHODS: dict[str, Method] = {
+    "certified": certified,
     "exhaustive": exhaustive,
     "naive": naive,
     "sweep": sweep,

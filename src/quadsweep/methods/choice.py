@@ -6,16 +6,16 @@ import math
 
 from quadsweep.objectives import Objective
 
-CHOICES = ("auto", "sweep", "naive", "exhaustive", "concentrate")
-EXHAUSTIVE_LIMIT = 20_000_000  # subsets that take well under a second
+CHOICES = ("auto", "certified", "sweep", "naive", "exhaustive", "concentrate")
+EXHAUSTIVE_LIMIT = 20_000  # subsets that take less time than the engine's start
 
 
 def choose(method: str, objective: Objective, n: int, k: int) -> str:
     """The method to run, or a ValueError that lists the known ones.
 
     >>> from quadsweep.objectives import get
-    >>> choose("auto", get("r2"), 20, 10)
-    'exhaustive'
+    >>> choose("auto", get("r2"), 12, 6), choose("auto", get("r2"), 1000, 500)
+    ('exhaustive', 'certified')
     """
     if method not in CHOICES:
         raise ValueError(f"method must be one of {', '.join(CHOICES)}; got {method!r}")
@@ -23,4 +23,4 @@ def choose(method: str, objective: Objective, n: int, k: int) -> str:
         return "univariate"
     if method != "auto":
         return method
-    return "exhaustive" if math.comb(n, k) <= EXHAUSTIVE_LIMIT else "sweep"
+    return "exhaustive" if math.comb(n, k) <= EXHAUSTIVE_LIMIT else "certified"

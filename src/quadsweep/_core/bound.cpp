@@ -1,0 +1,371 @@
+#include "bound.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "hot_loops.hpp"
+
+namespace quadsweep {
+namespace {
+
+constexpr double ulp = 0x1p-52;
+constexpr double cost_roundings = 48;  // in one point's cost, relative to its Magnitude
+
+double rectangle_magnitude(const Magnitude& m, const Cell& c) {
+    return m(std::fabs(c.x) + c.hx, std::fabs(c.y) + c.hy);
+}
+
+// Ends of the range of a quadratic over a cell, and its mean over the cell's points.
+struct CellCost {
+    double low, high, mean;
+};
+
+CellCost cell_cost(const Cost& cost, const Cell& c) {
+    const Quadratic f = cost.about(c.x, c.y);
+    const double slope = std::fabs(f.x) * c.hx + std::fabs(f.y) * c.hy;
+    const double xx = f.xx * c.hx * c.hx, yy = f.yy * c.hy * c.hy;
+    const double xy = std::fabs(f.xy) * c.hx * c.hy;
+    return {f.c - slope + std::fmin(xx, 0) + std::fmin(yy, 0) - xy,
+            f.c + slope + std::fmax(xx, 0) + std::fmax(yy, 0) + xy,
+            f.total(c.about, c.weight) / c.weight};
+}
+
+}  // namespace
+
+double Bound::least() const { return *std::min_element(value, value + corners); }
+
+void Bounder::load(const Box& box) {
+    box_ = &box;
+    points_ = box.open.point.size();
+    padded_ = (points_ + 7) / 8 * 8;
+    n_cells_ = box.open.cell.size();
+    x_.assign(padded_, 0.0);
+    y_.assign(padded_, 0.0);
+    w_.assign(padded_, 0.0);
+    for (std::size_t i = 0; i < points_; ++i) {
+        const int p = box.open.point[i];
+        x_[i] = cells_.x[p];
+        y_[i] = cells_.y[p];
+        w_[i] = box.open.copies[i];
+    }
+    const std::size_t rows = padded_ + 2 * n_cells_;
+    for (Row* row : {&row_[0], &row_[1], &row_[2], &row_[3], &centre_}) {
+        row->cost.resize(rows);
+        row->weight.resize(rows);
+        std::copy(w_.begin(), w_.end(), row->weight.begin());
+    }
+}
+
+void Bounder::fill(Row& row, const Cost& cost, double base) {
+    hot_loops().costs(x_.data(), y_.data(), static_cast<int>(padded_), cost, row.cost.data());
+    if (n_cells_ > 0) fill_cells(row, cost);
+    row.offset = base + cost.about(0, 0).total(box_->moments, box_->kept);
+    looked_at += static_cast<double>(points_ + n_cells_);
+}
+
+void Bounder::fill_cells(Row& row, const Cost& cost) {
+    double* low = row.cost.data() + padded_;
+    double* high = low + n_cells_;
+    double* low_weight = row.weight.data() + padded_;
+    double* high_weight = low_weight + n_cells_;
+    for (std::size_t j = 0; j < n_cells_; ++j) {
+        const Cell& c = cells_.cell[box_->open.cell[j]];
+        CellCost f = cell_cost(cost, c);
+        const double slack = cost_roundings * ulp * rectangle_magnitude(magnitude_, c);
+        f.low -= slack;
+        f.high += slack;
+        const double width = f.high - f.low;
+        const double share = width > 0 ? std::clamp((f.high - f.mean) / width, 0.0, 1.0) : 0.5;
+        low[j] = f.low;
+        high[j] = f.high;
+        low_weight[j] = c.weight * share;
+        high_weight[j] = c.weight * (1 - share);
+    }
+}
+
+// A threshold to start from where the parent has none: the right quantile of a few of the costs.
+double Bounder::guess(const Row& row) const {
+    const std::size_t rows = row.cost.size(), step = 1 + rows / 256;
+    std::vector<double> some;
+    double total = 0;
+    for (std::size_t i = 0; i < rows; ++i) {
+        total += row.weight[i];
+        if (i % step == 0 && row.weight[i] > 0) some.push_back(row.cost[i]);
+    }
+    if (some.empty()) return 0;
+    const double share = std::clamp(box_->need / std::max(total, 1.0), 0.0, 1.0);
+    const auto at = static_cast<std::ptrdiff_t>(share * static_cast<double>(some.size() - 1));
+    std::nth_element(some.begin(), some.begin() + at, some.end());
+    return some[at];
+}
+
+// Maximises the concave, piecewise linear D(lambda) = S + lambda (need - W) by a bracket on its
+// slope. Any lambda gives a valid bound, so it stops when little is left to gain.
+double Bounder::solve(const Row& row, double& lambda) const {
+    const auto& loops = hot_loops();
+    const int rows = static_cast<int>(row.cost.size());
+    const double need = box_->need;
+    double best = -infinity, best_lambda = lambda;
+    double lo = -infinity, hi = infinity, d_lo = 0, d_hi = 0, s_lo = 0, s_hi = 0;
+    double at = at_least_ ? std::fmax(lambda, 0) : lambda;
+    double step = 0;
+    for (int pass = 0; pass < 100; ++pass) {
+        const Tally t = loops.tally(row.cost.data(), row.weight.data(), rows, at);
+        const double slope = need - t.weight, d = t.cost + at * slope;
+        if (d > best) {
+            best = d;
+            best_lambda = at;
+        }
+        if (std::fabs(slope) < 1e-9 || (at_least_ && slope <= 0 && at == 0)) break;
+        if (slope > 0) {
+            lo = at;
+            d_lo = d;
+            s_lo = slope;
+        } else {
+            hi = at;
+            d_hi = d;
+            s_hi = slope;
+        }
+        if (lo == -infinity || hi == infinity) {
+            if (step == 0) step = std::fmax(0.05 * std::fabs(at), 1e-3 * std::fabs(d) / (need + 1));
+            if (step == 0) step = 1e-6;
+            at += slope > 0 ? step : -step;
+            if (at_least_) at = std::fmax(at, 0);
+            step *= 3;
+            continue;
+        }
+        // The tangents at both ends meet above the maximum.
+        const double meet = (d_hi - d_lo + s_lo * lo - s_hi * hi) / (s_lo - s_hi);
+        const double most = d_lo + s_lo * (meet - lo);
+        if (most - best <= 0.01 * std::fabs(row.offset + best)) break;
+        if (!(hi - lo > 4 * ulp * (std::fabs(lo) + std::fabs(hi)))) break;
+        const double secant = lo + (hi - lo) * (s_lo / (s_lo - s_hi));
+        at = pass % 2 == 0 ? secant : meet;
+        if (!(at > lo && at < hi)) at = lo + (hi - lo) / 2;
+    }
+    lambda = best_lambda;
+    return row.offset + best;
+}
+
+Choice Bounder::choose(const Cost& cost, double base, double lambda) {
+    fill(centre_, cost, base);
+    Choice choice;
+    choice.lambda = std::isnan(lambda) ? guess(centre_) : lambda;
+    choice.value = solve(centre_, choice.lambda);
+    choice.moments = hot_loops().below(x_.data(), y_.data(), w_.data(), centre_.cost.data(),
+                                       static_cast<int>(padded_), choice.lambda, choice.weight);
+    for (std::size_t j = 0; j < n_cells_; ++j) {
+        const std::size_t low = padded_ + j, high = low + n_cells_;
+        const Cell& c = cells_.cell[box_->open.cell[j]];
+        double taken = 0;
+        if (centre_.cost[low] < choice.lambda) taken += centre_.weight[low];
+        if (centre_.cost[high] < choice.lambda) taken += centre_.weight[high];
+        if (taken == 0) continue;
+        const double share = taken / c.weight;
+        const Moments s = cells_.moments(c);
+        choice.moments += {share * s.x, share * s.y, share * s.xx, share * s.xy, share * s.yy};
+        choice.weight += taken;
+    }
+    choice.moments += box_->moments;
+    choice.weight += box_->kept;
+    return choice;
+}
+
+Bound Bounder::bound(const Corners& corners, double lambda) {
+    magnitude_ = {};
+    for (int q = 0; q < corners.count; ++q) magnitude_.cover(corners.cost[q]);
+    Bound b;
+    b.corners = corners.count;
+    double base = 0;
+    for (int q = 0; q < corners.count; ++q) {
+        fill(row_[q], corners.cost[q], corners.base[q]);
+        b.lambda[q] = q == 0 ? lambda : b.lambda[q - 1];
+        b.value[q] = solve(row_[q], b.lambda[q]);
+        base = std::fmax(base, std::fabs(corners.base[q]));
+    }
+    b.error = rounding(b) + 4 * ulp * base;
+    measure_coarseness(b);
+    return b;
+}
+
+// Forward error of a bound. A cost is off by at most cost_roundings ulps of its Magnitude; a sum
+// adds a rounding for each addition in a row (64 in a block of the loop, one a block, `additions`
+// in the decided moments). Only what lies below its threshold, or may lie there for all that
+// rounding tells, enters a bound.
+double Bounder::rounding(const Bound& b) const {
+    const double per_cost = cost_roundings * ulp;
+    double touched = magnitude_.total(box_->moments, box_->kept);
+    const auto below = [&](std::size_t i, double slack) {
+        bool any = false;
+        for (int q = 0; q < b.corners; ++q) any |= row_[q].cost[i] - b.lambda[q] < slack;
+        return any;
+    };
+    for (std::size_t i = 0; i < points_; ++i) {
+        const double m = magnitude_(x_[i], y_[i]);
+        if (below(i, per_cost * m)) touched += w_[i] * m;
+    }
+    for (std::size_t j = 0; j < n_cells_; ++j) {
+        const Cell& c = cells_.cell[box_->open.cell[j]];
+        const double m = rectangle_magnitude(magnitude_, c);
+        if (below(padded_ + j, per_cost * m)) touched += c.weight * m;
+    }
+    double threshold = 0;
+    for (int q = 0; q < b.corners; ++q) threshold = std::fmax(threshold, std::fabs(b.lambda[q]));
+    const double sums = 64 + static_cast<double>(padded_ + 2 * n_cells_) / 512 + box_->additions;
+    return ulp * ((cost_roundings + sums) * touched + 8 * threshold * (box_->need + 1));
+}
+
+// With every cell shrunk to its mean the bound can only be higher than the true one (Jensen). So at
+// the worst corner the difference to it bounds what the cells cost, the change of lambda included.
+void Bounder::measure_coarseness(const Bound& b) {
+    coarseness_ = 0;
+    gap_.assign(n_cells_, 0.0);
+    if (n_cells_ == 0) return;
+    const auto worst = std::min_element(b.value, b.value + b.corners) - b.value;
+    const Row& row = row_[worst];
+    centre_.offset = row.offset;
+    std::copy_n(row.cost.begin(), padded_, centre_.cost.begin());
+    for (std::size_t j = 0; j < n_cells_; ++j) {
+        const std::size_t low = padded_ + j, high = low + n_cells_;
+        const double weight = row.weight[low] + row.weight[high];
+        const double sum = row.weight[low] * row.cost[low] + row.weight[high] * row.cost[high];
+        centre_.cost[low] = centre_.cost[high] = sum / weight;
+        centre_.weight[low] = centre_.weight[high] = weight / 2;
+    }
+    double lambda = b.lambda[worst];
+    coarseness_ = std::fmax(0.0, solve(centre_, lambda) - b.value[worst]);
+    for (const double at : {lambda, b.lambda[worst]}) {
+        for (std::size_t j = 0; j < n_cells_; ++j) {
+            const std::size_t low = padded_ + j, high = low + n_cells_;
+            const double below = row.weight[low] * (at - row.cost[low]);
+            const double above = row.weight[high] * (row.cost[high] - at);
+            // the chord minus what the mean alone would give
+            gap_[j] = std::fmax(gap_[j], std::fmin(below, above));
+        }
+    }
+}
+
+bool Bounder::open_cells(Box& box) const {
+    double total = 0;
+    int straddling = 0;
+    for (double gap : gap_) {
+        if (gap > 0) {
+            total += gap;
+            ++straddling;
+        }
+    }
+    if (straddling == 0) return false;
+    const double least = 0.25 * total / straddling;
+    std::vector<int> kept;
+    for (std::size_t j = 0; j < n_cells_; ++j) {
+        const int at = box.open.cell[j];
+        const Cell& c = cells_.cell[at];
+        if (gap_[j] < least || gap_[j] == 0) {
+            kept.push_back(at);
+        } else if (c.leaf()) {
+            for (int p = c.first; p < c.last; ++p) {
+                box.open.point.push_back(p);
+                box.open.copies.push_back(cells_.weight[p]);
+            }
+        } else {
+            kept.push_back(c.left);
+            kept.push_back(c.left + 1);
+        }
+    }
+    box.open.cell = std::move(kept);
+    return true;
+}
+
+void Bounder::open_all(Box& box) const {
+    for (int at : box.open.cell) {
+        const Cell& c = cells_.cell[at];
+        for (int p = c.first; p < c.last; ++p) {
+            box.open.point.push_back(p);
+            box.open.copies.push_back(cells_.weight[p]);
+        }
+    }
+    box.open.cell.clear();
+}
+
+// Keeping j copies of a point with cost above lambda lifts the bound by j (cost - lambda); leaving
+// out j copies of one below it, by j (lambda - cost). Both are concave over the box, so the corners
+// decide.
+Bounder::Required Bounder::required(const Bound& b, std::size_t low, std::size_t high,
+                                    double slack) const {
+    Required r{0, 0};
+    for (int q = 0; q < b.corners; ++q) {
+        const double lift = b.error - b.value[q];
+        if (lift <= 0) continue;
+        const double above = row_[q].cost[low] - b.lambda[q] - slack;
+        const double below = b.lambda[q] - row_[q].cost[high] - slack;
+        r.out = above > 0 ? std::fmax(r.out, lift / above) : infinity;
+        if (above <= 0 && below <= 0) return {infinity, infinity};
+        r.in = below > 0 ? std::fmax(r.in, lift / below) : infinity;
+        if (r.out == infinity && r.in == infinity) break;
+    }
+    const double up = 1 + 1e-9;
+    return {r.out * up, r.in * up};
+}
+
+bool Bounder::fix(Box& box, const Bound& bound) const {
+    auto newly = std::make_shared<Decided>();
+    if (!fix_points(box, bound, *newly) || !fix_cells(box, bound, *newly)) return false;
+    if (!newly->cells.empty() || !newly->points.empty()) {
+        newly->before = std::move(box.decided);
+        box.decided = std::move(newly);
+    }
+    return true;
+}
+
+bool Bounder::fix_points(Box& box, const Bound& bound, Decided& newly) const {
+    std::size_t to = 0;
+    for (std::size_t i = 0; i < points_; ++i) {
+        const int p = box.open.point[i], copies = box.open.copies[i];
+        const Required r = required(bound, i, i, cost_roundings * ulp * magnitude_(x_[i], y_[i]));
+        // z >= j is impossible from j = ceil(out) on; leaving out j likewise from ceil(in) on.
+        const int most =
+            r.out > copies ? copies : std::max(0, static_cast<int>(std::ceil(r.out)) - 1);
+        const int least =
+            r.in > copies ? 0 : copies - std::max(0, static_cast<int>(std::ceil(r.in)) - 1);
+        if (least > most) return false;
+        if (least > 0) {
+            newly.points.push_back({p, least});
+            const double w = least, x = x_[i], y = y_[i];
+            box.moments += {w * x, w * y, w * x * x, w * x * y, w * y * y};
+            box.kept += w;
+            box.need -= least;
+            box.additions += 1;
+        }
+        if (most > least) {
+            box.open.point[to] = p;
+            box.open.copies[to++] = most - least;
+        }
+    }
+    box.open.point.resize(to);
+    box.open.copies.resize(to);
+    return true;
+}
+
+bool Bounder::fix_cells(Box& box, const Bound& bound, Decided& newly) const {
+    std::size_t to = 0;
+    for (std::size_t j = 0; j < n_cells_; ++j) {
+        const int at = box.open.cell[j];
+        const Cell& c = cells_.cell[at];
+        const Required r = required(bound, padded_ + j, padded_ + n_cells_ + j, 0);
+        if (r.out <= 1 && r.in <= 1) return false;
+        if (r.out <= 1) continue;
+        if (r.in <= 1) {
+            newly.cells.push_back(at);
+            box.moments += cells_.moments(c);
+            box.kept += c.weight;
+            box.need -= static_cast<int>(c.weight);
+            box.additions += 1;
+            continue;
+        }
+        box.open.cell[to++] = at;
+    }
+    box.open.cell.resize(to);
+    return true;
+}
+
+}  // namespace quadsweep

@@ -1,0 +1,80 @@
+// The bound of a box: over its undecided points, the least sum of costs that fills up the subset,
+// at each corner, from below, rounding included.
+//
+// For every lambda, need * lambda - sum (lambda - cost)^+ is such a bound and the best lambda makes
+// it exact; written as S + lambda (need - W), with W and S the weight and cost of what lies below
+// lambda, it needs no selection, only passes. A cell that is not opened stands for two weights at
+// the ends of its range of costs with the same mean: a chord above a convex function, so the bound
+// stays a bound.
+#pragma once
+
+#include <vector>
+
+#include "box.hpp"
+#include "cells.hpp"
+#include "criterion.hpp"
+
+namespace quadsweep {
+
+struct Bound {
+    int corners = 0;
+    double value[4];   // lower bounds, before `error` is taken off
+    double lambda[4];  // the thresholds that gave them
+    double error = 0;  // forward bound on the rounding in any of them
+
+    double least() const;
+};
+
+class Bounder final : public Chooser {
+  public:
+    // `at_least`: subsets of `need` or more points; then lambda is not below 0.
+    Bounder(const Cells& cells, bool at_least) : cells_(cells), at_least_(at_least) {}
+
+    // Copies the box's undecided items into rows for the loops; again whenever they change.
+    void load(const Box& box);
+    Choice choose(const Cost& cost, double base, double lambda) override;
+    Bound bound(const Corners& corners, double lambda);
+
+    // How far the unopened cells may have lowered the bound, and opening those that matter most.
+    double coarseness() const { return coarseness_; }
+    bool open_cells(Box& box) const;
+    void open_all(Box& box) const;
+
+    // Moves decided copies out of the undecided ones. False if the box can hold no subset.
+    bool fix(Box& box, const Bound& bound) const;
+
+    double looked_at = 0;  // points and cells costed so far
+
+  private:
+    // Costs at one corner: points (padded), then the low ends of cells, then their high ends.
+    struct Row {
+        std::vector<double> cost, weight;
+        double offset = 0;  // cost of the decided points, and the base
+    };
+    // Copies that must move against the threshold before the bound reaches zero at every corner.
+    struct Required {
+        double out, in;
+    };
+
+    void fill(Row& row, const Cost& cost, double base);
+    void fill_cells(Row& row, const Cost& cost);
+    double solve(const Row& row, double& lambda) const;
+    double guess(const Row& row) const;
+    double rounding(const Bound& bound) const;
+    Required required(const Bound& bound, std::size_t low, std::size_t high, double slack) const;
+    void measure_coarseness(const Bound& bound);
+    bool fix_cells(Box& box, const Bound& bound, Decided& newly) const;
+    bool fix_points(Box& box, const Bound& bound, Decided& newly) const;
+
+    const Cells& cells_;
+    bool at_least_;
+    const Box* box_ = nullptr;
+    std::size_t points_ = 0, padded_ = 0, n_cells_ = 0;
+    std::vector<double> x_, y_, w_;
+    Row row_[4], centre_;
+    Magnitude magnitude_;
+    std::vector<double> gap_;  // coarseness of each cell
+    double coarseness_ = 0;
+};
+
+}  // namespace quadsweep

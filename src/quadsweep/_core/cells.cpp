@@ -1,0 +1,213 @@
+#include "cells.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+#include <thread>
+
+namespace quadsweep {
+namespace {
+
+struct Entry {
+    double x, y;
+    int point;  // index of the group
+};
+
+std::uint64_t hash_of(double x, double y) {
+    std::uint64_t h = std::bit_cast<std::uint64_t>(x + 0.0) * 0x9e3779b97f4a7c15u;
+    h ^= std::bit_cast<std::uint64_t>(y + 0.0) + (h >> 29);
+    h *= 0xbf58476d1ce4e5b9u;
+    return h ^ (h >> 32);
+}
+
+// Open addressing over the distinct points met so far.
+class Groups {
+  public:
+    explicit Groups(std::size_t n) : slot_(std::bit_ceil(2 * n), -1) {}
+
+    // Index of the group of (x, y); `next` if it is new.
+    int find(double x, double y, const std::vector<Entry>& groups, int next) {
+        const std::size_t mask = slot_.size() - 1;
+        for (std::size_t s = hash_of(x, y) & mask;; s = (s + 1) & mask) {
+            if (slot_[s] < 0) return slot_[s] = next;
+            const Entry& g = groups[slot_[s]];
+            if (g.x == x && g.y == y) return slot_[s];
+        }
+    }
+
+  private:
+    std::vector<int> slot_;
+};
+
+// Whether identical points are common enough to look for: certain up to 10^5 points, beyond that by
+// a sample in which every seventh of a per mille of repeats would show.
+bool worth_collapsing(const Points& p) {
+    const std::size_t n = p.x.size(), most = 16384;
+    if (n <= 100000) return true;
+    std::vector<Entry> seen;
+    Groups groups(most);
+    for (std::size_t i = 0; i < most; ++i) {
+        const std::size_t j = i * n / most;
+        const int g = groups.find(p.x[j], p.y[j], seen, static_cast<int>(seen.size()));
+        if (g < static_cast<int>(seen.size())) return true;
+        seen.push_back({p.x[j], p.y[j], 0});
+    }
+    return false;
+}
+
+class Builder {
+  public:
+    Builder(Cells& cells, std::vector<Entry>& entries, const std::vector<int>& weight)
+        : cells_(cells), entries_(entries), weight_(weight) {}
+
+    void build(int n_jobs) {
+        const int n = static_cast<int>(entries_.size());
+        cells_.cell.resize(count(n));
+        fill(0, 1, 0, n, n_jobs);
+    }
+
+  private:
+    static int half(int n) { return n / 2; }
+
+    static int count(int n) {  // cells of a tree over n points
+        if (n <= Cells::leaf_points) return 1;
+        return 1 + count(half(n)) + count(n - half(n));
+    }
+
+    // Cell `at` over entries [first, last); its descendants take the places from `free` on: the two
+    // children, then all below the left one, then all below the right one.
+    void fill(int at, int free, int first, int last, int n_jobs) {
+        Cell& c = cells_.cell[at];
+        c.first = first;
+        c.last = last;
+        frame(c);
+        if (last - first <= Cells::leaf_points) {
+            sum_points(c);
+            return;
+        }
+        const int middle = first + half(last - first);
+        const bool by_x = c.hx > c.hy;
+        std::nth_element(
+            entries_.begin() + first, entries_.begin() + middle, entries_.begin() + last,
+            [by_x](const Entry& p, const Entry& q) { return by_x ? p.x < q.x : p.y < q.y; });
+        c.left = free;
+        const int below_left = count(middle - first) - 1;
+        const auto left = [&, jobs = n_jobs / 2] { fill(free, free + 2, first, middle, jobs); };
+        const auto right = [&, jobs = n_jobs - n_jobs / 2] {
+            fill(free + 1, free + 2 + below_left, middle, last, jobs);
+        };
+        if (n_jobs > 1 && last - first > 20000) {
+            std::jthread other(left);
+            right();
+        } else {
+            left();
+            right();
+        }
+        sum_children(cells_.cell[at]);
+    }
+
+    void frame(Cell& c) const {
+        double xl = infinity, xh = -infinity, yl = infinity, yh = -infinity;
+        for (int i = c.first; i < c.last; ++i) {
+            const Entry& p = entries_[i];
+            xl = std::min(xl, p.x);
+            xh = std::max(xh, p.x);
+            yl = std::min(yl, p.y);
+            yh = std::max(yh, p.y);
+        }
+        c.x = xl + (xh - xl) / 2;
+        c.y = yl + (yh - yl) / 2;
+        c.hx = std::max(xh - c.x, c.x - xl);
+        c.hy = std::max(yh - c.y, c.y - yl);
+    }
+
+    void sum_points(Cell& c) const {
+        c.weight = 0;
+        c.about = {};
+        for (int i = c.first; i < c.last; ++i) {
+            const Entry& p = entries_[i];
+            const double w = weight_[p.point], dx = p.x - c.x, dy = p.y - c.y;
+            c.weight += w;
+            c.about += {w * dx, w * dy, w * dx * dx, w * dx * dy, w * dy * dy};
+        }
+    }
+
+    void sum_children(Cell& c) const {
+        c.weight = 0;
+        c.about = {};
+        for (int j = c.left; j < c.left + 2; ++j) {
+            const Cell& d = cells_.cell[j];
+            const double dx = d.x - c.x, dy = d.y - c.y;
+            const Moments& s = d.about;
+            c.weight += d.weight;
+            c.about +=
+                {s.x + d.weight * dx, s.y + d.weight * dy, s.xx + 2 * dx * s.x + d.weight * dx * dx,
+                 s.xy + dx * s.y + dy * s.x + d.weight * dx * dy,
+                 s.yy + 2 * dy * s.y + d.weight * dy * dy};
+        }
+    }
+
+    Cells& cells_;
+    std::vector<Entry>& entries_;
+    const std::vector<int>& weight_;
+};
+
+}  // namespace
+
+Moments Cells::moments(const Cell& c) const {
+    const Moments& s = c.about;
+    return {s.x + c.weight * c.x, s.y + c.weight * c.y, s.xx + c.x * (2 * s.x + c.weight * c.x),
+            s.xy + c.x * s.y + c.y * s.x + c.weight * c.x * c.y,
+            s.yy + c.y * (2 * s.y + c.weight * c.y)};
+}
+
+Cells make_cells(const Points& points, double x0, double y0, double sx, double sy, int n_jobs) {
+    const int n = points.size();
+    Cells cells;
+    std::vector<Entry> entries;
+    entries.reserve(n);
+    std::vector<int> group(n), weight;
+    if (worth_collapsing(points)) {
+        Groups groups(n);
+        for (int i = 0; i < n; ++i) {
+            const auto next = static_cast<int>(entries.size());
+            group[i] = groups.find(points.x[i], points.y[i], entries, next);
+            if (group[i] == next) {
+                entries.push_back({points.x[i], points.y[i], next});
+                weight.push_back(0);
+            }
+            ++weight[group[i]];
+        }
+    } else {
+        for (int i = 0; i < n; ++i) entries.push_back({points.x[i], points.y[i], i});
+        std::iota(group.begin(), group.end(), 0);
+        weight.assign(n, 1);
+    }
+    for (Entry& p : entries) {
+        p.x = (p.x - x0) * sx;
+        p.y = (p.y - y0) * sy;
+    }
+    Builder(cells, entries, weight).build(n_jobs);
+
+    const std::size_t distinct = entries.size();
+    cells.x.resize(distinct);
+    cells.y.resize(distinct);
+    cells.weight.resize(distinct);
+    cells.first_member.resize(distinct + 1);
+    std::vector<int> place(distinct);
+    for (std::size_t p = 0; p < distinct; ++p) {
+        cells.x[p] = entries[p].x;
+        cells.y[p] = entries[p].y;
+        cells.weight[p] = weight[entries[p].point];
+        cells.first_member[p + 1] = cells.first_member[p] + cells.weight[p];
+        place[entries[p].point] = static_cast<int>(p);
+    }
+    cells.member.resize(n);
+    std::vector<int> next(cells.first_member.begin(), cells.first_member.end() - 1);
+    for (int i = 0; i < n; ++i) cells.member[next[place[group[i]]]++] = i;
+    return cells;
+}
+
+}  // namespace quadsweep

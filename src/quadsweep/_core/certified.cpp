@@ -1,0 +1,507 @@
+#include "certified.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <numeric>
+
+#include "bound.hpp"
+#include "closing.hpp"
+#include "criterion.hpp"
+#include "hot_loops.hpp"
+#include "incumbents.hpp"
+#include "methods.hpp"
+#include "parallel.hpp"
+#include "selection.hpp"
+
+namespace quadsweep {
+namespace {
+
+constexpr int sample_points = 1000;    // for the starts, where there are more
+constexpr int whole_points = 512;      // up to here a root box holds points, beyond it cells
+constexpr int serial_boxes = 200;      // before more threads are asked for help
+constexpr double coarse_share = 0.25;  // of the bound: what unopened cells may take away from it
+
+// Shift and scale (a power of two) that put the best subset at the origin with unit spread.
+struct Placement {
+    double x0 = 0, y0 = 0, sx = 1, sy = 1;
+
+    static double power_of_two(double s) { return std::ldexp(1.0, -std::ilogb(s)); }
+    Placement() = default;
+    Placement(const Moments& s, double k, bool rescale) : x0(s.x / k), y0(s.y / k) {
+        const Centred m = centred(s, k);
+        if (rescale && m.a > 0 && m.b > 0) {
+            sx = power_of_two(std::sqrt(m.a / k));
+            sy = power_of_two(std::sqrt(m.b / k));
+        }
+    }
+};
+
+bool is_correlation(Objective o) { return o == Objective::r2 || o == Objective::r; }
+
+// What the threads share.
+class Frontier {
+  public:
+    struct Later {
+        bool operator()(const std::unique_ptr<Box>& p, const std::unique_ptr<Box>& q) const {
+            return p->upper != q->upper ? p->upper < q->upper : p->priority > q->priority;
+        }
+    };
+
+    void push(std::unique_ptr<Box> box) {
+        heap_.push_back(std::move(box));
+        std::push_heap(heap_.begin(), heap_.end(), Later{});
+    }
+    std::unique_ptr<Box> pop() {
+        std::pop_heap(heap_.begin(), heap_.end(), Later{});
+        auto box = std::move(heap_.back());
+        heap_.pop_back();
+        return box;
+    }
+    bool empty() const { return heap_.empty(); }
+    std::size_t size() const { return heap_.size(); }
+    void clear() { heap_.clear(); }
+    double upper() const { return heap_.empty() ? undefined : heap_.front()->upper; }
+
+  private:
+    std::vector<std::unique_ptr<Box>> heap_;
+};
+
+class Search {
+  public:
+    Search(const Problem& problem, const CertifiedOptions& options, Control& control)
+        : problem_(problem), options_(options), control_(control), k_(problem.k) {
+        tol_ = problem.tol * (problem.objective == Objective::lts ? k_ : 1);
+        // No difference below this is worth collecting a subset for.
+        margin_ = tol_ / 100;
+    }
+
+    CertifiedAnswer run() {
+        if (options_.above) raise(*options_.above);
+        begin();
+        while (k_ < problem_.size() && !finished()) {
+            criterion_ = make_criterion(problem_.objective, ranges_, target(), tol_);
+            if (!criterion_->valid()) break;
+            grow_roots();
+            explore();
+            if (control_.stopped() || decided_ || criterion_valid_) break;
+        }
+        return answer();
+    }
+
+  private:
+    // ---- incumbents -------------------------------------------------------------------------
+
+    double target() const { return target_.load(std::memory_order_relaxed); }
+    void raise(double score) {
+        double known = target_.load();
+        while (score > known && !target_.compare_exchange_weak(known, score)) {
+        }
+    }
+
+    void offer(const std::vector<int>& subset) {
+        if (static_cast<int>(subset.size()) < k_) return;
+        const double score = accurate_score(problem_.points, subset, problem_.objective);
+        if (score == undefined || (options_.above && !(score > *options_.above))) return;
+        const std::lock_guard lock(best_mutex_);
+        if (best_.offer(score, subset)) raise(score);
+        if (options_.above) decided_ = true;
+    }
+
+    void polish(const Moments& about) {
+        Selection from;
+        from.moments = about;
+        double score = 0;
+        Selection to = concentrate(cells_, from, problem_.objective, k_, score);
+        if (to.weight == k_) offer(indices(cells_, to));
+    }
+
+    void begin() {
+        const int n = problem_.size();
+        std::vector<int> everything(n);
+        std::iota(everything.begin(), everything.end(), 0);
+        if (k_ == n || options_.at_most) offer(everything);
+        for (const auto& start : options_.starts) offer(start);
+        if (k_ == n) return;
+
+        const bool small = n <= sample_points;
+        const Points few = small ? Points{} : sample(problem_.points, sample_points, problem_.seed);
+        const Points& seen = small ? problem_.points : few;
+        const Cells rough = make_cells(seen, 0, 0, 1, 1, 1);
+        const int kept = small ? k_
+                               : std::max(3, static_cast<int>(std::lround(static_cast<double>(k_) *
+                                                                          sample_points / n)));
+        const int starts =
+            options_.starting_lines > 0 ? options_.starting_lines : (small ? 12 : 24);
+        std::vector<Moments> good =
+            promising(rough, problem_.objective, kept, starts, problem_.seed);
+        const bool correlation = is_correlation(problem_.objective);
+        if (!good.empty()) at_ = Placement(good[0], kept, correlation);
+        cells_ = make_cells(problem_.points, at_.x0, at_.y0, at_.sx, at_.sy, problem_.n_jobs);
+        ranges_ = ranges(cells_, k_);
+        if (good.size() > 3) good.resize(3);
+        for (const Moments& m : good) polish(translate(m, kept));
+        for (const auto& start : options_.starts) polish(moments_of(start));
+        if (best_.subset.empty() && !options_.above) offer_any();
+    }
+
+    // Moments found on a sample, in the coordinates of all points and blown up to k.
+    Moments translate(const Moments& m, int kept) const {
+        const double f = static_cast<double>(k_) / kept, n = kept;
+        const double x = m.x - n * at_.x0, y = m.y - n * at_.y0;
+        const double xx = m.xx - 2 * at_.x0 * m.x + n * at_.x0 * at_.x0;
+        const double yy = m.yy - 2 * at_.y0 * m.y + n * at_.y0 * at_.y0;
+        const double xy = m.xy - at_.x0 * m.y - at_.y0 * m.x + n * at_.x0 * at_.y0;
+        const double sx = at_.sx, sy = at_.sy;
+        return {f * sx * x, f * sy * y, f * sx * sx * xx, f * sx * sy * xy, f * sy * sy * yy};
+    }
+
+    Moments moments_of(const std::vector<int>& subset) const {
+        Moments s;
+        for (int i : subset) {
+            s.add((problem_.points.x[i] - at_.x0) * at_.sx,
+                  (problem_.points.y[i] - at_.y0) * at_.sy);
+        }
+        return s;
+    }
+
+    // Data so degenerate that no start has a value: any subset with one will do.
+    void offer_any() {
+        const int n = problem_.size();
+        std::vector<int> order(n);
+        std::iota(order.begin(), order.end(), 0);
+        const auto& p = problem_.points;
+        const auto extremes = [&](const std::vector<double>& v) {
+            return std::minmax_element(v.begin(), v.end());
+        };
+        const auto [xl, xh] = extremes(p.x);
+        const auto [yl, yh] = extremes(p.y);
+        for (auto at : {xl - p.x.begin(), xh - p.x.begin(), yl - p.y.begin(), yh - p.y.begin()}) {
+            const auto it = std::find(order.begin(), order.end(), static_cast<int>(at));
+            std::rotate(order.begin(), it, it + 1);
+        }
+        order.resize(k_);
+        std::sort(order.begin(), order.end());
+        offer(order);
+    }
+
+    // ---- the tree ---------------------------------------------------------------------------
+
+    bool finished() const { return decided_ || target() + tol_ >= natural_limit(); }
+    double natural_limit() const {
+        switch (problem_.objective) {
+            case Objective::r2:
+            case Objective::r:
+                return 1;
+            case Objective::cov:
+            case Objective::dv:
+                return infinity;
+            default:
+                return 0;
+        }
+    }
+
+    void grow_roots() {
+        frontier_.clear();
+        // k copies of one point have no correlation: keep fewer, and the bound sees it.
+        const bool capped = is_correlation(problem_.objective) && !options_.at_most &&
+                            *std::max_element(cells_.weight.begin(), cells_.weight.end()) >= k_;
+        Undecided open;
+        if (capped || !options_.cells || cells_.size() <= whole_points) {
+            open.point.resize(cells_.size());
+            std::iota(open.point.begin(), open.point.end(), 0);
+            open.copies = cells_.weight;
+            if (capped) {
+                for (int& c : open.copies) c = std::min(c, k_ - 1);
+            }
+        } else {
+            open.cell = {0};
+            while (open.cell.size() < 64) {
+                std::vector<int> finer;
+                for (int at : open.cell) {
+                    finer.push_back(cells_.cell[at].left);
+                    finer.push_back(cells_.cell[at].left + 1);
+                }
+                open.cell = std::move(finer);
+            }
+        }
+        for (Box& root : criterion_->roots()) {
+            auto box = std::make_unique<Box>(std::move(root));
+            box->open = open;
+            box->need = k_;
+            frontier_.push(std::move(box));
+        }
+    }
+
+    void explore() {
+        criterion_valid_ = true;
+        Worker alone(*this);
+        for (int i = 0; i < serial_boxes && !frontier_.empty() && !halt(); ++i) {
+            std::vector<std::unique_ptr<Box>> children;
+            alone.process(frontier_.pop(), children);
+            for (auto& child : children) frontier_.push(std::move(child));
+            attend();
+        }
+        boxes_ += alone.boxes;
+        looked_at_ += alone.looked_at();
+        if (frontier_.empty() || halt()) return;
+        parallel_for(problem_.n_jobs, problem_.n_jobs, [&](int id, std::int64_t) {
+            work(id);
+            return true;
+        });
+    }
+
+    bool halt() const { return control_.stopped() || decided_ || !criterion_valid_; }
+
+    void attend() {
+        control_.attend([&] {
+            return Progress{best_.score, std::fmax(frontier_.upper(), target() + tol_), boxes_, 0};
+        });
+    }
+
+    void work(int id) {
+        Worker worker(*this);
+        std::vector<std::unique_ptr<Box>> children;
+        std::unique_lock lock(frontier_mutex_);
+        for (;;) {
+            while (frontier_.empty() && active_ > 0 && !halt()) {
+                changed_.wait_for(lock, std::chrono::milliseconds(10));
+                if (id == 0) attend();
+            }
+            if (frontier_.empty() || halt()) break;
+            auto box = frontier_.pop();
+            ++active_;
+            lock.unlock();
+            children.clear();
+            worker.process(std::move(box), children);
+            lock.lock();
+            --active_;
+            boxes_ += worker.boxes;
+            worker.boxes = 0;
+            for (auto& child : children) frontier_.push(std::move(child));
+            changed_.notify_all();
+            if (id == 0) attend();
+        }
+        looked_at_ += worker.looked_at();
+        changed_.notify_all();
+    }
+
+    // One thread's tools for looking at boxes.
+    class Worker {
+      public:
+        explicit Worker(Search& search)
+            : s_(search),
+              criterion_(search.criterion_->clone()),
+              bounder_(search.cells_, search.options_.at_most) {}
+
+        std::uint64_t boxes = 0;
+        double looked_at() const { return bounder_.looked_at; }
+
+        void process(std::unique_ptr<Box> box, std::vector<std::unique_ptr<Box>>& children) {
+            ++boxes;
+            if (!aim() || box->upper <= s_.target() + s_.tol_) return;
+            Choice choice;
+            Bound bound;
+            if (closes(*box, choice, bound)) return;
+            propose(choice);
+            const double value = bound.least() - bound.error;
+            box->upper = std::fmin(box->upper, criterion_->upper(*box, value));
+            box->priority = value;
+            if (!bounder_.fix(*box, bound)) return;
+            if (list(*box)) return;
+            if (box->open.cell.empty() && (stuck(*box, choice.value, value) || narrow(*box))) {
+                branch_on_copies(std::move(box), children);
+            } else {
+                split(std::move(box), choice, children);
+            }
+        }
+
+      private:
+        bool aim() {
+            criterion_->aim(s_.target());
+            if (!criterion_->valid()) s_.criterion_valid_ = false;
+            return criterion_->valid() && s_.target() + s_.tol_ < s_.natural_limit();
+        }
+
+        bool closes(Box& box, Choice& choice, Bound& bound) {
+            for (;;) {
+                bounder_.load(box);
+                const Corners corners = criterion_->corners(box, bounder_, choice);
+                bound = bounder_.bound(corners, box.lambda);
+                const double least = bound.least();
+                if (least >= bound.error) return true;
+                if (bounder_.coarseness() <= coarse_share * std::fabs(least)) return false;
+                if (!bounder_.open_cells(box)) return false;
+            }
+        }
+
+        void propose(const Choice& choice) {
+            if (std::fabs(choice.weight - s_.k_) > 0.5 * s_.k_) return;
+            const double about =
+                score(s_.problem_.objective, centred(choice.moments, choice.weight), choice.weight);
+            if (about > s_.target() + s_.margin_) s_.polish(rescaled(choice));
+        }
+        Moments rescaled(const Choice& c) const {
+            const double f = s_.k_ / c.weight;
+            const Moments& m = c.moments;
+            return {f * m.x, f * m.y, f * m.xx, f * m.xy, f * m.yy};
+        }
+
+        bool list(Box& box) {
+            double weight = 0;
+            for (int at : box.open.cell) weight += s_.cells_.cell[at].weight;
+            if (weight > 64) return false;
+            bounder_.open_all(box);
+            const auto most = s_.options_.enumerate;
+            if (ways(box.open, box.need, s_.options_.at_most, most) > most) return false;
+            const Slack slack{(96.0 + box.additions) * 0x1p-52};
+            for_each_way(box, s_.cells_, s_.options_.at_most,
+                         [&](const Moments& m, double kept, const Picks& picks) {
+                             const double best = optimistic(s_.problem_.objective,
+                                                            centred_range(m, kept, slack), kept);
+                             if (best > s_.target() + s_.margin_) s_.offer(s_.collect(box, picks));
+                         });
+            return true;
+        }
+
+        // A negative bound at the centre cannot be split away: it is the gap between the
+        // multipliers' optimum and whole points, and only deciding points closes it.
+        static bool stuck(const Box& box, double centre, double least) {
+            const std::size_t few = box.open.point.size();
+            return few <= 4 || centre < 0.5 * least;
+        }
+        static bool narrow(const Box& box) {
+            for (int i = 0; i < 2; ++i) {
+                if (box.half[i] > 1e-13 * (std::fabs(box.centre[i]) + 1e-3)) return false;
+            }
+            return true;
+        }
+
+        void split(std::unique_ptr<Box> box, const Choice& choice,
+                   std::vector<std::unique_ptr<Box>>& children) const {
+            const int i =
+                criterion_->width_cost(*box, 0, choice) > criterion_->width_cost(*box, 1, choice)
+                    ? 0
+                    : 1;
+            const double half = box->half[i] / 2, centre = box->centre[i];
+            auto other = std::make_unique<Box>(*box);
+            for (auto [child, sign] : {std::pair{other.get(), -1.0}, std::pair{box.get(), 1.0}}) {
+                child->centre[i] = centre + sign * half;
+                // An ulp more, so that rounding of the centres leaves no gap.
+                child->half[i] = half + 0x1p-52 * (std::fabs(centre) + half);
+                if (i == 0) child->multiplier[0] += child->multiplier[2] * sign * half;
+            }
+            children.push_back(std::move(other));
+            children.push_back(std::move(box));
+        }
+
+        // The copies that move the multipliers most are cut in half: at most z of them, or more.
+        void branch_on_copies(std::unique_ptr<Box> box,
+                              std::vector<std::unique_ptr<Box>>& children) const {
+            const Undecided& open = box->open;
+            std::size_t at = 0;
+            double most = -1;
+            for (std::size_t i = 0; i < open.point.size(); ++i) {
+                const int p = open.point[i];
+                const double pull =
+                    open.copies[i] * criterion_->pull(*box, s_.cells_.x[p], s_.cells_.y[p]);
+                if (pull > most) {
+                    most = pull;
+                    at = i;
+                }
+            }
+            const int p = open.point[at], copies = open.copies[at], z = (copies - 1) / 2;
+            auto more = std::make_unique<Box>(*box);
+            set_copies(*box, at, z);
+            auto decided = std::make_shared<Decided>();
+            decided->points.push_back({p, z + 1});
+            decided->before = more->decided;
+            more->decided = std::move(decided);
+            for (int i = 0; i <= z; ++i) more->moments.add(s_.cells_.x[p], s_.cells_.y[p]);
+            more->kept += z + 1;
+            more->need -= z + 1;
+            more->additions += z + 1;
+            set_copies(*more, at, copies - z - 1);
+            children.push_back(std::move(more));
+            children.push_back(std::move(box));
+        }
+        static void set_copies(Box& box, std::size_t at, int copies) {
+            if (copies > 0) {
+                box.open.copies[at] = copies;
+            } else {
+                box.open.point.erase(box.open.point.begin() + static_cast<std::ptrdiff_t>(at));
+                box.open.copies.erase(box.open.copies.begin() + static_cast<std::ptrdiff_t>(at));
+            }
+        }
+
+        Search& s_;
+        std::unique_ptr<Criterion> criterion_;
+        Bounder bounder_;
+    };
+
+    // The subset of a box's decided copies and some picks among the others.
+    std::vector<int> collect(const Box& box, const Picks& picks) const {
+        Selection all;
+        std::vector<int> copies(cells_.size(), 0);
+        for (const Decided* d = box.decided.get(); d != nullptr; d = d->before.get()) {
+            all.cells.insert(all.cells.end(), d->cells.begin(), d->cells.end());
+            for (const auto [point, count] : d->points) copies[point] += count;
+        }
+        for (const auto [point, count] : picks) copies[point] += count;
+        for (int p = 0; p < cells_.size(); ++p) {
+            if (copies[p] > 0) all.points.push_back({p, copies[p]});
+        }
+        return indices(cells_, all);
+    }
+
+    CertifiedAnswer answer() {
+        CertifiedAnswer a;
+        a.inliers = best_.subset;
+        a.score = best_.score;
+        a.nodes = boxes_;
+        a.looked_at = looked_at_;
+        const bool complete = frontier_.empty() || decided_ || finished();
+        a.decided = complete;
+        a.status = complete ? Status::optimal : control_.status(Status::optimal);
+        const bool only_one = k_ == problem_.size() && !options_.above;
+        const double proved = only_one ? best_.score : target() + tol_;
+        a.bound = complete ? proved : std::fmax(proved, frontier_.upper());
+        a.bound = std::fmin(a.bound, std::fmax(trivial_bound(problem_), best_.score));
+        return a;
+    }
+
+    const Problem& problem_;
+    const CertifiedOptions& options_;
+    Control& control_;
+    int k_;
+    double tol_, margin_;
+    Placement at_;
+    Cells cells_;
+    Ranges ranges_{};
+    std::unique_ptr<Criterion> criterion_;
+    std::atomic<bool> criterion_valid_{true}, decided_{false};
+    std::atomic<double> target_{undefined};
+    Incumbent best_;
+    std::mutex best_mutex_, frontier_mutex_;
+    std::condition_variable changed_;
+    Frontier frontier_;
+    int active_ = 0;
+    std::uint64_t boxes_ = 0;
+    double looked_at_ = 0;
+};
+
+}  // namespace
+
+CertifiedAnswer certified(const Problem& problem, const CertifiedOptions& options,
+                          Control& control) {
+    return Search(problem, options, control).run();
+}
+
+Answer certified_method(const Problem& problem, Control& control) {
+    return certified(problem, CertifiedOptions{}, control);
+}
+
+}  // namespace quadsweep

@@ -1,0 +1,29 @@
+// The certified engine: branch and bound over the parameters of a criterion (criterion.hpp).
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "control.hpp"
+#include "points.hpp"
+
+namespace quadsweep {
+
+struct CertifiedOptions {
+    bool at_most = false;                  // k or more points, instead of exactly k
+    std::optional<double> above;           // only ask whether some subset scores more than this
+    std::vector<std::vector<int>> starts;  // subsets to start from
+    int starting_lines = 0;                // random starts; 0 is the default number
+    std::int64_t enumerate = 2000;         // subsets of a box that are listed rather than split
+    bool cells = true;                     // false: point by point, for checks
+};
+
+struct CertifiedAnswer : Answer {
+    double looked_at = 0;  // points and cells costed
+    bool decided = true;   // with `above`: whether the question is answered; inliers empty: "no"
+};
+
+CertifiedAnswer certified(const Problem& problem, const CertifiedOptions& options,
+                          Control& control);
+
+}  // namespace quadsweep

@@ -1,0 +1,88 @@
+// When does a subset beat the threshold? The criteria, one a kind of objective.
+//
+// A subset I scores above t if and only if, for some parameters p of the criterion,
+//
+//     max over multipliers of   sum over I of cost_i(p, multipliers) + base(p)   <  0
+//
+//   r > t > 0   e = Y - p1 X - p2,  U = Y + p1 X - gamma:  e^2 - rho U^2,  rho = (1 - t)/(1 + t)
+//   cov > t     e = x - y - p2,     U = x + y - gamma:     e^2 - U^2 + 4t
+//   dv > t      e = y - p2,         U = x - gamma:         e^2 - U^2 + t
+//   tv < t      (x - p1)^2 + (y - p2)^2 - t
+//   lts < t     e = Y - p1 X - p2:  e^2, base = -t (flat lines), -t p1^2 (steep ones, axes swapped)
+//   r < t       for the largest r when it is negative: see `Below`
+//
+// Squares of what is searched are linearised at the box's centre (the dropped remainder is >= 0),
+// squares of what is maximised are kept: each cost is concave in the parameters, so the sum of the
+// k smallest is concave and its least value over the box is at a corner.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "box.hpp"
+#include "cells.hpp"
+#include "cost.hpp"
+
+namespace quadsweep {
+
+// The costs of a box: one for each corner.
+struct Corners {
+    int count = 4;
+    Cost cost[4];
+    double base[4] = {};
+};
+
+// The cheapest subset at the box's centre, as far as the multipliers' search needs to know it.
+struct Choice {
+    double value = -infinity;  // the bound at the centre
+    double lambda = 0;
+    double weight = 0;  // kept copies
+    Moments moments;    // of them
+};
+
+// Gives the cheapest subset for a cost at the centre. Implemented by the bound.
+class Chooser {
+  public:
+    virtual ~Chooser() = default;
+    virtual Choice choose(const Cost& cost, double base, double lambda) = 0;
+};
+
+class Criterion {
+  public:
+    virtual ~Criterion() = default;
+
+    virtual std::vector<Box> roots() const = 0;
+    // Sets the score to be beaten.
+    virtual void aim(double score) = 0;
+    // Chooses good multipliers for the box (kept in it for its children) and gives its corners.
+    // The choice made at the centre comes back in `best`.
+    virtual Corners corners(Box& box, Chooser& chooser, Choice& best) const = 0;
+    // A score that no subset of the box exceeds, given the bound `value` <= 0 of the sum.
+    virtual double upper(const Box& box, double value) const = 0;
+    // How much a parameter's half-width costs the bound, for choosing which one to split.
+    virtual double width_cost(const Box& box, int parameter, const Choice& choice) const = 0;
+    // How strongly one more copy of (x, y) moves the multipliers' optimum.
+    virtual double pull(const Box& box, double x, double y) const = 0;
+    // False once the threshold has left the range where this criterion is valid.
+    virtual bool valid() const { return true; }
+
+    virtual std::unique_ptr<Criterion> clone() const = 0;
+};
+
+// What the criteria need to know of the data, from sorting each column once: over all subsets of k
+// points, the range of the means and of the centred sums of squares a and b.
+struct Ranges {
+    int k;
+    double x_lo, x_hi, y_lo, y_hi;
+    double a_least, b_least;
+    double a_least_positive, b_least_positive;  // of those that are not zero
+    double a_most, b_most;
+};
+
+Ranges ranges(const Cells& cells, int k);
+
+// `tol` is added to the score to be beaten.
+std::unique_ptr<Criterion> make_criterion(Objective objective, const Ranges& ranges, double score,
+                                          double tol);
+
+}  // namespace quadsweep

@@ -1,0 +1,191 @@
+#include "selection.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace quadsweep {
+namespace {
+
+// A cell or, with cell < 0, a point.
+struct Candidate {
+    double low, high;
+    double weight;
+    int cell, point;
+};
+
+// The value at which the weights of the candidates, in ascending order of `end`, reach k.
+double quantile(const std::vector<Candidate>& all, double Candidate::* end, double k,
+                std::vector<std::pair<double, double>>& scratch) {
+    scratch.clear();
+    for (const Candidate& c : all) scratch.emplace_back(c.*end, c.weight);
+    auto first = scratch.begin(), last = scratch.end();
+    double below = 0;
+    while (last - first > 1) {
+        const auto middle = first + (last - first) / 2;
+        std::nth_element(first, middle, last);
+        double weight = 0;
+        for (auto it = first; it != middle; ++it) weight += it->second;
+        if (below + weight >= k) {
+            last = middle;
+        } else {
+            below += weight;
+            first = middle;
+        }
+    }
+    return first->first;
+}
+
+Moments weighted(double w, double x, double y) {
+    return {w * x, w * y, w * x * x, w * x * y, w * y * y};
+}
+
+double value(const Quadratic& f, double x, double y) {
+    return x * (f.xx * x + f.xy * y + f.x) + y * (f.yy * y + f.y) + f.c;
+}
+
+// The quadratic form of the first-order loss from keeping a point (see objectives.py: gradient).
+Quadratic loss(Objective objective, const Centred& m, double mx, double my) {
+    Quadratic g;
+    switch (objective) {
+        case Objective::r2: {
+            const double c = std::fabs(m.c);
+            g = {c / m.a, m.c < 0 ? 2.0 : -2.0, c / m.b};
+            break;
+        }
+        case Objective::r:
+            g = {m.c / m.a, -2, m.c / m.b};
+            break;
+        case Objective::cov:
+            g = {0, -1, 0};
+            break;
+        case Objective::dv:
+            g = {-1, 0, 1};
+            break;
+        case Objective::tv:
+            g = {1, 0, 1};
+            break;
+        case Objective::var:
+            g = {1, 0, 0};
+            break;
+        case Objective::lts: {
+            const double slope = m.a > 0 ? m.c / m.a : 0;
+            g = {slope * slope, -2 * slope, 1};
+            break;
+        }
+    }
+    return moved(g, -mx, -my);
+}
+
+}  // namespace
+
+Quadratic moved(const Quadratic& f, double x0, double y0) {
+    return {f.xx,
+            f.xy,
+            f.yy,
+            f.x + 2 * f.xx * x0 + f.xy * y0,
+            f.y + 2 * f.yy * y0 + f.xy * x0,
+            value(f, x0, y0)};
+}
+
+CellRange range_over(const Quadratic& f, const Cell& c) {
+    const double slope = std::fabs(f.x) * c.hx + std::fabs(f.y) * c.hy;
+    const double xx = f.xx * c.hx * c.hx, yy = f.yy * c.hy * c.hy;
+    const double xy = std::fabs(f.xy) * c.hx * c.hy;
+    return {f.c - slope + std::fmin(xx, 0) + std::fmin(yy, 0) - xy,
+            f.c + slope + std::fmax(xx, 0) + std::fmax(yy, 0) + xy};
+}
+
+Selection cheapest(const Cells& cells, const Quadratic& cost, int k) {
+    Selection out;
+    std::vector<Candidate> open, next;
+    std::vector<std::pair<double, double>> scratch;
+    const auto add_cell = [&](int at) {
+        const Cell& c = cells.cell[at];
+        if (c.leaf()) {
+            for (int p = c.first; p < c.last; ++p) {
+                const double v = value(cost, cells.x[p], cells.y[p]);
+                next.push_back({v, v, static_cast<double>(cells.weight[p]), -1, p});
+            }
+        } else {
+            const CellRange r = range_over(moved(cost, c.x, c.y), c);
+            next.push_back({r.low, r.high, c.weight, at, -1});
+        }
+    };
+    add_cell(0);
+    for (bool coarse = true; coarse;) {
+        open.swap(next);
+        next.clear();
+        const double need = k - out.weight;
+        if (need <= 0 || open.empty()) return out;
+        const double low = quantile(open, &Candidate::low, need, scratch);
+        const double high = quantile(open, &Candidate::high, need, scratch);
+        coarse = false;
+        for (const Candidate& c : open) {
+            if (c.low > high) continue;
+            if (c.high < low) {
+                out.weight += c.weight;
+                if (c.cell >= 0) {
+                    out.cells.push_back(c.cell);
+                    out.moments += cells.moments(cells.cell[c.cell]);
+                } else {
+                    out.points.push_back({c.point, static_cast<int>(c.weight)});
+                    out.moments += weighted(c.weight, cells.x[c.point], cells.y[c.point]);
+                }
+            } else if (c.cell >= 0) {
+                coarse = true;
+                add_cell(cells.cell[c.cell].left);
+                add_cell(cells.cell[c.cell].left + 1);
+            } else {
+                next.push_back(c);
+            }
+        }
+    }
+    // Only points are left, tied around the threshold.
+    std::sort(next.begin(), next.end(), [](const Candidate& p, const Candidate& q) {
+        return p.low != q.low ? p.low < q.low : p.point < q.point;
+    });
+    for (const Candidate& c : next) {
+        const int room = k - static_cast<int>(out.weight);
+        if (room <= 0) break;
+        const int taken = std::min(room, static_cast<int>(c.weight));
+        out.points.push_back({c.point, taken});
+        out.moments += weighted(taken, cells.x[c.point], cells.y[c.point]);
+        out.weight += taken;
+    }
+    return out;
+}
+
+std::vector<int> indices(const Cells& cells, const Selection& selection) {
+    std::vector<int> out;
+    for (int at : selection.cells) {
+        const Cell& c = cells.cell[at];
+        for (int i = cells.first_member[c.first]; i < cells.first_member[c.last]; ++i) {
+            out.push_back(cells.member[i]);
+        }
+    }
+    for (const auto [point, count] : selection.points) {
+        const auto members = cells.members(point);
+        out.insert(out.end(), members.begin(), members.begin() + count);
+    }
+    std::sort(out.begin(), out.end());
+    return out;
+}
+
+Selection concentrate(const Cells& cells, Selection from, Objective objective, int k,
+                      double& pure) {
+    pure = score(objective, centred(from.moments, k), k);
+    for (int step = 0; step < 100; ++step) {
+        const Centred m = centred(from.moments, k);
+        const bool flat = !(m.a > 0 && m.b > 0);
+        if (flat && (objective == Objective::r2 || objective == Objective::r)) break;
+        Selection next =
+            cheapest(cells, loss(objective, m, from.moments.x / k, from.moments.y / k), k);
+        const double better = score(objective, centred(next.moments, k), k);
+        if (!(better > pure + 1e-13 * std::fabs(pure))) break;
+        pure = better;
+        from = std::move(next);
+    }
+    return from;
+}
+
+}  // namespace quadsweep

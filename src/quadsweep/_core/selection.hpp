@@ -1,0 +1,38 @@
+// The k cheapest points of a tree of cells, opening only the cells the threshold cuts.
+#pragma once
+
+#include <vector>
+
+#include "box.hpp"
+#include "cells.hpp"
+#include "cost.hpp"
+
+namespace quadsweep {
+
+struct Selection {
+    double weight = 0;
+    Moments moments;
+    std::vector<int> cells;  // kept whole
+    std::vector<Decided::Copies> points;
+};
+
+Selection cheapest(const Cells& cells, const Quadratic& cost, int k);
+
+// Original indices, sorted.
+std::vector<int> indices(const Cells& cells, const Selection& selection);
+
+// Ends of the range of a quadratic over a cell.
+struct CellRange {
+    double low, high;
+};
+CellRange range_over(const Quadratic& about_centre, const Cell& cell);
+
+// The same quadratic about another point.
+Quadratic moved(const Quadratic& f, double x0, double y0);
+
+// Concentration steps from a selection: its gradient's k cheapest points, while the score rises.
+// `pure` is the score of what is returned.
+Selection concentrate(const Cells& cells, Selection from, Objective objective, int k,
+                      double& score);
+
+}  // namespace quadsweep
