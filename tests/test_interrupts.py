@@ -1,0 +1,103 @@
+"""Ctrl-C and time limits stop every method, and the best subset so far comes back."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import quadsweep as qs
+
+# Far more work than the time the tests give: method, objective, points.
+LONG = [
+    ("exhaustive", "r2", 60),
+    ("naive", "r2", 90),
+    ("sweep", "r2", 150),
+    ("concentrate", "r2", 1_000_000),
+    ("auto", "var", 1_000_000),
+]
+A_SECOND = 1.0  # generous: machines that run tests are busy; the benchmark has the figure
+
+
+def data(n):
+    return np.random.default_rng(0).normal(size=(2, n))
+
+
+def assert_legal(result, n, status):
+    assert result.status == status
+    assert not result.success
+    assert len(result.inliers) == n // 2
+    assert len(np.union1d(result.inliers, result.outliers)) == n
+    assert result.mask.sum() == n // 2
+    assert result.gap >= 0
+    kept = result.mask
+    value = qs.objectives.get(result.objective).value(result.x[kept], result.y[kept])
+    assert result.value == pytest.approx(value, rel=1e-9)
+    sense = qs.objectives.get(result.objective).sense
+    assert sense * result.value <= sense * result.bound
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize(("method", "objective", "n"), LONG)
+def test_a_time_limit_returns_the_incumbent(method, objective, n, n_jobs):
+    x, y = data(n)
+    limit = 0.0 if objective == "var" else 0.1
+    result = qs.solve(
+        x, y, n // 2, objective=objective, method=method, time_limit=limit, n_jobs=n_jobs
+    )
+    assert_legal(result, n, "time_limit")
+    assert result.seconds < limit + A_SECOND
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize(("method", "objective", "n"), LONG[:-1])
+def test_ctrl_c_returns_the_incumbent(method, objective, n, n_jobs):
+    x, y = data(n)
+    sent = []
+
+    def press():
+        sent.append(time.perf_counter())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    timer = threading.Timer(0.2, press)
+    timer.start()
+    result = qs.solve(x, y, n // 2, objective=objective, method=method, n_jobs=n_jobs)
+    timer.join()
+    assert sent
+    assert_legal(result, n, "interrupted")
+    assert result.seconds < 0.2 + A_SECOND
+
+
+def test_a_callback_that_has_seen_enough_stops_the_search():
+    x, y = data(60)
+    calls = []
+
+    def enough(value, bound, nodes, seconds):
+        calls.append((value, bound, nodes, seconds))
+        return len(calls) < 3
+
+    result = qs.solve(x, y, 30, method="exhaustive", progress=enough)
+    assert_legal(result, 60, "interrupted")
+    assert len(calls) == 3
+    assert calls[-1][0] <= result.value
+
+
+def test_a_callback_that_fails_ends_the_call_with_its_own_error():
+    x, y = data(60)
+
+    def broken(value, bound, nodes, seconds):
+        raise RuntimeError("the display is gone")
+
+    with pytest.raises(RuntimeError, match="the display is gone"):
+        qs.solve(x, y, 30, method="sweep", progress=broken)
+
+
+@pytest.mark.parametrize("method", ["exhaustive", "sweep", "naive", "concentrate"])
+def test_no_time_at_all_still_gives_a_subset(method):
+    x, y = data(40)
+    result = qs.solve(x, y, 20, method=method, time_limit=0)
+    assert_legal(result, 40, "time_limit")
