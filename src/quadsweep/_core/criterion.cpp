@@ -27,11 +27,12 @@ double signs(int corner, int parameter) { return (corner >> parameter & 1) != 0 
 
 // Climbs a concave function of one multiplier, given its value and slope, by a bracket and secants;
 // stops when a parabola promises less than a few per cent of the value. `at` and `curvature` (the
-// slope's derivative, < 0) start from the parent's and are left at the best point found.
+// slope's derivative, < 0) start from the parent's and are left at the best point found. A kink may
+// leave a curvature that promises nothing: no more than `most` of it is believed.
 //
 // evaluate(at, slope) -> Choice
 template <class Evaluate>
-Choice ascend(double& at, double& curvature, Evaluate&& evaluate) {
+Choice ascend(double& at, double& curvature, double most, Evaluate&& evaluate) {
     Choice best;
     double chosen = at, lo = -infinity, hi = infinity, s_lo = 0, s_hi = 0, stride = 1;
     for (int step = 0; step < 8; ++step) {
@@ -41,7 +42,8 @@ Choice ascend(double& at, double& curvature, Evaluate&& evaluate) {
             best = choice;
             chosen = at;
         }
-        if (slope * slope <= -0.06 * curvature * std::fabs(best.value)) break;
+        const double believed = std::fmin(-curvature, most);
+        if (slope * slope <= 0.06 * believed * std::fabs(best.value)) break;
         if (slope > 0) {
             lo = at;
             s_lo = slope;
@@ -54,7 +56,7 @@ Choice ascend(double& at, double& curvature, Evaluate&& evaluate) {
             at = lo + (hi - lo) * (s_lo / (s_lo - s_hi));
             if (!(at > lo && at < hi)) break;
         } else {
-            at -= stride * slope / curvature;
+            at += stride * slope / believed;
             stride *= 2;
         }
     }
@@ -114,7 +116,7 @@ class LineCriterion : public Criterion {
             const Frame& f = frames_[i];
             if (f.lo1 <= f.hi1) {
                 out.push_back(make_root(static_cast<int>(i), f.lo1, f.hi1, f.lo2, f.hi2));
-                out.back().multiplier[1] = -4.0 * least_k_;
+                out.back().multiplier[1] = 4 * s_ * least_k_;
             }
         }
         return out;
@@ -138,8 +140,9 @@ class LineCriterion : public Criterion {
         cost.s = s_;
         cost.d = d_;
         double lambda = box.lambda;
+        const double most = -8 * s_ * least_k_;  // at least -2 s k even if the chosen stay the same
         const Choice best =
-            ascend(box.multiplier[0], box.multiplier[1], [&](double gamma, double& slope) {
+            ascend(box.multiplier[0], box.multiplier[1], most, [&](double gamma, double& slope) {
                 cost.p = cost.q = u - gamma;
                 const Choice c = chooser.choose(cost, base(f, p1), lambda);
                 lambda = c.lambda;
@@ -417,7 +420,7 @@ class Below final : public Criterion {
         for (int round = 0; round < 4; ++round) {
             const int i = round % 2;
             const double sign = i == 0 ? 1 : -1;
-            best = ascend(box.multiplier[i], curvature[i], [&](double at, double& slope) {
+            best = ascend(box.multiplier[i], curvature[i], r_.k, [&](double at, double& slope) {
                 box.multiplier[i] = at;
                 const Choice c = chooser.choose(cost(box, 0, 0), 0, lambda);
                 lambda = c.lambda;
