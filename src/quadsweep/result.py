@@ -126,12 +126,16 @@ class Result:
         lines.append(("dropped", self._some(self.outliers)))
         if len(self.omitted):
             lines.append(("left out", f"{self._some(self.omitted)} (missing values)"))
-        lines.append(("beware", self._caution()))
+        lines.append(("beware", self.caution()))
         lines.append(("search", f"{self.method}, {self.nodes:,} nodes, {self.seconds:.3g} s"))
         return lines
 
+    def label(self, row: int) -> Any:
+        """What a row is called: its label, or its position where it has none."""
+        return row if self.labels is None else self.labels[row]
+
     def _some(self, rows: Ints, most: int = 12) -> str:
-        shown = ", ".join(str(i if self.labels is None else self.labels[i]) for i in rows[:most])
+        shown = ", ".join(str(self.label(i)) for i in rows[:most])
         more = len(rows) - most
         return f"{shown}, and {more:,} more" if more > 0 else shown or "none"
 
@@ -143,7 +147,8 @@ class Result:
         before = objective.value(self.x[everything], self.y[everything])
         return objective.title, f"{self.value:.6g}   (all {self.n:,} points: {before:.6g})"
 
-    def _caution(self) -> str:
+    def caution(self) -> str:
+        """What to beware of, in a sentence."""
         share = self.k / self.n
         if self.objective in ("r2", "r") and share < 0.75:
             return (

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from quadsweep.cli import demo, solving
+from quadsweep.cli import demo, reporting, solving
 from quadsweep.cli.ending import BadInput, fail
 
 app = typer.Typer(
@@ -20,6 +20,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("solve")(solving.solve_command)
+app.command("report")(reporting.report_command)
 app.command("demo")(demo.demo_command)
 
 

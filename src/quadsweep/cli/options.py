@@ -58,10 +58,12 @@ def amount(text: str | None, option: str) -> int | float | None:
         ) from None
 
 
-def amounts(points: Points, keep: str | None, drop: str | None) -> dict[str, Any]:
+def amounts(
+    points: Points, keep: str | None, drop: str | None, needed: bool = True
+) -> dict[str, Any]:
     """``k`` and ``drop`` for the solver; a built-in data set knows its own."""
     if keep is None and drop is None:
-        if points.k is None:
+        if points.k is None and needed:
             raise BadInput("give --keep (points to keep) or --drop (points to remove)")
         return {"k": points.k, "drop": None}
     if keep is not None and drop is not None:

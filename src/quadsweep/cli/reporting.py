@@ -1,0 +1,63 @@
+"""``quadsweep report``: everything about a file's two columns on one page."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from quadsweep.cli import options
+from quadsweep.cli.ending import BadInput, code_of, note
+from quadsweep.cli.points import read_points
+
+
+def report_command(
+    file: options.File,
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FILE", help="Where the page goes.")
+    ] = "report.html",
+    x: options.X = None,
+    y: options.Y = None,
+    keep: options.Keep = None,
+    drop: options.Drop = None,
+    objective: options.Goal = None,
+    method: options.Method = "auto",
+    label: options.Label = None,
+    time_limit: options.TimeLimit = None,
+    jobs: options.Jobs = None,
+    seed: options.Seed = 0,
+) -> None:
+    """One self-contained page: the points, the path, the caveats.
+
+    Example: quadsweep report weights.csv -o report.html --drop 3
+    """
+    from quadsweep.report import gather, to_html
+
+    path = Path(output)
+    if not path.parent.is_dir():
+        raise BadInput(f"{path.parent} is not a directory, so {output} cannot be written")
+    points = read_points(file, x, y, label)
+    asked = options.amounts(points, keep, drop, needed=False)
+    report = gather(
+        points.x,
+        points.y,
+        **asked,
+        objective=objective or points.objective or "r2",
+        method=method,
+        time_limit=time_limit,
+        n_jobs=jobs,
+        seed=seed,
+        names=points.names,
+        labels=points.labels,
+        source=points.source,
+        command=shlex.join(["quadsweep", *sys.argv[1:]]),
+    )
+    try:
+        path.write_text(to_html(report), encoding="utf-8")
+    except OSError as wrong:
+        raise BadInput(f"{output} cannot be written: {wrong.strerror}") from None
+    note(f"wrote {output}")
+    raise typer.Exit(max(code_of(step.status) for step in report.steps))

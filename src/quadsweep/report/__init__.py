@@ -1,0 +1,10 @@
+"""One page that shows the answer, how it depends on k, and what to beware of.
+
+``content.py`` computes, ``page.py`` writes; the page itself is ``page.html``, ``page.css`` and
+``page.js``, put into one file that asks nothing of the network.
+"""
+
+from quadsweep.report.content import Report, gather
+from quadsweep.report.page import to_html
+
+__all__ = ["Report", "gather", "to_html"]

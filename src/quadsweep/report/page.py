@@ -1,0 +1,250 @@
+"""From a Report to one self-contained HTML page.
+
+Whatever comes from the data (names, labels, the file's path) is escaped: as HTML where it becomes
+markup, and in the embedded JSON so that nothing in it can end the script.
+"""
+
+from __future__ import annotations
+
+import html
+import itertools
+import json
+import math
+import re
+from importlib import resources
+from typing import Any
+
+import numpy as np
+
+from quadsweep.conic import Conic
+from quadsweep.objectives import OBJECTIVES, centred_sums
+from quadsweep.report.content import Report
+from quadsweep.result import CERTIFICATE, Result
+
+_MOST_POINTS = 5_000  # drawn on the page
+_MOST_ROWS = 200  # listed by name
+_CELLS = 80
+
+
+def to_html(report: Report) -> str:
+    """The page as text."""
+    answer = report.answer
+    title = f"{answer.names[1]} against {answer.names[0]}"
+    value = OBJECTIVES[answer.objective].title
+    parts = {
+        "title": html.escape(title),
+        "subtitle": html.escape(_subtitle(report)),
+        "answer": html.escape(_answer(report)),
+        "value": html.escape(value),
+        "drawn": html.escape(_drawn_note(answer)),
+        "skipped": _skipped(answer),
+        "path_caption": html.escape(_path_caption(report, value)),
+        "surprise": "",
+        "comparison": _comparison(report),
+        "beware": "".join(f"<p>{html.escape(note)}</p>" for note in report.notes),
+        "made": _made(report),
+        "style": _file("page.css"),
+        "script": _file("page.js"),
+        "data": _embedded(_payload(report, value)),
+    }
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], _file("page.html"))
+
+
+def _file(name: str) -> str:
+    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+def _embedded(payload: dict[str, Any]) -> str:
+    """JSON that may stand inside a script element."""
+    text = json.dumps(payload, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _subtitle(report: Report) -> str:
+    answer = report.answer
+    skipped = len(answer.omitted)
+    text = f"{answer.n:,} points"
+    if report.source:
+        text += f" from {report.source}"
+    return text + (f"; {skipped:,} rows with missing values left out" if skipped else "")
+
+
+def _answer(report: Report) -> str:
+    answer = report.answer
+    title = OBJECTIVES[answer.objective].title
+    before = _value_of_all(answer)
+    proof = CERTIFICATE[answer.status].format(k=f"{answer.k:,}", n=f"{answer.n:,}")
+    return (
+        f"Dropping {answer.n - answer.k:,} of {answer.n:,} points takes {title} from "
+        f"{before:.4g} to {answer.value:.4g} ({proof})."
+    )
+
+
+def _value_of_all(answer: Result) -> float:
+    everyone = np.union1d(answer.inliers, answer.outliers)
+    return OBJECTIVES[answer.objective].value(answer.x[everyone], answer.y[everyone])
+
+
+def _drawn_note(answer: Result) -> str:
+    if answer.n <= _MOST_POINTS:
+        return ""
+    return f"{_MOST_POINTS:,} of the {answer.n:,} points are drawn."
+
+
+def _skipped(answer: Result) -> str:
+    if not len(answer.omitted):
+        return ""
+    labels = [str(answer.label(i)) for i in answer.omitted[:_MOST_ROWS]]
+    more = len(answer.omitted) - len(labels)
+    text = ", ".join(labels) + (f", and {more:,} more" if more else "")
+    return f"<p>Left out for missing values: {html.escape(text)}.</p>"
+
+
+def _path_caption(report: Report, value: str) -> str:
+    text = f"{value} of the best subset against the number of points dropped."
+    if report.noise is not None:
+        text += (
+            f" The band is what {report.noise.permutations} shufflings of y reach in nine cases of "
+            "ten, the dotted line their middle."
+        )
+    return text
+
+
+def _comparison(report: Report) -> str:
+    if not report.comparison:
+        return ""
+    columns = list(report.comparison[0])
+    head = "".join(f"<th scope='col'>{html.escape(name)}</th>" for name in columns)
+    body = "".join(
+        "<tr>" + "".join(_cell(row[name]) for name in columns) + "</tr>"
+        for row in report.comparison
+    )
+    return (
+        "<section aria-labelledby='others'><h2 id='others'>Other methods on the same points</h2>"
+        f"<div class='scroll'><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        "</div></section>"
+    )
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, (bool, np.bool_)):
+        return f"<td>{'yes' if value else 'no'}</td>"
+    if isinstance(value, (int, float, np.number)):
+        text = f"{value:.5g}" if math.isfinite(value) else "-"
+        return f"<td class='number'>{text}</td>"
+    return f"<td>{html.escape(str(value))}</td>"
+
+
+def _made(report: Report) -> str:
+    from quadsweep import __version__
+
+    answer = report.answer
+    seconds = sum(step.seconds for step in report.steps)
+    command = f"<pre>{html.escape(report.command)}</pre>" if report.command else ""
+    return (
+        f"{command}<p class='quiet'>quadsweep {html.escape(__version__)}, method "
+        f"{html.escape(answer.method)}, {len(report.steps)} solves in {seconds:.3g} s. The page is "
+        "complete in itself: it loads nothing and sends nothing.</p>"
+    )
+
+
+def _payload(report: Report, value: str) -> dict[str, Any]:
+    answer = report.answer
+    everyone = np.union1d(answer.inliers, answer.outliers)
+    x, y = answer.x[everyone], answer.y[everyone]
+    xlim, ylim = _limits(x), _limits(y)
+    a, _, c = centred_sums(x, y)
+    slope = c / a if a > 0 else math.nan
+    drawn = _drawn(report, everyone)
+    return {
+        "names": list(answer.names),
+        "value": value,
+        "n": answer.n,
+        "named": answer.labels is not None and not isinstance(answer.labels, range),
+        "xlim": xlim,
+        "ylim": ylim,
+        "slope": _known(slope),
+        "intercept": _known(float(y.mean() - slope * x.mean())),
+        "points": [[int(i), answer.x[i], answer.y[i], str(answer.label(i))] for i in drawn],
+        "frames": [_frame(step, set(drawn.tolist()), xlim, ylim) for step in report.steps],
+        "noise": _noise(report),
+        "start": report.start,
+    }
+
+
+def _drawn(report: Report, everyone: Any) -> Any:
+    """Rows to draw: all, or those dropped in the answer and a fair sample of the others."""
+    if len(everyone) <= _MOST_POINTS:
+        return everyone
+    rng = np.random.default_rng(0)
+    half = _MOST_POINTS // 2
+    out = report.answer.outliers
+    chosen = out if len(out) <= half else rng.choice(out, half, replace=False)
+    rest = np.setdiff1d(everyone, chosen)
+    return np.union1d(chosen, rng.choice(rest, _MOST_POINTS - len(chosen), replace=False))
+
+
+def _frame(
+    step: Result, drawn: set[int], xlim: tuple[float, float], ylim: tuple[float, float]
+) -> dict[str, Any]:
+    labels = [str(step.label(i)) for i in step.outliers[:_MOST_ROWS]]
+    conic = step.conic
+    return {
+        "drop": step.n - step.k,
+        "k": step.k,
+        "value": _known(step.value),
+        "proof": CERTIFICATE[step.status].format(k=f"{step.k:,}", n=f"{step.n:,}"),
+        "slope": _known(step.slope),
+        "intercept": _known(step.intercept),
+        "kind": "none found" if conic is None else conic.kind,
+        "out": [int(i) for i in step.outliers if int(i) in drawn],
+        "labels": labels,
+        "more": len(step.outliers) - len(labels),
+        "curve": [] if conic is None else _short(conic.curve(xlim, ylim, 160)),
+        "region": _region(conic, step, xlim, ylim),
+        "surprise": "",
+    }
+
+
+def _region(
+    conic: Conic | None, step: Result, xlim: tuple[float, float], ylim: tuple[float, float]
+) -> list[Any]:
+    """The inner side of the conic inside the window, as rings; everything where nothing is cut."""
+    if conic is None:
+        return []
+    from contourpy import FillType, contour_generator
+
+    xs, ys = np.linspace(*xlim, _CELLS), np.linspace(*ylim, _CELLS)
+    side = conic(xs[None, :], ys[:, None])
+    if side.max() <= 0:
+        return []
+    filled = contour_generator(xs, ys, side, fill_type=FillType.OuterOffset).filled(
+        0.0, float(side.max())
+    )
+    rings = []
+    for points, offsets in zip(*filled, strict=True):
+        rings += [points[i:j] for i, j in itertools.pairwise(offsets)]
+    return _short(rings)
+
+
+def _short(pieces: list[Any]) -> list[Any]:
+    """Points with as many digits as a screen can show."""
+    return [[[float(f"{px:.5g}"), float(f"{py:.5g}")] for px, py in piece] for piece in pieces]
+
+
+def _noise(report: Report) -> dict[str, Any] | None:
+    if report.noise is None:
+        return None
+    return {
+        name: [_known(v) for v in getattr(report.noise, name)] for name in ("low", "middle", "high")
+    }
+
+
+def _limits(values: Any) -> tuple[float, float]:
+    low, high = float(values.min()), float(values.max())
+    margin = 0.06 * (high - low) or 0.5 * max(abs(low), 1.0)
+    return low - margin, high + margin
+
+
+def _known(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
