@@ -1,0 +1,29 @@
+"""A few trials of every experiment, for tests; run as a program it does table 1 and can be killed:
+``python tiny_reproduction.py DIRECTORY``.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from quadsweep.experiments import table1
+from quadsweep.experiments.campaign import reproduce
+from quadsweep.experiments.scale import Scale
+from quadsweep.experiments.workers import local
+
+TINY = Scale(
+    name="tiny",
+    separability=4,
+    sweep={15: 30, 20: 4, 25: 2},
+    methods=2,
+    published={15: 4, 20: 2, 25: 1},
+    one_direction={15: 6, 20: 2, 25: 1},
+    timing=2,
+    timing_sizes=(10, 11, 12),
+    large={50: 2, 100: 1},
+)
+
+if __name__ == "__main__":
+    table1.CHUNK = 1
+    reproduce("table1", TINY, Path(sys.argv[1]), local(2, "threads"), resume=True)
