@@ -10,6 +10,7 @@ import typer
 
 from quadsweep.cli import demo, reporting, solving
 from quadsweep.cli.ending import BadInput, fail
+from quadsweep.experiments.command import reproduce
 
 app = typer.Typer(
     name="quadsweep",
@@ -22,6 +23,7 @@ app = typer.Typer(
 app.command("solve")(solving.solve_command)
 app.command("report")(reporting.report_command)
 app.command("demo")(demo.demo_command)
+app.command("reproduce")(reproduce)
 
 
 def _print_version(wanted: bool) -> None:
