@@ -106,7 +106,7 @@ class Arrangement {
           end_(n_),
           rank_of_(key_.size()),
           few_sides_(static_cast<std::size_t>(few_met) * n_),
-          order_(n_),
+          order_(n_ + 1),
           events_(n_ + 1) {
         levels_[0] = std::move(top);
         for (int i : ids_) {
@@ -114,6 +114,9 @@ class Arrangement {
             columns_.append(moments_.back());
         }
         for (int i : base_) base_moments_ += jury_.single(i);
+        const int others = n_ - rank_ + 1;
+        for (int ahead = 0; ahead <= others; ++ahead)
+            wanted_.push_back(possible(ahead) || possible(others - ahead));
     }
 
     // Pencils are told apart by the first two points of T, or as many as there are.
@@ -204,7 +207,7 @@ class Arrangement {
         for (int j = largest + 1; j < n_; ++j) {
             ++jury_.planes;
             const int ahead = few_ahead_[j - largest - 1];
-            if (!possible(ahead) && !possible(others - ahead)) continue;
+            if (!wanted_[ahead]) continue;
             const long long* side =
                 few_sides_.data() + static_cast<std::size_t>(j - largest - 1) * n_;
             Moments both[2];
@@ -218,12 +221,18 @@ class Arrangement {
 
     void find_angles() {
         hot_loops().angles(pencil(), key_.data(), reach_.data(), end_.data());
-        for (int t : T_) key_[t] = infinity;
-        zeros_.clear();
-        for (int i = 0; i < n_; ++i) {
-            if (key_[i] != infinity && !(reach_[i] < 0.01)) zeros_.push_back(i);
+        for (int t : T_) {
+            key_[t] = infinity;
+            reach_[t] = 0;
         }
-        for (int i : zeros_) key_[i] = infinity;
+        zeros_.clear();
+        int unclear = 0;
+        for (int i = 0; i < n_; ++i) unclear += !(reach_[i] < 0.01);
+        for (int i = 0; unclear > 0 && i < n_; ++i) {
+            if (reach_[i] < 0.01) continue;
+            zeros_.push_back(i);
+            key_[i] = infinity;
+        }
         met_ = n_ - static_cast<int>(T_.size() + zeros_.size());
         sort_angles();
     }
@@ -231,14 +240,15 @@ class Arrangement {
     void sort_angles() {
         if (n_ <= few_sorted) {
             hot_loops().ranks(key_.data(), static_cast<int>(key_.size()), rank_of_.data());
+            // Infinite keys all have rank met_ and end up behind the others.
             long long sum = 0;
             for (int i = 0; i < n_; ++i) {
-                if (key_[i] == infinity) continue;
                 order_[rank_of_[i]] = i;
                 sum += rank_of_[i];
             }
             // Equal keys have equal ranks, which makes the sum too small.
-            if (2 * sum == static_cast<long long>(met_) * (met_ - 1)) return;
+            const long long met = met_;
+            if (sum == met * (met - 1) / 2 + (n_ - met) * met) return;
         }
         for (int i = 0, e = 0; i < n_; ++i) {
             if (key_[i] != infinity) order_[e++] = i;
@@ -249,12 +259,16 @@ class Arrangement {
 
     bool all_apart() const {
         if (met_ == 0) return false;
+        int close = 0;
+        double key = key_[order_[0]], reach = reach_[order_[0]];
+        const double first_key = key, first_reach = reach;
         for (int e = 1; e < met_; ++e) {
-            const int i = order_[e - 1], j = order_[e];
-            if (!(key_[j] - key_[i] > reach_[i] + reach_[j])) return false;
+            const double next = key_[order_[e]], next_reach = reach_[order_[e]];
+            close += !(next - key > reach + next_reach);
+            key = next;
+            reach = next_reach;
         }
-        const int i = order_[met_ - 1], j = order_[0];
-        return met_ == 1 || key_[j] + 4 - key_[i] > reach_[i] + reach_[j];
+        return close == 0 && (met_ == 1 || first_key + 4 - key > first_reach + reach);
     }
 
     bool possible(int side) const { return side <= missing_ && missing_ - side <= rank_ - 1; }
@@ -270,7 +284,7 @@ class Arrangement {
             ahead -= 1 - end;
             events_[found].at = e;
             events_[found].ahead = ahead;
-            found += j > largest && (possible(ahead) || possible(met_ - 1 - ahead));
+            found += (j > largest) & wanted_[ahead];
             ahead += end;
         }
         jury_.planes += static_cast<std::uint64_t>(n_ - 1 - largest);
@@ -399,6 +413,7 @@ class Arrangement {
     Indices order_;
     int met_ = 0;
     std::vector<Event> events_;
+    std::vector<std::uint8_t> wanted_;  // of counts on side 1, in general position
     std::vector<Group> groups_;
     std::set<Indices> seen_;
     int eliminated_first_ = -1;
