@@ -14,6 +14,9 @@ from importlib import resources
 import numpy as np
 from numpy.typing import NDArray
 
+from quadsweep.counterexamples.proof import Counterexample
+from quadsweep.counterexamples.shipped import SHIPPED
+
 Floats = NDArray[np.float64]
 
 
@@ -138,17 +141,17 @@ def _animals() -> Dataset:
     )
 
 
-def _nonseparable(objective: str, lift: str, k: int, points: list[tuple[int, int]]) -> Dataset:
-    x, y = np.array(points, dtype=float).T.copy()
+def _nonseparable(example: Counterexample) -> Dataset:
+    x, y = np.array(example.points, dtype=float).T.copy()
     return Dataset(
         x,
         y,
-        k,
+        example.k,
         ("x", "y"),
-        f"A counterexample found by this project: no hyperplane under the lift {lift} separates "
-        f"the {k} points with the best {objective} from the rest, so a sweep over separable "
-        "subsets cannot find them.",
-        objective=objective,
+        "A counterexample found by this project: no hyperplane under the lift "
+        f"{' or '.join(example.lifts)} separates the {example.k} points with the best "
+        f"{example.objective} from the rest, so a sweep over separable subsets cannot find them.",
+        objective=example.objective,
     )
 
 
@@ -157,17 +160,5 @@ _BUILDERS: dict[str, Callable[[], Dataset]] = {
     "stars-cyg": _stars,
     "phone-calls": _phone_calls,
     "animals": _animals,
-    "nonseparable-r2": lambda: _nonseparable(
-        "r2", "L5", 8,
-        [(-149, -170), (-87, -120), (25, -29), (75, 147), (118, 300), (81, -255), (84, -246),
-         (123, -163), (143, -136), (162, -116), (182, -99)],
-    ),
-    "nonseparable-dv": lambda: _nonseparable(
-        "dv", "L3d", 6,
-        [(40, -4), (-44, -8), (48, -4), (-53, -11), (-15, 17), (-6, 10), (6, 10), (15, 17)],
-    ),
-    "nonseparable-cov": lambda: _nonseparable(
-        "cov", "L3c", 6,
-        [(18, 22), (-26, -18), (22, 26), (-32, -21), (1, -16), (2, -8), (8, -2), (16, -1)],
-    ),
-}  # fmt: skip
+    **{e.name: (lambda e=e: _nonseparable(e)) for e in SHIPPED},  # type: ignore[misc]
+}

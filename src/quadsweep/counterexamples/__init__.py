@@ -1,0 +1,10 @@
+"""Point sets whose best subset no conic of the expected kind cuts off.
+
+``verify()`` proves each shipped one from its integers alone; ``search()`` finds new ones.
+"""
+
+from quadsweep.counterexamples.proof import Counterexample, Proof, verify
+from quadsweep.counterexamples.search import search
+from quadsweep.counterexamples.shipped import SHIPPED
+
+__all__ = ["SHIPPED", "Counterexample", "Proof", "search", "verify"]

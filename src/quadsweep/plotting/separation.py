@@ -1,0 +1,100 @@
+"""Separability on the data: the conic between the two sides, or the points that rule one out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quadsweep.plotting.canvas import INLIER, OUTLIER, axes_or_new, tidy
+from quadsweep.plotting.conic import plot_conic
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from quadsweep.separability import Separation
+
+_SMALL = 24.0
+_LARGEST = 900.0  # area of a point that carries all the weight of its side
+_MOST_LABELS = 14
+_SIDES = ((True, "inliers", "o", INLIER), (False, "outliers", "X", OUTLIER))
+
+
+def plot_separation(separation: Separation, ax: Axes | None = None) -> Axes:
+    """Draw a separation.
+
+    Parameters
+    ----------
+    separation : Separation
+    ax : matplotlib axes, optional
+        A new figure if left out.
+    """
+    ax = axes_or_new(ax)
+    tidy(ax)
+    x, y = separation.x, separation.y
+    if separation.lift == "L2":
+        y = np.zeros_like(y)
+    _limits(ax, x, y, 0.14 if separation.weights else 0.07)
+    if separation.conic is not None:
+        plot_conic(separation.conic, ax=ax)
+    for inside, name, marker, color in _SIDES:
+        members = np.flatnonzero(separation.mask == inside)
+        ax.scatter(
+            x[members], y[members], s=_SMALL,
+            marker=marker, color=color, edgecolors="white", linewidths=0.4, zorder=4,
+            label=f"{name} ({len(members):,})",
+        )  # fmt: skip
+        _carriers(ax, separation, inside, marker, color)
+    ax.set_xlabel("x")
+    ax.set_ylabel("y")
+    if separation.lift == "L2":
+        ax.set_ylabel("")
+        ax.set_yticks([])
+    elif separation.lift == "L3t":
+        ax.set_aspect("equal")
+    ax.set_title(_title(separation), loc="left", fontsize=11)
+    ax.legend(fontsize=8, framealpha=0.7, edgecolor="none", loc="best").set_zorder(2.5)
+    return ax
+
+
+def _carriers(ax: Axes, separation: Separation, inside: bool, marker: str, color: str) -> None:
+    """The points of the certificate: their area is their weight."""
+    carriers = [i for i in separation.weights if separation.mask[i] == inside]
+    shares = np.array([float(separation.weights[i]) for i in carriers])
+    x, y = separation.x[carriers], separation.y[carriers]
+    if separation.lift == "L2":
+        y = np.zeros_like(y)
+    ax.scatter(
+        x, y, s=_SMALL + _LARGEST * shares, marker=marker, facecolors=color, edgecolors=color,
+        alpha=0.28, linewidths=1.0, zorder=3,
+    )  # fmt: skip
+    if len(separation.weights) > _MOST_LABELS:
+        return
+    for px, py, share in zip(x, y, shares, strict=True):
+        reach = 4 + float(np.sqrt(_SMALL + _LARGEST * share)) / 2
+        ax.annotate(
+            f"{100 * share:.3g}%", (px, py), xytext=(0, reach if inside else -reach),
+            textcoords="offset points", ha="center", va="bottom" if inside else "top",
+            fontsize=8, color=color, zorder=5,
+        )  # fmt: skip
+
+
+def _limits(ax: Axes, x: NDArray[np.float64], y: NDArray[np.float64], share: float) -> None:
+    for values, set_limits in ((x, ax.set_xlim), (y, ax.set_ylim)):
+        low, high = float(values.min()), float(values.max())
+        margin = share * (high - low) or 0.5 * max(abs(low), 1.0)
+        set_limits(low - margin, high + margin)
+
+
+def _title(separation: Separation) -> str:
+    how = "proved" if separation.exact else "numerically"
+    if separation.separable is None:
+        return f"Separable under {separation.lift}? Not decided"
+    if separation.separable:
+        kind = f"\nby this {separation.conic.kind}" if separation.conic else ""
+        return f"Separable under {separation.lift}, {how}{kind}"
+    return (
+        f"Not separable under {separation.lift}, {how}:\n"
+        "with these weights both sides have the same lifted mean"
+    )
