@@ -8,7 +8,7 @@
 // For every T of r - 2 points the planes through T form a pencil. Two coordinates (p, q) are left
 // of each point after eliminating T; its plane is met at the angle of (p, q) modulo pi. Sort the
 // angles, turn once: the side of a point changes when it is passed. In general position Z = T +
-// {j}, scored when j is the largest index of Z.
+// {j}, scored in one of the pencils it is in.
 //
 // Ties: points whose (p, q) is zero within rounding, or whose angles agree within rounding, go to Z
 // together. That can only add candidates. All subsets of Z of the right size are listed if they are
@@ -105,10 +105,10 @@ class Arrangement {
           reach_(n_),
           end_(n_),
           rank_of_(key_.size()),
-          few_sides_(static_cast<std::size_t>(few_met) * n_),
           order_(n_ + 1),
           events_(n_ + 1) {
         levels_[0] = std::move(top);
+        for (Met& m : few_) m.side.resize(n_);
         for (int i : ids_) {
             moments_.push_back(jury_.single(i));
             columns_.append(moments_.back());
@@ -122,7 +122,7 @@ class Arrangement {
     // Pencils are told apart by the first two points of T, or as many as there are.
     std::int64_t tasks() const {
         if (rank_ == 2) return 1;
-        return rank_ == 3 ? n_ - 1 : static_cast<std::int64_t>(n_) * n_;
+        return rank_ == 3 ? n_ : static_cast<std::int64_t>(n_) * n_;
     }
     bool run(std::int64_t task) {
         T_.clear();
@@ -147,13 +147,17 @@ class Arrangement {
         int begin, end;
         double left, right;
     };
+    struct Met {
+        int point = 0, ahead = 0;
+        std::vector<long long> side;
+    };
     struct Event {
         int at, ahead;  // position in the order; points on the positive side
         Moments passed[2];
     };
 
     void run_pair(int first, int second) {
-        if (first >= second || second > n_ - 2) return;
+        if (first >= second) return;
         if (first != eliminated_first_) {
             eliminated_first_ = first;
             first_is_independent_ = eliminate(levels_[0], first, levels_[1]);
@@ -164,26 +168,50 @@ class Arrangement {
         T_.pop_back();
     }
 
-    // Adds t to T, then every larger index in turn. The largest point is left to be met.
+    // Adds t to T, then every larger index in turn.
     void step(int t) {
         const auto level = T_.size();
-        if (jury_.halted() || !eliminate(levels_[level], t, levels_[level + 1])) return;
         T_.push_back(t);
-        if (static_cast<int>(T_.size()) == rank_ - 2) {
-            turn();
-        } else {
-            for (int next = t + 1; next < n_ - 1; ++next) step(next);
+        const bool whole = static_cast<int>(T_.size()) == rank_ - 2;
+        if ((!whole || is_needed()) && !jury_.halted() &&
+            eliminate(levels_[level], t, levels_[level + 1])) {
+            if (whole) turn();
+            for (int next = t + 1; !whole && next < n_; ++next) step(next);
         }
         T_.pop_back();
     }
 
-    // Where few points are left to be met, meeting them one by one is cheaper than sorting.
+    // A plane through P of r - 1 points is in r - 1 pencils and needs one of them. Let e of P have
+    // even indices. The pencil without the largest of these serves if e is odd, the one without the
+    // largest odd index if e is even: T then has an even number of even indices, and half of the
+    // pencils are enough. Where e is even and P has no odd index, its largest is left out.
+    int even_indices() const {
+        int even = 0;
+        for (int t : T_) even += t % 2 == 0;
+        return even;
+    }
+    bool is_needed() const {
+        const int even = even_indices();
+        return even % 2 == 0 || even == std::ssize(T_);
+    }
+    void find_served() {
+        limit_[0] = limit_[1] = -1;
+        for (int t : T_) limit_[t % 2] = t;
+        if (even_indices() % 2 == 1) limit_[1] = n_;
+        served_ = 0;
+        for (int c : {0, 1}) {
+            for (int j = limit_[c] < 0 ? c : limit_[c] + 2; j < n_; j += 2) ++served_;
+        }
+    }
+    bool serves(int j) const { return j > limit_[j % 2]; }
+
+    // Where few points are to be met, meeting them one by one is cheaper than sorting.
     void turn() {
-        const int largest = T_.empty() ? -1 : T_.back();
-        if (n_ - 1 - largest <= few_met && meet_one_by_one(largest)) return;
+        find_served();
+        if (served_ <= few_met && meet_one_by_one()) return;
         find_angles();
         if (zeros_.empty() && all_apart()) {
-            turn_in_general_position(largest);
+            turn_in_general_position();
         } else {
             turn_with_ties();
         }
@@ -195,26 +223,27 @@ class Arrangement {
     }
 
     // False, and nothing done, if a point beyond T and j may be on the plane.
-    bool meet_one_by_one(int largest) {
-        for (int j = largest + 1; j < n_; ++j) {
+    bool meet_one_by_one() {
+        int met = 0;
+        for (int j = 0; j < n_; ++j) {
+            if (!serves(j)) continue;
             int hidden = 0;
-            long long* side = few_sides_.data() + static_cast<std::size_t>(j - largest - 1) * n_;
-            few_ahead_[j - largest - 1] = hot_loops().sides(pencil(), j, side, &hidden);
+            Met& m = few_[met++];
+            m.point = j;
+            m.ahead = hot_loops().sides(pencil(), j, m.side.data(), &hidden);
             if (hidden != rank_ - 1) return false;
         }
+        if (met == 0) return true;
         table_.fill([&](int b) -> const Moments& { return moments_[T_[b]]; });
+        jury_.planes += static_cast<std::uint64_t>(met);
         const int others = n_ - rank_ + 1;
-        for (int j = largest + 1; j < n_; ++j) {
-            ++jury_.planes;
-            const int ahead = few_ahead_[j - largest - 1];
-            if (!wanted_[ahead]) continue;
-            const long long* side =
-                few_sides_.data() + static_cast<std::size_t>(j - largest - 1) * n_;
+        for (const Met& m : std::span(few_, met)) {
+            if (!wanted_[m.ahead]) continue;
             Moments both[2];
-            hot_loops().side_moments(columns_.view(), side, both);
-            const auto is_ahead = [side](int i) { return side[i]; };
-            score_side(j, 1, ahead, base_moments_ + both[1], is_ahead);
-            score_side(j, 0, others - ahead, base_moments_ + both[0], is_ahead);
+            hot_loops().side_moments(columns_.view(), m.side.data(), both);
+            const auto side = [&m](int i) { return m.side[i]; };
+            score_side(m.point, 1, m.ahead, base_moments_ + both[1], side);
+            score_side(m.point, 0, others - m.ahead, base_moments_ + both[0], side);
         }
         return true;
     }
@@ -274,7 +303,7 @@ class Arrangement {
     bool possible(int side) const { return side <= missing_ && missing_ - side <= rank_ - 1; }
 
     // A point of end 1 is on side 1 after it is passed, one of end 0 before.
-    void turn_in_general_position(int largest) {
+    void turn_in_general_position() {
         std::size_t found = 0;
         int ahead = 0;
         for (int e = 0; e < met_; ++e) ahead += end_[order_[e]] == 0;
@@ -284,10 +313,10 @@ class Arrangement {
             ahead -= 1 - end;
             events_[found].at = e;
             events_[found].ahead = ahead;
-            found += (j > largest) & wanted_[ahead];
+            found += serves(j) & (wanted_[ahead] != 0);
             ahead += end;
         }
-        jury_.planes += static_cast<std::uint64_t>(n_ - 1 - largest);
+        jury_.planes += static_cast<std::uint64_t>(served_);
         if (found > 0) score_events({events_.data(), found});
     }
 
@@ -374,9 +403,8 @@ class Arrangement {
 
     // The plane through T and the points of a group; positions from `end` on belong to it too.
     void meet(const Group& group, int end, Indices tied) {
-        const int largest = T_.empty() ? -1 : T_.back();
-        if (tied.size() == 1 && zeros_.empty() && tied[0] < largest) return;
         const bool alone = tied.size() == 1 && zeros_.empty();
+        if (alone && !serves(tied[0])) return;
         tied.insert(tied.end(), zeros_.begin(), zeros_.end());
         tied.insert(tied.end(), T_.begin(), T_.end());
         std::sort(tied.begin(), tied.end());
@@ -408,8 +436,8 @@ class Arrangement {
     MomentColumns columns_;            // the same side by side
     std::vector<double> key_, reach_;  // infinite keys: points of T and zeros
     std::vector<long long> end_, rank_of_;
-    std::vector<long long> few_sides_;
-    int few_ahead_[few_met] = {};
+    Met few_[few_met];
+    int limit_[2] = {}, served_ = 0;
     Indices order_;
     int met_ = 0;
     std::vector<Event> events_;
