@@ -4,7 +4,7 @@ BIN = $(VENV)/bin
 CORE = $(wildcard src/quadsweep/_core/*.?pp)
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint types werror bench wheel format pictures clean
+.PHONY: demo test lint types werror bench wheel docs format pictures images clean
 
 # The environment, with the package built and installed for development.
 $(VENV)/.ready: pyproject.toml CMakeLists.txt $(CORE)
@@ -49,10 +49,18 @@ wheel: $(VENV)/.ready
 	cd build/newcomer && printf 'a b,c\n1,1\n2,2\n3,9\n,4\n4,4\n5,5\n' | \
 	  env -i bin/quadsweep solve - --drop 1 --plot picture.png
 
+# The guide, its gallery run on the way, in docs/_build/html.
+docs: $(VENV)/.ready
+	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+
 # The pictures of the README and the guide.
 pictures: $(VENV)/.ready
 	mkdir -p docs/images
 	$(BIN)/python -m quadsweep.demo docs/images/animals.png
+
+# What the picture tests compare with; look at them before committing.
+images: $(VENV)/.ready
+	$(BIN)/python tests/test_images.py
 
 format: $(VENV)/.ready
 	$(BIN)/ruff format .

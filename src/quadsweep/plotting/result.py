@@ -102,6 +102,8 @@ def _name_outliers(ax: Axes, result: Result) -> None:
     """Each label on the first of four sides where it covers no point and no other label."""
     if result.labels is None or not 0 < len(result.outliers) <= _MOST_LABELS:
         return
+    from matplotlib.patheffects import withStroke
+
     inch = ax.figure.dpi / 72
     marks = ax.transData.transform(np.column_stack([result.x, result.y])[np.isfinite(result.x)])
     taken = [(px - 4 * inch, py - 4 * inch, px + 4 * inch, py + 4 * inch) for px, py in marks]
@@ -115,6 +117,7 @@ def _name_outliers(ax: Axes, result: Result) -> None:
         ax.annotate(
             text, (result.x[i], result.y[i]), xytext=(dx, dy), ha=ha, va=va,
             textcoords="offset points", fontsize=8, color=OUTLIER, zorder=4,
+            path_effects=[withStroke(linewidth=2.5, foreground="white")],
         )  # fmt: skip
 
 

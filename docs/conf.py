@@ -1,0 +1,37 @@
+"""How the guide is built: ``make docs``."""
+
+import quadsweep
+
+project = "quadsweep"
+release = quadsweep.__version__
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.viewcode",
+    "sphinx_gallery.gen_gallery",
+]
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+exclude_patterns = ["_build", "gallery/README.rst", "gallery/*.py"]
+myst_enable_extensions = ["dollarmath", "deflist"]
+myst_heading_anchors = 3
+html_theme = "furo"
+html_title = f"quadsweep {release}"
+autosummary_generate = True
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+napoleon_google_docstring = False
+napoleon_use_ivar = True
+nitpicky = False
+suppress_warnings = ["config.cache", "toc.not_included", "toc.empty_glob"]
+sphinx_gallery_conf = {
+    "examples_dirs": "gallery",
+    "gallery_dirs": "auto_gallery",
+    "filename_pattern": r"\.py$",
+    "abort_on_example_error": True,
+    "show_memory": False,
+    "download_all_examples": False,
+    "backreferences_dir": None,
+    "within_subsection_order": "FileNameSortKey",
+}

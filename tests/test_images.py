@@ -1,0 +1,77 @@
+"""Pictures look as they did when someone last looked at them.
+
+After a change that is meant, ``make images`` draws them anew; look at them before committing.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.testing.compare import compare_images
+
+import quadsweep as qs
+from quadsweep.demo import solved
+
+IMAGES = Path(__file__).parent / "images"
+TOLERANCE = 8.0  # root mean square of grey levels: fonts may differ a little, layouts may not
+
+
+def _result(name):
+    return lambda ax: solved(name).plot(ax=ax)
+
+
+def _objective(objective):
+    def draw(ax):
+        x, y = np.random.default_rng(3).normal(size=(2, 24))
+        qs.solve(x, y, 16, objective=objective).plot(ax=ax)
+
+    return draw
+
+
+def _conic(ax):
+    ax.set_xlim(-3, 3)
+    ax.set_ylim(-3, 3)
+    qs.Conic((-0.5, 1.2, -0.5, 0.1, 0.0, 0.4)).plot(ax=ax)
+
+
+PICTURES = {
+    "animals": _result("animals"),
+    "phone-calls": _result("phone-calls"),
+    "nonseparable-r2": _result("nonseparable-r2"),
+    "lts": _objective("lts"),
+    "tv": _objective("tv"),
+    "var": _objective("var"),
+    "conic": _conic,
+}
+
+
+def drawn(name, path):
+    figure = Figure(figsize=(6.4, 4.8), layout="constrained")
+    FigureCanvasAgg(figure)
+    PICTURES[name](figure.subplots())
+    figure.savefig(path, dpi=80)
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_looks_as_it_did(name, tmp_path):
+    path = tmp_path / f"{name}.png"
+    drawn(name, path)
+    expected = tmp_path / f"{name}-expected.png"
+    expected.write_bytes((IMAGES / f"{name}.png").read_bytes())
+    assert compare_images(str(expected), str(path), TOLERANCE) is None
+
+
+def test_a_picture_of_something_else_is_noticed(tmp_path):
+    path = tmp_path / "tv.png"
+    drawn("tv", path)
+    expected = tmp_path / "other.png"
+    expected.write_bytes((IMAGES / "var.png").read_bytes())
+    assert compare_images(str(expected), str(path), TOLERANCE) is not None
+
+
+if __name__ == "__main__":
+    for picture in sys.argv[1:] or PICTURES:
+        drawn(picture, IMAGES / f"{picture}.png")
