@@ -74,16 +74,14 @@ def expected(estimator):
 
 
 @parametrize_with_checks(
-    [TrimmedRegressor(method="concentrate"), TrimmedOutlierDetector(method="concentrate")],
+    [TrimmedRegressor(), TrimmedOutlierDetector()],
     expected_failed_checks=expected,
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-@parametrize_with_checks(
-    [FirstColumnRegressor(method="concentrate"), FirstColumnsDetector(method="concentrate")]
-)
+@parametrize_with_checks([FirstColumnRegressor(), FirstColumnsDetector()])
 def test_scikit_learn_checks_on_the_first_columns(estimator, check):
     check(estimator)
 
