@@ -47,6 +47,16 @@ def test_any_number_of_threads_or_processes_gives_the_same_files(workers, expect
     assert bytes_of(store) == bytes_of(reference)
 
 
+def test_processor_time_is_kept_beside_the_chunks_and_not_in_them(tmp_path):
+    store = ChunkStore(tmp_path)
+    chunks = square_chunks(3)
+    assert store.times() == {}
+    run("x", chunks, store, local(2, "threads"), resume=False)
+    times = store.times()
+    assert set(times) == {chunk.name for chunk in chunks}
+    assert all(seconds >= 0 for seconds in times.values())
+
+
 def test_results_are_in_the_order_of_the_chunks(tmp_path):
     chunks = square_chunks(6)
     results = run("x", chunks, ChunkStore(tmp_path), local(3, "threads"), resume=False)

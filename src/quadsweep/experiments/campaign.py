@@ -108,10 +108,20 @@ def note(out: Path, scale: Scale, name: str, seconds: float, resumed: bool) -> N
             "command": f"quadsweep reproduce {name} --scale {scale.name}",
             "seconds": round(seconds, 1),
             "resumed": resumed,
+            "processor seconds": _processor_seconds(chunk_directory(out, scale, name)),
         },
     }
     text = json.dumps({**machine(), "experiments": runs}, indent=2)
     path.write_text(text + "\n", encoding="utf-8")
+
+
+def _processor_seconds(directory: Path) -> dict[str, float]:
+    """By part of the experiment: what is left of other programs' share of the machine."""
+    parts: dict[str, float] = {}
+    for name, seconds in ChunkStore(directory).times().items():
+        part = name.split("-")[0]
+        parts[part] = parts.get(part, 0.0) + seconds
+    return {part: round(seconds, 1) for part, seconds in sorted(parts.items())}
 
 
 def machine() -> dict[str, Any]:

@@ -86,7 +86,7 @@ def _draw_lifted(ax: Axes, result: Result, low: float, high: float) -> None:
     ax.fill_between(grid, line, -0.2, color=INLIER, alpha=0.12, lw=0)
     ax.plot(grid, line, color=LINE, lw=1)
     ax.annotate(
-        "$H$", (0.97, (low + high) * 0.97 - low * high), xytext=(-4, 7),
+        "$H$", (0.97, (low + high) * 0.97 - low * high), xytext=(0, -16),
         textcoords="offset points", ha="right",
     )  # fmt: skip
     _scatter(ax, result, result.x**2)

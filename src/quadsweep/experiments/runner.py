@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -33,9 +34,14 @@ def run(
     store.clean()
     kept = {chunk.name for chunk in chunks if _is_whole(chunk, store)}
     with _bar(label, chunks, kept) as bar:
-        for chunk, columns in workers([chunk for chunk in chunks if chunk.name not in kept]):
+        start, done = time.monotonic(), 0
+        for chunk, columns, seconds in workers([c for c in chunks if c.name not in kept]):
             store.save(chunk, columns)
-            bar.update(chunk.trials)
+            store.log_time(chunk, seconds)
+            done += chunk.trials
+            rate = done / max(time.monotonic() - start, 1e-9)
+            bar.set_postfix_str(f"{done:,} trials, {rate:,.0f} a second", refresh=False)
+            bar.update()
     return {chunk.name: _load(chunk, store) for chunk in chunks}
 
 
@@ -58,11 +64,12 @@ def _load(chunk: Chunk, store: ChunkStore) -> Columns:
 def _bar(label: str, chunks: Sequence[Chunk], kept: set[str]) -> Iterator[Any]:
     from tqdm import tqdm
 
+    # Chunks take about as long as each other, trials of different methods do not.
     with tqdm(
         desc=label,
-        total=sum(chunk.trials for chunk in chunks),
-        initial=sum(chunk.trials for chunk in chunks if chunk.name in kept),
-        unit=" trials",
+        total=len(chunks),
+        initial=len(kept),
+        unit=" chunks",
         mininterval=0.2 if sys.stderr.isatty() else 30,
         dynamic_ncols=True,
         smoothing=0.05,

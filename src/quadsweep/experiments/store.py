@@ -108,6 +108,18 @@ class ChunkStore:
                     return columns
         return None
 
+    def log_time(self, chunk: Chunk, seconds: float) -> None:
+        """Remember how long a processor took, beside the chunk: the chunk itself must not vary."""
+        with open(self.directory / "times.csv", "a", encoding="utf-8") as file:
+            file.write(f"{chunk.name},{seconds:.3f}\n")
+
+    def times(self) -> dict[str, float]:
+        """Processor seconds of each chunk, as far as they were logged."""
+        path = self.directory / "times.csv"
+        lines = path.read_text("utf-8").splitlines() if path.exists() else []
+        pairs = (line.split(",") for line in lines if line.count(",") == 1)
+        return {name: float(seconds or 0) for name, seconds in pairs}
+
     def clean(self) -> None:
         """Remove what a killed run was writing."""
         for path in self.directory.glob(".*.unfinished"):

@@ -1,25 +1,28 @@
 """Who does the chunks: threads or processes of this machine, or a dask cluster.
 
-Each is a function from chunks to (chunk, columns) in whatever order they are finished. The caller
-writes them to disk, so workers need no common file system.
+Each is a function from chunks to (chunk, columns, seconds of a processor), in whatever order they
+are finished. The caller writes them to disk, so workers need no common file system.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from typing import Any
 
 from quadsweep.experiments.store import Chunk, Columns
 
-Finished = tuple[Chunk, Columns]
+Finished = tuple[Chunk, Columns, float]
 Workers = Callable[[Sequence[Chunk]], Iterator[Finished]]
 
 RETRIES = 3  # of a chunk whose worker was lost
 
 
 def _perform(chunk: Chunk) -> Finished:
-    return chunk, chunk.perform()
+    start = time.thread_time()
+    columns = chunk.perform()
+    return chunk, columns, time.thread_time() - start
 
 
 def one_by_one(chunks: Sequence[Chunk]) -> Iterator[Finished]:
@@ -34,7 +37,7 @@ def local(jobs: int, kind: str = "processes") -> Workers:
     --------
     >>> import numpy as np
     >>> chunks = [Chunk(f"c{i}", lambda i: {"i": np.array([i])}, {"i": i}) for i in range(3)]
-    >>> sorted(chunk.name for chunk, _ in local(2, "threads")(chunks))
+    >>> sorted(chunk.name for chunk, *_ in local(2, "threads")(chunks))
     ['c0', 'c1', 'c2']
     """
     if kind not in ("threads", "processes"):
