@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 CERTIFICATE = {
-    "optimal": "proved: no other {k} of these {n} points do better",
+    "optimal": "proved: no other {k:,} of these {n:,} points do better",
     "best_separable": "the best of the subsets that a conic cuts off; others were not looked at",
     "heuristic": "a good subset, with no proof that it is the best",
     "time_limit": "the time limit stopped the search; the best subset so far",
@@ -104,9 +104,29 @@ class Result:
     @property
     def omitted(self) -> Ints:
         """Positions left out because of a missing value."""
-        used = np.zeros(len(self.mask), dtype=bool)
-        used[self.inliers] = used[self.outliers] = True
-        return np.flatnonzero(~used)
+        return np.setdiff1d(np.arange(len(self.mask)), self.used, assume_unique=True)
+
+    @property
+    def used(self) -> Ints:
+        """Positions considered, inliers and outliers."""
+        return np.sort(np.concatenate([self.inliers, self.outliers]))
+
+    @property
+    def certificate(self) -> str:
+        """What is proved, in words."""
+        return CERTIFICATE[self.status].format(k=self.k, n=self.n)
+
+    @property
+    def title(self) -> str:
+        """How people write the objective."""
+        known = OBJECTIVES.get(self.objective)
+        return self.objective if known is None else known.title
+
+    @property
+    def before(self) -> float:
+        """The objective on all points, NaN for a score given as a function."""
+        known = OBJECTIVES.get(self.objective)
+        return math.nan if known is None else known.value(self.x[self.used], self.y[self.used])
 
     def summary(self) -> str:
         """What was found, how sure we are, and what to beware of, as text."""
@@ -116,8 +136,8 @@ class Result:
         """The summary as pairs: what, and its text."""
         lines = [
             ("kept", f"{self.k:,} of {self.n:,} points"),
-            self._value_line(),
-            ("certificate", CERTIFICATE[self.status].format(k=self.k, n=self.n)),
+            (self.title, self._value_text()),
+            ("certificate", self.certificate),
         ]
         if self.status != "optimal" and math.isfinite(self.bound):
             lines.append(("bound", f"{self.bound:.6g}   (gap {self.gap:.3g})"))
@@ -139,13 +159,10 @@ class Result:
         more = len(rows) - most
         return f"{shown}, and {more:,} more" if more > 0 else shown or "none"
 
-    def _value_line(self) -> tuple[str, str]:
-        if self.objective not in OBJECTIVES:  # a score given as a function
-            return self.objective, f"{self.value:.6g}"
-        objective = OBJECTIVES[self.objective]
-        everything = np.union1d(self.inliers, self.outliers)
-        before = objective.value(self.x[everything], self.y[everything])
-        return objective.title, f"{self.value:.6g}   (all {self.n:,} points: {before:.6g})"
+    def _value_text(self) -> str:
+        before = self.before
+        every = "" if math.isnan(before) else f"   (all {self.n:,} points: {before:.6g})"
+        return f"{self.value:.6g}{every}"
 
     def caution(self) -> str:
         """What to beware of, in a sentence."""

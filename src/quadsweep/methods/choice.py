@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from quadsweep.objectives import Objective
 
 CHOICES = ("auto", "certified", "sweep", "naive", "exhaustive", "concentrate")
@@ -23,4 +21,14 @@ def choose(method: str, objective: Objective, n: int, k: int) -> str:
         return "univariate"
     if method != "auto":
         return method
-    return "exhaustive" if math.comb(n, k) <= EXHAUSTIVE_LIMIT else "certified"
+    return "exhaustive" if _few_subsets(n, k) else "certified"
+
+
+def _few_subsets(n: int, k: int) -> bool:
+    """C(n, k) <= EXHAUSTIVE_LIMIT, without the millions of digits it may have."""
+    count = 1
+    for i in range(min(k, n - k)):
+        count = count * (n - i) // (i + 1)
+        if count > EXHAUSTIVE_LIMIT:
+            return False
+    return True

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from quadsweep.objectives import OBJECTIVES, centred_sums
+from quadsweep.objectives import centred_sums
 from quadsweep.plotting.canvas import INLIER, LINE, OUTLIER, PALE, axes_or_new, tidy
 from quadsweep.plotting.conic import plot_conic
 
@@ -47,7 +48,7 @@ def plot_result(result: Result, ax: Axes | None = None) -> Axes:
     """
     ax = axes_or_new(ax)
     tidy(ax)
-    everyone = np.union1d(result.inliers, result.outliers)
+    everyone = result.used
     x, y = result.x, result.y
     _limits(ax, x[everyone], y[everyone])
     if result.conic is not None:
@@ -66,7 +67,7 @@ def plot_result(result: Result, ax: Axes | None = None) -> Axes:
     _name_outliers(ax, result)
     ax.set_xlabel(result.names[0])
     ax.set_ylabel(result.names[1] if result.objective != "var" else "")
-    ax.set_title(_title(result, everyone), loc="left", fontsize=11)
+    ax.set_title(_title(result), loc="left", fontsize=11)
     # Under the points, so that it never hides one.
     ax.legend(fontsize=8, framealpha=0.7, edgecolor="none", loc="best").set_zorder(2.5)
     return ax
@@ -153,14 +154,13 @@ def _only_first_label(ax: Axes) -> None:
         part.set_label("_nolegend_")
 
 
-def _title(result: Result, everyone: NDArray[np.int64]) -> str:
+def _title(result: Result) -> str:
+    before = "" if math.isnan(result.before) else f" (all points: {_short(result.before)})"
     proof = _PROOF[result.status].format(gap=result.gap)
-    kept = f"k = {result.k:,} of {result.n:,} points, {proof}"
-    if result.objective not in OBJECTIVES:  # a score given as a function
-        return f"{result.objective} = {_short(result.value)}\n{kept}"
-    objective = OBJECTIVES[result.objective]
-    before = objective.value(result.x[everyone], result.y[everyone])
-    return f"{objective.title} = {_short(result.value)} (all points: {_short(before)})\n{kept}"
+    return (
+        f"{result.title} = {_short(result.value)}{before}\n"
+        f"k = {result.k:,} of {result.n:,} points, {proof}"
+    )
 
 
 def _short(value: float) -> str:

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from quadsweep.conic import Conic
-from quadsweep.objectives import OBJECTIVES, centred_sums
+from quadsweep.objectives import centred_sums
 from quadsweep.report.content import Report
-from quadsweep.result import CERTIFICATE, Result
+from quadsweep.result import Result
 
 _MOST_POINTS = 5_000  # drawn on the page
 _MOST_ROWS = 200  # listed by name
@@ -30,7 +30,7 @@ def to_html(report: Report) -> str:
     """The page as text."""
     answer = report.answer
     title = f"{answer.names[1]} against {answer.names[0]}"
-    value = OBJECTIVES[answer.objective].title
+    value = answer.title
     parts = {
         "title": html.escape(title),
         "subtitle": html.escape(_subtitle(report)),
@@ -71,18 +71,10 @@ def _subtitle(report: Report) -> str:
 
 def _answer(report: Report) -> str:
     answer = report.answer
-    title = OBJECTIVES[answer.objective].title
-    before = _value_of_all(answer)
-    proof = CERTIFICATE[answer.status].format(k=f"{answer.k:,}", n=f"{answer.n:,}")
     return (
-        f"Dropping {answer.n - answer.k:,} of {answer.n:,} points takes {title} from "
-        f"{before:.4g} to {answer.value:.4g} ({proof})."
+        f"Dropping {answer.n - answer.k:,} of {answer.n:,} points takes {answer.title} from "
+        f"{answer.before:.4g} to {answer.value:.4g} ({answer.certificate})."
     )
-
-
-def _value_of_all(answer: Result) -> float:
-    everyone = np.union1d(answer.inliers, answer.outliers)
-    return OBJECTIVES[answer.objective].value(answer.x[everyone], answer.y[everyone])
 
 
 def _drawn_note(answer: Result) -> str:
@@ -150,7 +142,7 @@ def _made(report: Report) -> str:
 
 def _payload(report: Report, value: str) -> dict[str, Any]:
     answer = report.answer
-    everyone = np.union1d(answer.inliers, answer.outliers)
+    everyone = answer.used
     x, y = answer.x[everyone], answer.y[everyone]
     xlim, ylim = _limits(x), _limits(y)
     a, _, c = centred_sums(x, y)
@@ -193,7 +185,7 @@ def _frame(
         "drop": step.n - step.k,
         "k": step.k,
         "value": _known(step.value),
-        "proof": CERTIFICATE[step.status].format(k=f"{step.k:,}", n=f"{step.n:,}"),
+        "proof": step.certificate,
         "slope": _known(step.slope),
         "intercept": _known(step.intercept),
         "kind": "none found" if conic is None else conic.kind,
