@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import quadsweep as qs
+import quadsweep.counterexamples
 from quadsweep.cli import main
 
 TABLE = """Species name,Group,body mass (kg),"brain, g"
@@ -240,9 +241,9 @@ def test_an_interrupt_ends_with_code_130_and_the_best_so_far(tmp_path):
 
 
 def test_every_command_has_help_with_an_example(run):
-    _, out, _ = run("--help")
-    assert "solve" in out
-    for command in ("solve", "demo"):
+    from quadsweep.cli.application import app
+
+    for command in (registered.name for registered in app.registered_commands):
         code, out, _ = run(command, "--help")
         assert code == 0
         assert f"Example: quadsweep {command}" in out
@@ -273,3 +274,38 @@ def test_nothing_heavy_is_imported_before_it_is_needed():
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert done.stderr == ""
+
+
+def test_separate_decides_whether_a_conic_cuts_the_best_subset_off(run):
+    code, out, _ = run("separate", "nonseparable-r2")
+    assert code == 0
+    assert "no, under L5" in out
+    code, out, _ = run("separate", "anscombe-3", "--json")
+    answer = json.loads(out)
+    assert code == 0
+    assert answer["separation"]["separable"] is True
+    assert answer["separation"]["inliers"] == answer["inliers"]
+
+
+def test_separate_maps_the_certificate_back_over_skipped_rows(run, tmp_path):
+    data = qs.datasets.load("nonseparable-r2")
+    path = tmp_path / "gap.csv"
+    rows = ["a,b", "1,", *(f"{x:.0f},{y:.0f}" for x, y in zip(data.x, data.y, strict=True))]
+    path.write_text("\n".join(rows), encoding="utf-8")
+    _, out, _ = run("separate", path, "--keep", "8", "--json")
+    answer = json.loads(out)
+    assert answer["separation"]["separable"] is False
+    assert set(answer["separation"]["weights"]) <= {str(i) for i in range(1, 12)}
+    assert answer["inliers"] == [1, 2, 3, 4, 5, 6, 8, 10]
+
+
+def test_counterexamples_are_proved_and_searched_for(run):
+    code, out, _ = run("counterexamples")
+    assert code == 0
+    assert out.count("So it is a counterexample.") == len(qs.counterexamples.SHIPPED)
+    code, _, err = run("counterexamples", "--verify", "--search")
+    assert code == 2
+    assert "not both" in err
+    code, _, err = run("counterexamples", "--search", "--objective", "tv")
+    assert code == 2
+    assert "theorem" in err

@@ -80,9 +80,10 @@ class Separation:
 
     def summary(self) -> str:
         """The answer, how it is known, and its certificate, as text."""
-        return "\n".join(f"{name + ':':<14}{text}" for name, text in self._lines())
+        return "\n".join(f"{name + ':':<14}{text}" for name, text in self.lines())
 
-    def _lines(self) -> list[tuple[str, str]]:
+    def lines(self) -> list[tuple[str, str]]:
+        """The summary as pairs: what, and its text."""
         inside = int(self.mask.sum())
         verdict = {True: "yes", False: "no", None: "not known"}[self.separable]
         lines = [
@@ -131,7 +132,7 @@ class Separation:
         rows = "".join(
             f"<tr><th style='text-align:left'>{html.escape(name)}</th>"
             f"<td style='text-align:left'>{html.escape(text)}</td></tr>"
-            for name, text in self._lines()
+            for name, text in self.lines()
         )
         return f"<table>{rows}</table>"
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from quadsweep.cli import demo, reporting, solving
+from quadsweep.cli import demo, reporting, separating, solving
 from quadsweep.cli.ending import BadInput, fail
 from quadsweep.experiments.command import reproduce
 
@@ -22,6 +22,8 @@ app = typer.Typer(
 )
 app.command("solve")(solving.solve_command)
 app.command("report")(reporting.report_command)
+app.command("separate")(separating.separate_command)
+app.command("counterexamples")(separating.counterexamples_command)
 app.command("demo")(demo.demo_command)
 app.command("reproduce")(reproduce)
 

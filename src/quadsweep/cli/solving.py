@@ -37,6 +37,24 @@ def solve_command(
     """
     points = read_points(file, x, y, label)
     check_picture(plot)
+    result = solved(points, keep, drop, objective, method, time_limit, jobs, seed)
+    if plot is not None:
+        draw(result, plot)
+    show(result, points, json)
+    raise typer.Exit(code_of(result.status))
+
+
+def solved(
+    points: Points,
+    keep: str | None,
+    drop: str | None,
+    objective: str | None,
+    method: str,
+    time_limit: float | None,
+    jobs: int | None,
+    seed: int,
+) -> Result:
+    """The solver's answer to the options, progress on a terminal, rows by label."""
     result = solve(
         points.x,
         points.y,
@@ -49,11 +67,7 @@ def solve_command(
         nan_policy="omit",
         progress=sys.stderr.isatty(),
     )
-    result = replace(result, names=points.names, labels=points.labels)
-    if plot is not None:
-        draw(result, plot)
-    show(result, points, json)
-    raise typer.Exit(code_of(result.status))
+    return replace(result, names=points.names, labels=points.labels)
 
 
 def show(result: Result, points: Points, as_json: bool) -> None:

@@ -1,0 +1,105 @@
+"""``quadsweep separate`` and ``counterexamples``: does a conic cut the best subset off?"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from quadsweep.cli import options
+from quadsweep.cli.ending import (
+    DONE,
+    LIMITED,
+    BadInput,
+    code_of,
+    fail,
+    note,
+    print_json,
+    print_pairs,
+)
+from quadsweep.cli.points import read_points
+from quadsweep.cli.solving import as_object, check_picture, described, draw, solved
+from quadsweep.objectives import OBJECTIVES
+
+
+def separate_command(
+    file: options.File,
+    x: options.X = None,
+    y: options.Y = None,
+    keep: options.Keep = None,
+    drop: options.Drop = None,
+    lift: Annotated[
+        str | None,
+        typer.Option("--lift", metavar="NAME", help="L2, L3c, L3d, L3t, L4 or L5."),
+    ] = None,
+    objective: options.Goal = None,
+    method: options.Method = "auto",
+    label: options.Label = None,
+    plot: options.Picture = None,
+    json: options.Json = False,
+    time_limit: options.TimeLimit = None,
+    jobs: options.Jobs = None,
+) -> None:
+    """Whether a conic cuts the best subset off from the rest, decided exactly.
+
+    Example: quadsweep separate nonseparable-r2 --lift L5
+    """
+    from quadsweep.separability import separate
+
+    points = read_points(file, x, y, label)
+    check_picture(plot)
+    result = solved(points, keep, drop, objective, method, time_limit, jobs, 0)
+    used = result.used
+    found = separate(
+        points.x[used],
+        points.y[used],
+        result.mask[used],
+        lift=lift or OBJECTIVES[result.objective].lift,
+        time_limit=time_limit,
+    )
+    if plot is not None:
+        draw(found, plot)
+    if json:
+        certificate = {"lift": found.lift, **found.to_dict()}
+        weights = {str(used[int(i)]): w for i, w in certificate["weights"].items()}
+        certificate = {**certificate, "inliers": result.inliers.tolist(), "weights": weights}
+        print_json({**as_object(result, points), "separation": certificate})
+    else:
+        kept = (result.title, f"{result.value:.6g} on {result.k:,} of {result.n:,} points")
+        print_pairs([("data", described(points)), kept, *found.lines()])
+    undecided = LIMITED if found.separable is None else DONE
+    raise typer.Exit(code_of(result.status) or undecided)
+
+
+def counterexamples_command(
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Prove the known ones from their integers.")
+    ] = False,
+    search: Annotated[bool, typer.Option("--search", help="Look for a new one.")] = False,
+    seconds: Annotated[
+        float, typer.Option("--seconds", metavar="S", help="How long to search.")
+    ] = 600.0,
+    objective: Annotated[
+        str, typer.Option("--objective", metavar="NAME", help="r2, r, cov or dv.")
+    ] = "r2",
+    n: Annotated[int | None, typer.Option("--n", metavar="N", help="Points.")] = None,
+    k: Annotated[int | None, typer.Option("--k", metavar="K", help="Points kept.")] = None,
+    seed: options.Seed = 0,
+) -> None:
+    """Data whose best subset no conic cuts off: the proofs, or new ones.
+
+    Example: quadsweep counterexamples --search --seconds 60 --objective dv
+    """
+    from quadsweep import counterexamples
+
+    if verify and search:
+        raise BadInput("give --verify or --search, not both")
+    if not search:
+        proofs = counterexamples.verify()
+        wrong = [proof.example.name for proof in proofs if not proof.valid]
+        raise typer.Exit(fail(f"not proved: {', '.join(wrong)}", 1) if wrong else DONE)
+    found = counterexamples.search(seconds, objective, n, k, seed, progress=True)
+    if found is None:
+        note(f"none found in {seconds:g} s")
+        raise typer.Exit(LIMITED)
+    counterexamples.verify([found])
