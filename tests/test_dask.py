@@ -11,11 +11,14 @@ import time
 from pathlib import Path
 
 import pytest
+from tiny_reproduction import TINY
 from toy_chunks import square_chunks
 
+from quadsweep.experiments import table1
+from quadsweep.experiments.campaign import chunk_directory, reproduce
 from quadsweep.experiments.runner import run
 from quadsweep.experiments.store import ChunkStore
-from quadsweep.experiments.workers import cluster
+from quadsweep.experiments.workers import cluster, one_by_one
 
 TESTS = Path(__file__).parent
 
@@ -64,23 +67,27 @@ def _address(contact: Path) -> str:
     raise AssertionError("the scheduler did not start")
 
 
-def test_losing_one_of_two_dask_workers_changes_nothing(dask_processes, tmp_path):
+def test_losing_one_of_two_workers_gives_the_same_table(dask_processes, tmp_path, monkeypatch):
     from distributed import Client
 
+    monkeypatch.setattr(table1, "CHUNK", 1)
     address, workers = dask_processes
     with Client(address) as client:
         client.wait_for_workers(2, timeout=60)
-    store = ChunkStore(tmp_path / "c")
-    chunks = square_chunks(30, pause=0.1)
+    chunks = chunk_directory(tmp_path / "dask", TINY, "table1")
 
     def kill_one_when_under_way() -> None:
-        while len(list(store.directory.glob("*.parquet"))) < 5:
+        deadline = time.monotonic() + 60
+        while len(list(chunks.glob("*.parquet"))) < 4 and time.monotonic() < deadline:
             time.sleep(0.01)
         workers[0].kill()
 
     killer = threading.Thread(target=kill_one_when_under_way)
     killer.start()
-    results = run("x", chunks, store, cluster(address, 2), resume=False)
+    reproduce("table1", TINY, tmp_path / "dask", cluster(address, 2), resume=False)
     killer.join()
     assert workers[0].wait() == -9
-    assert_squares(results, 30)
+    assert len(list(chunks.glob("*.parquet"))) == 7 * TINY.separability
+    reproduce("table1", TINY, tmp_path / "here", one_by_one, resume=False)
+    for name in ("table1.md", "table1.csv", "table1-2.csv"):
+        assert (tmp_path / "dask" / name).read_bytes() == (tmp_path / "here" / name).read_bytes()
