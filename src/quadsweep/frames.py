@@ -35,7 +35,12 @@ class Columns:
 
 
 def unpack(x: Any, y: Any = None) -> Columns:
-    """Columns from two sequences, two series, or one frame of two columns (one for ``var``)."""
+    """Columns from two sequences, two series, or one frame of two columns (one for ``var``).
+
+    Columns taken apart already pass as they are.
+    """
+    if isinstance(x, Columns):
+        return x
     if isinstance(x, _PLAIN) and isinstance(y, _PLAIN):
         return Columns(x, y)
     try:

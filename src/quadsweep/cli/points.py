@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from quadsweep import datasets
 from quadsweep.cli.ending import BadInput, note
 from quadsweep.cli.tables import Table, is_missing, is_number, open_table
+from quadsweep.frames import Columns
 
 Floats = NDArray[np.float64]
 
@@ -38,6 +39,11 @@ class Points:
     source: str
     k: int | None = None
     objective: str | None = None
+
+    @property
+    def columns(self) -> Columns:
+        """As every function of the package takes them, names and labels included."""
+        return Columns(self.x, self.y, self.names, self.labels)
 
 
 def read_points(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -55,9 +54,8 @@ def solved(
     seed: int,
 ) -> Result:
     """The solver's answer to the options, progress on a terminal, rows by label."""
-    result = solve(
-        points.x,
-        points.y,
+    return solve(
+        points.columns,
         **options.amounts(points, keep, drop),
         objective=objective or points.objective or "r2",
         method=method,
@@ -67,7 +65,6 @@ def solved(
         nan_policy="omit",
         progress=sys.stderr.isatty(),
     )
-    return replace(result, names=points.names, labels=points.labels)
 
 
 def show(result: Result, points: Points, as_json: bool) -> None:
