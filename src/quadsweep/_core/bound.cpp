@@ -15,21 +15,6 @@ double rectangle_magnitude(const Magnitude& m, const Cell& c) {
     return m(std::fabs(c.x) + c.hx, std::fabs(c.y) + c.hy);
 }
 
-// Ends of the range of a quadratic over a cell, and its mean over the cell's points.
-struct CellCost {
-    double low, high, mean;
-};
-
-CellCost cell_cost(const Cost& cost, const Cell& c) {
-    const Quadratic f = cost.about(c.x, c.y);
-    const double slope = std::fabs(f.x) * c.hx + std::fabs(f.y) * c.hy;
-    const double xx = f.xx * c.hx * c.hx, yy = f.yy * c.hy * c.hy;
-    const double xy = std::fabs(f.xy) * c.hx * c.hy;
-    return {f.c - slope + std::fmin(xx, 0) + std::fmin(yy, 0) - xy,
-            f.c + slope + std::fmax(xx, 0) + std::fmax(yy, 0) + xy,
-            f.total(c.about, c.weight) / c.weight};
-}
-
 }  // namespace
 
 double Bound::least() const { return *std::min_element(value, value + corners); }
@@ -54,33 +39,53 @@ void Bounder::load(const Box& box) {
         row->weight.resize(rows);
         std::copy(w_.begin(), w_.end(), row->weight.begin());
     }
+    if (n_cells_ > 0) load_cells();
+}
+
+void Bounder::load_cells() {
+    for (auto& column : cell_rows_) column.resize(n_cells_);
+    for (std::size_t j = 0; j < n_cells_; ++j) {
+        const Cell& c = cells_.cell[box_->open.cell[j]];
+        const double unit = 1 / c.weight;
+        const double values[] = {c.x,
+                                 c.y,
+                                 c.hx,
+                                 c.hy,
+                                 c.weight,
+                                 unit * c.about.x,
+                                 unit * c.about.y,
+                                 unit * c.about.xx,
+                                 unit * c.about.xy,
+                                 unit * c.about.yy};
+        for (int i = 0; i < 10; ++i) cell_rows_[i][j] = values[i];
+    }
+}
+
+CellTable Bounder::cell_table() const {
+    const auto at = [&](int i) { return cell_rows_[i].data(); };
+    return {at(0),
+            at(1),
+            at(2),
+            at(3),
+            at(4),
+            at(5),
+            at(6),
+            at(7),
+            at(8),
+            at(9),
+            static_cast<int>(n_cells_)};
 }
 
 void Bounder::fill(Row& row, const Cost& cost, double base) {
     hot_loops().costs(x_.data(), y_.data(), static_cast<int>(padded_), cost, row.cost.data());
-    if (n_cells_ > 0) fill_cells(row, cost);
+    if (n_cells_ > 0) {
+        double* low = row.cost.data() + padded_;
+        double* low_weight = row.weight.data() + padded_;
+        hot_loops().cell_costs(cell_table(), cost, magnitude_, cost_roundings * ulp, low,
+                               low + n_cells_, low_weight, low_weight + n_cells_);
+    }
     row.offset = base + cost.about(0, 0).total(box_->moments, box_->kept);
     looked_at += static_cast<double>(points_ + n_cells_);
-}
-
-void Bounder::fill_cells(Row& row, const Cost& cost) {
-    double* low = row.cost.data() + padded_;
-    double* high = low + n_cells_;
-    double* low_weight = row.weight.data() + padded_;
-    double* high_weight = low_weight + n_cells_;
-    for (std::size_t j = 0; j < n_cells_; ++j) {
-        const Cell& c = cells_.cell[box_->open.cell[j]];
-        CellCost f = cell_cost(cost, c);
-        const double slack = cost_roundings * ulp * rectangle_magnitude(magnitude_, c);
-        f.low -= slack;
-        f.high += slack;
-        const double width = f.high - f.low;
-        const double share = width > 0 ? std::clamp((f.high - f.mean) / width, 0.0, 1.0) : 0.5;
-        low[j] = f.low;
-        high[j] = f.high;
-        low_weight[j] = c.weight * share;
-        high_weight[j] = c.weight * (1 - share);
-    }
 }
 
 // A threshold to start from where the parent has none: the right quantile of a few of the costs.
@@ -107,7 +112,7 @@ double Bounder::solve(const Row& row, double& lambda) const {
     const double need = box_->need;
     double best = -infinity, best_lambda = lambda;
     double lo = -infinity, hi = infinity, d_lo = 0, d_hi = 0, s_lo = 0, s_hi = 0;
-    double at = at_least_ ? std::fmax(lambda, 0) : lambda;
+    double at = at_least_ ? std::max(lambda, 0.0) : lambda;
     double step = 0;
     for (int pass = 0; pass < 100; ++pass) {
         const Tally t = loops.tally(row.cost.data(), row.weight.data(), rows, at);
@@ -127,10 +132,10 @@ double Bounder::solve(const Row& row, double& lambda) const {
             s_hi = slope;
         }
         if (lo == -infinity || hi == infinity) {
-            if (step == 0) step = std::fmax(0.05 * std::fabs(at), 1e-3 * std::fabs(d) / (need + 1));
+            if (step == 0) step = std::max(0.05 * std::fabs(at), 1e-3 * std::fabs(d) / (need + 1));
             if (step == 0) step = 1e-6;
             at += slope > 0 ? step : -step;
-            if (at_least_) at = std::fmax(at, 0);
+            if (at_least_) at = std::max(at, 0.0);
             step *= 3;
             continue;
         }
@@ -181,7 +186,7 @@ Bound Bounder::bound(const Corners& corners, double lambda) {
         fill(row_[q], corners.cost[q], corners.base[q]);
         b.lambda[q] = q == 0 ? lambda : b.lambda[q - 1];
         b.value[q] = solve(row_[q], b.lambda[q]);
-        base = std::fmax(base, std::fabs(corners.base[q]));
+        base = std::max(base, std::fabs(corners.base[q]));
     }
     b.error = rounding(b) + 4 * ulp * base;
     measure_coarseness(b);
@@ -210,7 +215,7 @@ double Bounder::rounding(const Bound& b) const {
         if (below(padded_ + j, per_cost * m)) touched += c.weight * m;
     }
     double threshold = 0;
-    for (int q = 0; q < b.corners; ++q) threshold = std::fmax(threshold, std::fabs(b.lambda[q]));
+    for (int q = 0; q < b.corners; ++q) threshold = std::max(threshold, std::fabs(b.lambda[q]));
     const double sums = 64 + static_cast<double>(padded_ + 2 * n_cells_) / 512 + box_->additions;
     return ulp * ((cost_roundings + sums) * touched + 8 * threshold * (box_->need + 1));
 }
@@ -233,14 +238,14 @@ void Bounder::measure_coarseness(const Bound& b) {
         centre_.weight[low] = centre_.weight[high] = weight / 2;
     }
     double lambda = b.lambda[worst];
-    coarseness_ = std::fmax(0.0, solve(centre_, lambda) - b.value[worst]);
+    coarseness_ = std::max(0.0, solve(centre_, lambda) - b.value[worst]);
     for (const double at : {lambda, b.lambda[worst]}) {
         for (std::size_t j = 0; j < n_cells_; ++j) {
             const std::size_t low = padded_ + j, high = low + n_cells_;
             const double below = row.weight[low] * (at - row.cost[low]);
             const double above = row.weight[high] * (row.cost[high] - at);
             // the chord minus what the mean alone would give
-            gap_[j] = std::fmax(gap_[j], std::fmin(below, above));
+            gap_[j] = std::max(gap_[j], std::min(below, above));
         }
     }
 }
@@ -298,9 +303,9 @@ Bounder::Required Bounder::required(const Bound& b, std::size_t low, std::size_t
         if (lift <= 0) continue;
         const double above = row_[q].cost[low] - b.lambda[q] - slack;
         const double below = b.lambda[q] - row_[q].cost[high] - slack;
-        r.out = above > 0 ? std::fmax(r.out, lift / above) : infinity;
+        r.out = above > 0 ? std::max(r.out, lift / above) : infinity;
         if (above <= 0 && below <= 0) return {infinity, infinity};
-        r.in = below > 0 ? std::fmax(r.in, lift / below) : infinity;
+        r.in = below > 0 ? std::max(r.in, lift / below) : infinity;
         if (r.out == infinity && r.in == infinity) break;
     }
     const double up = 1 + 1e-9;

@@ -13,6 +13,7 @@
 #include "box.hpp"
 #include "cells.hpp"
 #include "criterion.hpp"
+#include "hot_loops.hpp"
 
 namespace quadsweep {
 
@@ -57,7 +58,8 @@ class Bounder final : public Chooser {
     };
 
     void fill(Row& row, const Cost& cost, double base);
-    void fill_cells(Row& row, const Cost& cost);
+    void load_cells();
+    CellTable cell_table() const;
     double solve(const Row& row, double& lambda) const;
     double guess(const Row& row) const;
     double rounding(const Bound& bound) const;
@@ -71,6 +73,7 @@ class Bounder final : public Chooser {
     const Box* box_ = nullptr;
     std::size_t points_ = 0, padded_ = 0, n_cells_ = 0;
     std::vector<double> x_, y_, w_;
+    std::vector<double> cell_rows_[10];  // the columns of a CellTable
     Row row_[4], centre_;
     Magnitude magnitude_;
     std::vector<double> gap_;  // coarseness of each cell

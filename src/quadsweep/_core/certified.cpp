@@ -22,7 +22,7 @@ namespace {
 
 constexpr int sample_points = 1000;    // for the starts, where there are more
 constexpr int whole_points = 512;      // up to here a root box holds points, beyond it cells
-constexpr int serial_boxes = 200;      // before more threads are asked for help
+constexpr int serial_work = 100000;    // points in boxes before more threads are asked for help
 constexpr double coarse_share = 0.25;  // of the bound: what unopened cells may take away from it
 
 // Shift and scale (a power of two) that put the best subset at the origin with unit spread.
@@ -82,6 +82,7 @@ class Search {
     CertifiedAnswer run() {
         if (options_.above) raise(*options_.above);
         begin();
+        if (target() == undefined) return answer();  // no subset has a value
         while (k_ < problem_.size() && !finished()) {
             criterion_ = make_criterion(problem_.objective, ranges_, target(), tol_);
             if (!criterion_->valid()) break;
@@ -141,7 +142,7 @@ class Search {
         const bool correlation = is_correlation(problem_.objective);
         if (!good.empty()) at_ = Placement(good[0], kept, correlation);
         cells_ = make_cells(problem_.points, at_.x0, at_.y0, at_.sx, at_.sy, problem_.n_jobs);
-        ranges_ = ranges(cells_, k_);
+        ranges_ = ranges(cells_, k_, problem_.n_jobs);
         if (good.size() > 3) good.resize(3);
         for (const Moments& m : good) polish(translate(m, kept));
         for (const auto& start : options_.starts) polish(moments_of(start));
@@ -168,24 +169,30 @@ class Search {
         return s;
     }
 
-    // Data so degenerate that no start has a value: any subset with one will do.
+    // Data so degenerate that no start has a value: two points with different x and, if their y
+    // agree, a third with another y make one that has, whatever else is kept.
     void offer_any() {
-        const int n = problem_.size();
-        std::vector<int> order(n);
-        std::iota(order.begin(), order.end(), 0);
         const auto& p = problem_.points;
-        const auto extremes = [&](const std::vector<double>& v) {
-            return std::minmax_element(v.begin(), v.end());
-        };
-        const auto [xl, xh] = extremes(p.x);
-        const auto [yl, yh] = extremes(p.y);
-        for (auto at : {xl - p.x.begin(), xh - p.x.begin(), yl - p.y.begin(), yh - p.y.begin()}) {
-            const auto it = std::find(order.begin(), order.end(), static_cast<int>(at));
-            std::rotate(order.begin(), it, it + 1);
+        const auto [low, high] = std::minmax_element(p.x.begin(), p.x.end());
+        const auto i = low - p.x.begin(), j = high - p.x.begin();
+        const auto other =
+            std::find_if(p.y.begin(), p.y.end(), [&](double y) { return y != p.y[i]; });
+        if (*low == *high || other == p.y.end()) return;
+        std::vector<char> kept(problem_.size(), 0);
+        kept[i] = kept[j] = 1;
+        if (p.y[i] == p.y[j]) kept[other - p.y.begin()] = 1;
+        auto missing = k_ - std::count(kept.begin(), kept.end(), 1);
+        for (char& point : kept) {
+            if (missing > 0 && point == 0) {
+                point = 1;
+                --missing;
+            }
         }
-        order.resize(k_);
-        std::sort(order.begin(), order.end());
-        offer(order);
+        std::vector<int> subset;
+        for (int q = 0; q < problem_.size(); ++q) {
+            if (kept[q] != 0) subset.push_back(q);
+        }
+        offer(subset);
     }
 
     // ---- the tree ---------------------------------------------------------------------------
@@ -239,7 +246,7 @@ class Search {
     void explore() {
         criterion_valid_ = true;
         Worker alone(*this);
-        for (int i = 0; i < serial_boxes && !frontier_.empty() && !halt(); ++i) {
+        while (alone.looked_at() < serial_work && !frontier_.empty() && !halt()) {
             std::vector<std::unique_ptr<Box>> children;
             alone.process(frontier_.pop(), children);
             for (auto& child : children) frontier_.push(std::move(child));
@@ -258,7 +265,7 @@ class Search {
 
     void attend() {
         control_.attend([&] {
-            return Progress{best_.score, std::fmax(frontier_.upper(), target() + tol_), boxes_, 0};
+            return Progress{best_.score, std::max(frontier_.upper(), target() + tol_), boxes_, 0};
         });
     }
 
@@ -308,7 +315,7 @@ class Search {
             if (closes(*box, choice, bound)) return;
             propose(choice);
             const double value = bound.least() - bound.error;
-            box->upper = std::fmin(box->upper, criterion_->upper(*box, value));
+            box->upper = std::min(box->upper, criterion_->upper(*box, value));
             box->priority = value;
             if (!bounder_.fix(*box, bound)) return;
             if (list(*box)) return;
@@ -358,12 +365,13 @@ class Search {
             const auto most = s_.options_.enumerate;
             if (ways(box.open, box.need, s_.options_.at_most, most) > most) return false;
             const Slack slack{(96.0 + box.additions) * 0x1p-52};
-            for_each_way(box, s_.cells_, s_.options_.at_most,
-                         [&](const Moments& m, double kept, const Picks& picks) {
-                             const double best = optimistic(s_.problem_.objective,
-                                                            centred_range(m, kept, slack), kept);
-                             if (best > s_.target() + s_.margin_) s_.offer(s_.collect(box, picks));
-                         });
+            visit(s_.problem_.objective, [&]<class O>() {
+                const auto look = [&](const Moments& m, double kept, const Picks& picks) {
+                    const double best = O::optimistic(centred_range(m, kept, slack), kept);
+                    if (best > s_.target() + s_.margin_) s_.offer(s_.collect(box, picks));
+                };
+                Lister(box, s_.cells_, s_.options_.at_most, look).run();
+            });
             return true;
         }
 
@@ -468,8 +476,8 @@ class Search {
         a.status = complete ? Status::optimal : control_.status(Status::optimal);
         const bool only_one = k_ == problem_.size() && !options_.above;
         const double proved = only_one ? best_.score : target() + tol_;
-        a.bound = complete ? proved : std::fmax(proved, frontier_.upper());
-        a.bound = std::fmin(a.bound, std::fmax(trivial_bound(problem_), best_.score));
+        a.bound = complete ? proved : std::max(proved, frontier_.upper());
+        a.bound = std::min(a.bound, std::max(trivial_bound(problem_), best_.score));
         return a;
     }
 

@@ -14,7 +14,7 @@ struct CertifiedOptions {
     std::optional<double> above;           // only ask whether some subset scores more than this
     std::vector<std::vector<int>> starts;  // subsets to start from
     int starting_lines = 0;                // random starts; 0 is the default number
-    std::int64_t enumerate = 2000;         // subsets of a box that are listed rather than split
+    std::int64_t enumerate = 200;          // subsets of a box that are listed rather than split
     bool cells = true;                     // false: point by point, for checks
 };
 

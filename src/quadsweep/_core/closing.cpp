@@ -4,50 +4,6 @@
 #include <numeric>
 
 namespace quadsweep {
-namespace {
-
-class Lister {
-  public:
-    Lister(const Box& box, const Cells& cells, bool at_least,
-           const std::function<void(const Moments&, double, const Picks&)>& visit)
-        : box_(box), cells_(cells), at_least_(at_least), visit_(visit) {
-        // left_[i]: copies available from item i on.
-        left_.assign(box.open.point.size() + 1, 0);
-        for (std::size_t i = box.open.point.size(); i-- > 0;) {
-            left_[i] = left_[i + 1] + box.open.copies[i];
-        }
-    }
-    void run() { descend(0, box_.need, box_.moments, box_.kept); }
-
-  private:
-    void descend(std::size_t i, int need, const Moments& s, double kept) {
-        if (i == box_.open.point.size()) {
-            visit_(s, kept, picks_);
-            return;
-        }
-        const int copies = box_.open.copies[i], p = box_.open.point[i];
-        const int least = std::max(0, need - left_[i + 1]);
-        const int most = at_least_ ? copies : std::min(copies, need);
-        Moments with = s;
-        for (int z = 0; z <= most; ++z) {
-            if (z > 0) with.add(cells_.x[p], cells_.y[p]);
-            if (z < least) continue;
-            if (z > 0) picks_.push_back({p, z});
-            descend(i + 1, need - z, with, kept + z);
-            if (z > 0) picks_.pop_back();
-        }
-    }
-
-    const Box& box_;
-    const Cells& cells_;
-    bool at_least_;
-    const std::function<void(const Moments&, double, const Picks&)>& visit_;
-    std::vector<int> left_;
-    Picks picks_;
-};
-
-}  // namespace
-
 std::int64_t ways(const Undecided& open, int need, bool at_least, std::int64_t most) {
     const std::int64_t total =
         std::accumulate(open.copies.begin(), open.copies.end(), std::int64_t{0});
@@ -68,12 +24,6 @@ std::int64_t ways(const Undecided& open, int need, bool at_least, std::int64_t m
     }
     if (!at_least) return count[side];
     return std::min(std::accumulate(count.begin(), count.end(), std::int64_t{0}), most + 1);
-}
-
-void for_each_way(const Box& box, const Cells& cells, bool at_least,
-                  const std::function<void(const Moments&, double, const Picks&)>& visit) {
-    if (ways(box.open, box.need, at_least, 1) == 0) return;
-    Lister(box, cells, at_least, visit).run();
 }
 
 }  // namespace quadsweep

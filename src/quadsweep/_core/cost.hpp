@@ -54,16 +54,17 @@ struct Cost {
 struct Magnitude {
     double xx = 0, yy = 0, c = 0;
 
+    static double larger(double a, double b) { return a > b ? a : b; }
     void cover(const Cost& f) {
         const double s = std::fabs(f.s);
         const auto most = [&](double e, double l, double p, double q) {
             const double f1 = std::fabs(e) + std::fabs(l);
-            const double f2 = std::fmax(std::fabs(p), std::fabs(q));
+            const double f2 = larger(std::fabs(p), std::fabs(q));
             return 3 * (f1 * f1 + s * f2 * f2);
         };
-        xx = std::fmax(xx, most(f.e.x, f.l.x, f.p.x, f.q.x));
-        yy = std::fmax(yy, most(f.e.y, f.l.y, f.p.y, f.q.y));
-        c = std::fmax(c, most(f.e.c, f.l.c, f.p.c, f.q.c) + std::fabs(f.d));
+        xx = larger(xx, most(f.e.x, f.l.x, f.p.x, f.q.x));
+        yy = larger(yy, most(f.e.y, f.l.y, f.p.y, f.q.y));
+        c = larger(c, most(f.e.c, f.l.c, f.p.c, f.q.c) + std::fabs(f.d));
     }
     QUADSWEEP_INLINE double operator()(double x, double y) const {
         return xx * x * x + yy * y * y + c;

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
+
+#include "parallel.hpp"
 
 namespace quadsweep {
 namespace {
@@ -42,7 +43,7 @@ Choice ascend(double& at, double& curvature, double most, Evaluate&& evaluate) {
             best = choice;
             chosen = at;
         }
-        const double believed = std::fmin(-curvature, most);
+        const double believed = std::min(-curvature, most);
         if (slope * slope <= 0.06 * believed * std::fabs(best.value)) break;
         if (slope > 0) {
             lo = at;
@@ -99,8 +100,8 @@ class LineCriterion : public Criterion {
         if (parameter == 1) return h2 * least_k_;
         // The points chosen at the centre may all lie near X = 0 while those at the corners do not.
         const Affine& x = frames_[box.frame].wx;
-        return h2 * std::fmax(x.x * x.x * choice.moments.xx + x.y * x.y * choice.moments.yy,
-                              0.01 * least_k_);
+        return h2 * std::max(x.x * x.x * choice.moments.xx + x.y * x.y * choice.moments.yy,
+                             0.01 * least_k_);
     }
 
     double pull(const Box& box, double x, double y) const override {
@@ -209,11 +210,11 @@ class Above final : public LineCriterion {
     // at least rho + value (1 + rho) / (2 (b + p1^2 a)).
     double upper(const Box& box, double value) const override {
         const bool steep = frames_[box.frame].steep;
-        const double p1 = std::fmax(box.centre[0] - box.half[0], 0);
+        const double p1 = std::max(box.centre[0] - box.half[0], 0.0);
         const double a = steep ? r_.b_least : r_.a_least, b = steep ? r_.a_least : r_.b_least;
         const double rho = -s_ + value * (1 - s_) / (2 * (b + p1 * p1 * a));
         if (!(rho > 0)) return 1;
-        const double t = std::fmin((1 - rho) / (1 + rho) * (1 + 1e-12), 1.0);
+        const double t = std::min((1 - rho) / (1 + rho) * (1 + 1e-12), 1.0);
         return squared_ ? t * t : t;
     }
 
@@ -289,7 +290,7 @@ class Residual final : public LineCriterion {
         double p1 = 1;
         if (frames_[box.frame].steep) p1 = std::fabs(box.centre[0]) - box.half[0];
         const double least = p1 > 0 ? t_ + value / (p1 * p1) * (1 + 1e-12) : 0;
-        return -std::fmax(least, 0.0);
+        return -std::max(least, 0.0);
     }
     std::unique_ptr<Criterion> clone() const override { return std::make_unique<Residual>(*this); }
 
@@ -322,7 +323,7 @@ class Spread final : public Criterion {
         return out;
     }
     double upper(const Box&, double value) const override {
-        return -std::fmax(t_ + value / r_.k * (1 + 1e-12), 0.0);
+        return -std::max(t_ + value / r_.k * (1 + 1e-12), 0.0);
     }
     double width_cost(const Box& box, int parameter, const Choice&) const override {
         return box.half[parameter];
@@ -391,7 +392,7 @@ class Below final : public Criterion {
     double upper(const Box& box, double value) const override {
         const double ab = std::sqrt(r_.a_least) * std::sqrt(r_.b_least);
         const double r = t_ + value * (1 + 1e-12) / (2 * box.multiplier[3] * (1 + rho_) * ab);
-        return ab > 0 ? std::fmin(-r, 1.0) : 1.0;
+        return ab > 0 ? std::min(-r, 1.0) : 1.0;
     }
     double width_cost(const Box& box, int parameter, const Choice&) const override {
         return box.half[parameter] * (parameter == 0 ? box.multiplier[3] : 1);
@@ -442,51 +443,50 @@ struct ColumnRange {
     double mean_lo, mean_hi, least, least_positive, most;
 };
 
-// One sorted column of weighted values: means of the k lowest and highest, the least centred sum of
-// squares of k of them (always neighbours), the least positive one (at least two values differ by
-// the smallest gap), and one that no subset exceeds.
+// One sorted column: means of the k lowest and highest values, the least centred sum of squares of
+// k of them (always neighbours), the least positive one (at least two values differ by the smallest
+// gap), and one that no subset exceeds.
 ColumnRange column_range(const std::vector<double>& v, const std::vector<int>& w, int k) {
-    std::vector<int> order(v.size());
-    std::iota(order.begin(), order.end(), 0);
-    std::sort(order.begin(), order.end(), [&](int i, int j) { return v[i] < v[j]; });
     std::vector<double> sorted;
-    for (int i : order) sorted.insert(sorted.end(), w[i], v[i]);
+    for (std::size_t i = 0; i < v.size(); ++i) sorted.insert(sorted.end(), w[i], v[i]);
+    std::sort(sorted.begin(), sorted.end());
     const int n = static_cast<int>(sorted.size());
     ColumnRange r{};
-    double total = 0, gap = infinity, low = 0, high = 0;
-    for (int i = 0; i < n; ++i) {
-        total += sorted[i] * sorted[i];
-        if (i < k) low += sorted[i];
-        if (i >= n - k) high += sorted[i];
-        if (i > 0 && sorted[i] > sorted[i - 1]) gap = std::min(gap, sorted[i] - sorted[i - 1]);
-    }
-    const double reach = std::max(std::fabs(sorted.front()), std::fabs(sorted.back()));
-    const double slack = 1e-12 * reach;
-    r.mean_lo = low / k - slack;
-    r.mean_hi = high / k + slack;
-    r.most = total * (1 + 1e-12);
+    double total = 0, gap = infinity, low = 0, high = 0, s = 0, ss = 0;
     r.least = infinity;
-    // Running sums about the window's own start value keep the rounding local.
-    double s = 0, ss = 0;
     for (int i = 0; i < n; ++i) {
-        s += sorted[i];
-        ss += sorted[i] * sorted[i];
+        const double x = sorted[i], square = x * x;
+        total += square;
+        s += x;
+        ss += square;
+        if (i < k) low += x;
+        if (i >= n - k) high += x;
+        if (i > 0 && x > sorted[i - 1]) gap = std::min(gap, x - sorted[i - 1]);
         if (i >= k) {
             s -= sorted[i - k];
             ss -= sorted[i - k] * sorted[i - k];
         }
         if (i >= k - 1) r.least = std::min(r.least, ss - s * s / k);
     }
-    r.least = std::max(0.0, 0.999 * r.least - 1e-12 * static_cast<double>(n) * total / n);
+    // Sums of n terms, added up and taken off again: at most 4 n roundings of the largest.
+    const double rounding = 4.0 * n * 0x1p-52;
+    const double reach = std::max(std::fabs(sorted.front()), std::fabs(sorted.back()));
+    r.mean_lo = low / k - rounding * reach;
+    r.mean_hi = high / k + rounding * reach;
+    r.most = total * (1 + rounding);
+    r.least = std::max(0.0, r.least - rounding * total);
     r.least_positive = gap == infinity ? 0 : std::max(r.least, 0.499 * gap * gap);
     return r;
 }
 
 }  // namespace
 
-Ranges ranges(const Cells& cells, int k) {
-    const ColumnRange x = column_range(cells.x, cells.weight, k);
-    const ColumnRange y = column_range(cells.y, cells.weight, k);
+Ranges ranges(const Cells& cells, int k, int n_jobs) {
+    ColumnRange x, y;
+    parallel_for(cells.size() > 10000 ? n_jobs : 1, 2, [&](int, std::int64_t column) {
+        (column == 0 ? x : y) = column_range(column == 0 ? cells.x : cells.y, cells.weight, k);
+        return true;
+    });
     return {k,       x.mean_lo,        x.mean_hi,        y.mean_lo, y.mean_hi, x.least,
             y.least, x.least_positive, y.least_positive, x.most,    y.most};
 }

@@ -79,7 +79,7 @@ struct Ranges {
     double a_most, b_most;
 };
 
-Ranges ranges(const Cells& cells, int k);
+Ranges ranges(const Cells& cells, int k, int n_jobs);
 
 // `tol` is added to the score to be beaten.
 std::unique_ptr<Criterion> make_criterion(Objective objective, const Ranges& ranges, double score,

@@ -84,6 +84,40 @@ void costs(const double* x, const double* y, int size, const Cost& cost, double*
     for (int i = 0; i < size; ++i) out[i] = f(x[i], y[i]);
 }
 
+QUADSWEEP_INLINE double smaller(double a, double b) { return a < b ? a : b; }
+QUADSWEEP_INLINE double larger(double a, double b) { return a > b ? a : b; }
+QUADSWEEP_INLINE double size_of(double a) { return a < 0 ? -a : a; }
+
+void cell_costs(const CellTable& cells, const Cost& cost, const Magnitude& magnitude, double slack,
+                double* low, double* high, double* low_weight, double* high_weight) {
+    const CellTable c = cells;
+    const Cost f = cost;
+    const Magnitude m = magnitude;
+    const Quadratic q = cost.about(0, 0);  // its second-order coefficients are those everywhere
+    const double fx = f.e.x - f.l.x, fy = f.e.y - f.l.y;
+#pragma omp simd
+    for (int i = 0; i < c.size; ++i) {
+        const double x = c.x[i], y = c.y[i], hx = c.hx[i], hy = c.hy[i];
+        const double ev = f.e(x, y), fv = ev - f.l(x, y), pv = f.p(x, y), qv = f.q(x, y);
+        const double gx = f.e.x * fv + fx * ev + f.s * (f.p.x * qv + f.q.x * pv);
+        const double gy = f.e.y * fv + fy * ev + f.s * (f.p.y * qv + f.q.y * pv);
+        const double at = ev * fv + f.s * (pv * qv) + f.d;
+        const double mean =
+            at + gx * c.mx[i] + gy * c.my[i] + q.xx * c.mxx[i] + q.xy * c.mxy[i] + q.yy * c.myy[i];
+        const double slope = size_of(gx) * hx + size_of(gy) * hy + size_of(q.xy) * hx * hy;
+        const double xx = q.xx * hx * hx, yy = q.yy * hy * hy;
+        const double more = slack * m(size_of(x) + hx, size_of(y) + hy);
+        const double l = at - slope + smaller(xx, 0) + smaller(yy, 0) - more;
+        const double h = at + slope + larger(xx, 0) + larger(yy, 0) + more;
+        const double width = h - l;
+        const double share = width > 0 ? smaller(larger((h - mean) / width, 0), 1) : 0.5;
+        low[i] = l;
+        high[i] = h;
+        low_weight[i] = c.weight[i] * share;
+        high_weight[i] = c.weight[i] * (1 - share);
+    }
+}
+
 // Blocks keep the rounding of long sums down: at most 64 + size/512 additions in a row.
 constexpr int block = 512;
 
@@ -133,6 +167,7 @@ const HotLoops QUADSWEEP_CONCAT(hot_loops_, QUADSWEEP_ISA) = {
     sides,
     side_moments,
     costs,
+    cell_costs,
     tally,
     below,
 };

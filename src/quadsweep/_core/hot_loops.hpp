@@ -23,6 +23,13 @@ struct PencilView {
     int n;
 };
 
+// Cells side by side (cells.hpp): centre, half sides, weight, moments about the centre a unit
+// weight.
+struct CellTable {
+    const double *x, *y, *hx, *hy, *weight, *mx, *my, *mxx, *mxy, *myy;
+    int size;
+};
+
 // Weight and cost of what lies below a threshold.
 struct Tally {
     double weight = 0, cost = 0;
@@ -51,6 +58,11 @@ struct HotLoops {
 
     // out[i] = cost(x[i], y[i]).
     void (*costs)(const double* x, const double* y, int size, const Cost& cost, double* out);
+    // For each cell the ends of the range of a cost over its rectangle, widened by `slack` times
+    // the magnitude of its terms, and the weights at the two ends that give it the cell's mean.
+    void (*cell_costs)(const CellTable& cells, const Cost& cost, const Magnitude& magnitude,
+                       double slack, double* low, double* high, double* low_weight,
+                       double* high_weight);
     // Over all i with cost[i] < lambda.
     Tally (*tally)(const double* cost, const double* weight, int size, double lambda);
     // Moments of the points i with cost[i] < lambda, times their weights; also their weight.

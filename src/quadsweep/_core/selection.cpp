@@ -76,6 +76,37 @@ Quadratic loss(Objective objective, const Centred& m, double mx, double my) {
     return moved(g, -mx, -my);
 }
 
+// Few points: cost them all and find the threshold by selection. Ties go to the first in order.
+Selection cheapest_of_few(const Cells& cells, const Quadratic& cost, int k) {
+    const int n = cells.size();
+    const bool single = cells.member.size() == cells.x.size();
+    std::vector<double> costs(n), scratch;
+    for (int p = 0; p < n; ++p) costs[p] = value(cost, cells.x[p], cells.y[p]);
+    if (single) {
+        scratch = costs;
+    } else {
+        for (int p = 0; p < n; ++p) scratch.insert(scratch.end(), cells.weight[p], costs[p]);
+    }
+    std::nth_element(scratch.begin(), scratch.begin() + (k - 1), scratch.end());
+    const double threshold = scratch[k - 1];
+    Selection out;
+    out.points.reserve(std::min(n, k));
+    const auto take = [&](int p, int copies) {
+        out.points.push_back({p, copies});
+        out.moments += weighted(copies, cells.x[p], cells.y[p]);
+        out.weight += copies;
+    };
+    for (int p = 0; p < n; ++p) {
+        if (costs[p] < threshold) take(p, cells.weight[p]);
+    }
+    for (int p = 0; p < n && out.weight < k; ++p) {
+        if (costs[p] == threshold) {
+            take(p, std::min(cells.weight[p], k - static_cast<int>(out.weight)));
+        }
+    }
+    return out;
+}
+
 }  // namespace
 
 Quadratic moved(const Quadratic& f, double x0, double y0) {
@@ -91,11 +122,12 @@ CellRange range_over(const Quadratic& f, const Cell& c) {
     const double slope = std::fabs(f.x) * c.hx + std::fabs(f.y) * c.hy;
     const double xx = f.xx * c.hx * c.hx, yy = f.yy * c.hy * c.hy;
     const double xy = std::fabs(f.xy) * c.hx * c.hy;
-    return {f.c - slope + std::fmin(xx, 0) + std::fmin(yy, 0) - xy,
-            f.c + slope + std::fmax(xx, 0) + std::fmax(yy, 0) + xy};
+    return {f.c - slope + std::min(xx, 0.0) + std::min(yy, 0.0) - xy,
+            f.c + slope + std::max(xx, 0.0) + std::max(yy, 0.0) + xy};
 }
 
 Selection cheapest(const Cells& cells, const Quadratic& cost, int k) {
+    if (cells.member.size() <= 4096) return cheapest_of_few(cells, cost, k);
     Selection out;
     std::vector<Candidate> open, next;
     std::vector<std::pair<double, double>> scratch;
@@ -156,18 +188,20 @@ Selection cheapest(const Cells& cells, const Quadratic& cost, int k) {
 }
 
 std::vector<int> indices(const Cells& cells, const Selection& selection) {
-    std::vector<int> out;
+    std::vector<char> kept(cells.member.size(), 0);
     for (int at : selection.cells) {
         const Cell& c = cells.cell[at];
         for (int i = cells.first_member[c.first]; i < cells.first_member[c.last]; ++i) {
-            out.push_back(cells.member[i]);
+            kept[cells.member[i]] = 1;
         }
     }
     for (const auto [point, count] : selection.points) {
-        const auto members = cells.members(point);
-        out.insert(out.end(), members.begin(), members.begin() + count);
+        for (int i : cells.members(point).first(count)) kept[i] = 1;
     }
-    std::sort(out.begin(), out.end());
+    std::vector<int> out;
+    for (std::size_t i = 0; i < kept.size(); ++i) {
+        if (kept[i] != 0) out.push_back(static_cast<int>(i));
+    }
     return out;
 }
 

@@ -51,7 +51,7 @@ def search(
     above: float | None = None,
     starts: Sequence[NDArray[np.int64]] = (),
     starting_lines: int = 0,
-    enumerate_up_to: int = 2000,
+    enumerate_up_to: int = 200,
     cells: bool = True,
 ) -> Search:
     """The engine's other forms, for the layers above.
