@@ -177,10 +177,12 @@ class Search {
         const auto i = low - p.x.begin(), j = high - p.x.begin();
         const auto other =
             std::find_if(p.y.begin(), p.y.end(), [&](double y) { return y != p.y[i]; });
-        if (*low == *high || other == p.y.end()) return;
         std::vector<char> kept(problem_.size(), 0);
-        kept[i] = kept[j] = 1;
-        if (p.y[i] == p.y[j]) kept[other - p.y.begin()] = 1;
+        if (is_correlation(problem_.objective)) {
+            if (*low == *high || other == p.y.end()) return;
+            kept[i] = kept[j] = 1;
+            if (p.y[i] == p.y[j]) kept[other - p.y.begin()] = 1;
+        }
         auto missing = k_ - std::count(kept.begin(), kept.end(), 1);
         for (char& point : kept) {
             if (missing > 0 && point == 0) {

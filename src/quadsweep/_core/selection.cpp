@@ -207,7 +207,7 @@ std::vector<int> indices(const Cells& cells, const Selection& selection) {
 
 Selection concentrate(const Cells& cells, Selection from, Objective objective, int k,
                       double& pure) {
-    pure = score(objective, centred(from.moments, k), k);
+    pure = from.weight > 0 ? score(objective, centred(from.moments, k), k) : undefined;
     for (int step = 0; step < 100; ++step) {
         const Centred m = centred(from.moments, k);
         const bool flat = !(m.a > 0 && m.b > 0);
@@ -215,7 +215,7 @@ Selection concentrate(const Cells& cells, Selection from, Objective objective, i
         Selection next =
             cheapest(cells, loss(objective, m, from.moments.x / k, from.moments.y / k), k);
         const double better = score(objective, centred(next.moments, k), k);
-        if (!(better > pure + 1e-13 * std::fabs(pure))) break;
+        if (!(better > pure)) break;
         pure = better;
         from = std::move(next);
     }

@@ -30,8 +30,8 @@ CellRange range_over(const Quadratic& about_centre, const Cell& cell);
 // The same quadratic about another point.
 Quadratic moved(const Quadratic& f, double x0, double y0);
 
-// Concentration steps from a selection: its gradient's k cheapest points, while the score rises.
-// `pure` is the score of what is returned.
+// Concentration steps from a selection, or from moments alone (weight 0): its gradient's k cheapest
+// points, while the score rises. `score` is that of what is returned.
 Selection concentrate(const Cells& cells, Selection from, Objective objective, int k,
                       double& score);
 
