@@ -91,7 +91,7 @@ def _one(name: str, scale: Scale, out: Path, workers: Workers, resume: bool) -> 
     )
     if experiment.draw is not None:
         experiment.draw(results, scale, out)
-    return write(experiment.tables(results, scale), out, name)
+    return write(experiment.tables(results, scale), out, name, experiment.label.capitalize())
 
 
 def chunk_directory(out: Path, scale: Scale, name: str) -> Path:

@@ -55,10 +55,10 @@ class Table:
         return text.getvalue()
 
 
-def write(tables: Sequence[Table], directory: Path, name: str) -> str:
+def write(tables: Sequence[Table], directory: Path, name: str, title: str) -> str:
     """``name.md`` with all tables and one CSV each; the Markdown is returned."""
     directory.mkdir(parents=True, exist_ok=True)
-    text = "\n".join(table.markdown() for table in tables)
+    text = "\n".join([f"# {title}\n", *(table.markdown() for table in tables)])
     (directory / f"{name}.md").write_text(text, encoding="utf-8")
     for i, table in enumerate(tables):
         suffix = "" if i == 0 else f"-{i + 1}"
