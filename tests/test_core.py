@@ -2,6 +2,8 @@
 
 import ast
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import quadsweep
@@ -33,3 +35,12 @@ def test_the_stub_has_the_arguments_of_the_module():
 
 def test_an_instruction_set_was_chosen():
     assert _core.instruction_set() in ("baseline", "avx2", "avx512")
+
+
+def test_importing_the_package_imports_nothing_heavy():
+    program = "import sys, quadsweep; print(*sorted(m for m in sys.modules if '.' not in m))"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    heavy = {"scipy", "pandas", "polars", "matplotlib", "sklearn", "typer", "rich", "narwhals"}
+    assert not heavy & set(done.stdout.split())
