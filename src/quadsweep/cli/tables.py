@@ -223,10 +223,17 @@ def _parquet(file: Path | io.BytesIO) -> Table:
 
     def read(wanted: list[str]) -> list[list[Any]]:
         table = opened.read(columns=wanted)
-        return [table.column(name).to_pylist() for name in wanted]
+        return [_plain(table.column(name)) for name in wanted]
 
     sample = [list(row.values()) for row in head.to_pylist()]
     return Table(source, names, sample, read)
+
+
+def _plain(column: Any) -> list[Any]:
+    """Plain values; a column of floats or integers by way of NumPy, which is faster."""
+    if str(column.type) in ("double", "float", "int64", "int32") and not column.null_count:
+        return column.to_numpy().tolist()  # type: ignore[no-any-return]
+    return column.to_pylist()  # type: ignore[no-any-return]
 
 
 def is_missing(value: Any) -> bool:
