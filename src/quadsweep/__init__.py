@@ -6,6 +6,7 @@ array([2])
 """
 
 from quadsweep import datasets
+from quadsweep.audit import Audit, audit
 from quadsweep.batch import BatchResult, solve_many
 from quadsweep.conic import Conic
 from quadsweep.custom import naive_sweep
@@ -16,11 +17,13 @@ from quadsweep.solve import solve
 __version__ = "0.1.0"
 
 __all__ = [
+    "Audit",
     "BatchResult",
     "Conic",
     "Result",
     "Separation",
     "__version__",
+    "audit",
     "datasets",
     "naive_sweep",
     "separate",

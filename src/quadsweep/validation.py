@@ -120,11 +120,11 @@ def keep_count(n: int, k: Any, drop: Any, objective: Objective) -> int:
     A share keeps ``ceil(k * n)`` points, or removes ``floor(drop * n)``.
     """
     if (k is None) == (drop is None):
-        given = "neither" if k is None else "both"
-        raise ValueError(f"give exactly one of k (points to keep) and drop; got {given}")
+        which = "neither" if k is None else "both"
+        raise ValueError(f"give exactly one of k (points to keep) and drop; got {which}")
     name, amount = ("k", k) if drop is None else ("drop", drop)
-    count = _count(amount, name, n)
-    keep = count if drop is None else n - count
+    given = count(amount, name, n)
+    keep = given if drop is None else n - given
     least = objective.min_k
     if not least <= keep <= n:
         raise ValueError(
@@ -134,7 +134,8 @@ def keep_count(n: int, k: Any, drop: Any, objective: Objective) -> int:
     return keep
 
 
-def _count(amount: Any, name: str, n: int) -> int:
+def count(amount: Any, name: str, n: int) -> int:
+    """A number of points: as given, or from a share of n."""
     if isinstance(amount, (bool, np.bool_)) or not isinstance(amount, (numbers.Real, np.number)):
         raise TypeError(f"{name} must be a whole number or a share in (0, 1); got {amount!r}")
     if isinstance(amount, (numbers.Integral, np.integer)):

@@ -1,0 +1,369 @@
+"""The fewest points whose removal changes a conclusion."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quadsweep import frames, objectives, validation
+from quadsweep.auditing import claims
+from quadsweep.auditing.claims import Question
+from quadsweep.auditing.decisions import Asker
+from quadsweep.auditing.fit import Fit, fit
+from quadsweep.auditing.least import Least
+from quadsweep.objectives import Objective
+from quadsweep.progress import watching
+from quadsweep.validation import Sample
+
+if TYPE_CHECKING:
+    pass
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+FEWEST_KEPT = 3
+PROOF = {
+    "optimal": "proved: no fewer rows can",
+    "robust": "proved for every removal of up to {max_drop:,} rows",
+    "undecided": "the numbers of rows between the two bounds could not be decided",
+    "time_limit": "the time limit stopped the proof",
+    "interrupted": "interrupted before the proof was complete",
+}
+_REMOVALS = Objective(
+    "removals", "rows removed", -1, "", 1, False, False, False,
+    lambda a, b, c, k: math.nan, lambda a, b, c: (0.0, 0.0, 0.0),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """How few rows carry a conclusion.
+
+    Attributes
+    ----------
+    claim : str
+    drop : int or None
+        The fewest rows whose removal breaks the claim; None if that is not known, or if no removal
+        of up to ``max_drop`` rows does.
+    lower : int
+        No fewer rows than this can break it: proved.
+    upper : int or None
+        This many can, see ``outliers``; None if no such rows were found.
+    outliers : sorted positions, in the data as given, of rows that break it.
+    before, after : Fit
+        Slope, intercept, r, R2 and p-value of all rows, and without the outliers (or None).
+    status : str
+        ``optimal`` (``lower`` equals ``upper``), ``robust`` (no removal of up to ``max_drop`` rows
+        breaks the claim), ``undecided``, ``time_limit`` or ``interrupted``.
+    message : str
+        The answer in a sentence or two.
+    n, max_drop : int
+        Rows considered, and the most that may be removed.
+    level, threshold, tol : the claim's parameters.
+    nodes : int
+        Boxes of the search.
+    seconds : float
+    x, y : arrays
+        The data as given.
+    names, labels, frame : as in :class:`quadsweep.Result`.
+    """
+
+    claim: str
+    drop: int | None
+    lower: int
+    upper: int | None
+    outliers: Ints
+    before: Fit
+    after: Fit | None
+    status: str
+    message: str
+    n: int
+    max_drop: int
+    level: float
+    threshold: float | tuple[float, float] | None
+    tol: float
+    nodes: int
+    seconds: float
+    mask: NDArray[np.bool_] = field(repr=False)
+    x: Floats = field(repr=False)
+    y: Floats = field(repr=False)
+    names: tuple[str, str] = ("x", "y")
+    labels: Sequence[Any] | None = field(default=None, repr=False)
+    frame: Any = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        assert self.upper is None or self.lower <= self.upper == len(self.outliers)
+        assert (self.drop is None) == (self.lower != self.upper)
+
+    @property
+    def success(self) -> bool:
+        """True if the answer is proved: the least number, or that there is none."""
+        return self.status in ("optimal", "robust")
+
+    def summary(self) -> str:
+        """The answer, what changes, and how sure we are, as text."""
+        lines = "\n".join(f"{name + ':':<14}{text}" for name, text in self.lines())
+        return f"{self.message}\n\n{lines}"
+
+    def lines(self) -> list[tuple[str, str]]:
+        """The summary as pairs: what, and its text."""
+        lines = [("all rows", _describe(self.before))]
+        if self.after is not None:
+            lines += [("without them", _describe(self.after)), ("removed", self._some())]
+        lines.append(("certificate", PROOF[self.status].format(max_drop=self.max_drop)))
+        lines.append(("search", f"{self.nodes:,} nodes, {self.seconds:.3g} s"))
+        return lines
+
+    def _some(self, most: int = 12) -> str:
+        rows = self.outliers[:most]
+        shown = ", ".join(str(i if self.labels is None else self.labels[i]) for i in rows)
+        more = len(self.outliers) - most
+        return f"{shown}, and {more:,} more" if more > 0 else shown or "none"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        return {
+            "claim": self.claim,
+            "drop": self.drop,
+            "lower": self.lower,
+            "upper": self.upper,
+            "outliers": self.outliers.tolist(),
+            "before": self.before.to_dict(),
+            "after": None if self.after is None else self.after.to_dict(),
+            "status": self.status,
+            "success": self.success,
+            "message": self.message,
+            "n": self.n,
+            "max_drop": self.max_drop,
+            "level": self.level,
+            "threshold": list(self.threshold)
+            if isinstance(self.threshold, tuple)
+            else self.threshold,
+            "tol": self.tol,
+            "nodes": self.nodes,
+            "seconds": self.seconds,
+        }
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th style='text-align:left'>{html.escape(name)}</th>"
+            f"<td style='text-align:left'>{html.escape(text)}</td></tr>"
+            for name, text in self.lines()
+        )
+        return f"<p><b>{html.escape(self.message)}</b></p><table>{rows}</table>"
+
+
+def audit(
+    x: Any,
+    y: Any = None,
+    *,
+    claim: str = "sign",
+    level: float = 0.05,
+    threshold: Any = None,
+    max_drop: int | float | None = None,
+    tol: float = 1e-9,
+    time_limit: float | None = None,
+    n_jobs: int | None = None,
+    seed: int = 0,
+    nan_policy: str = "raise",
+    progress: bool | Callable[[float, float, int, float], object] = False,
+) -> Audit:
+    """The fewest rows whose removal breaks a claim about a simple regression.
+
+    Parameters
+    ----------
+    x, y : one-dimensional sequences of numbers
+        As in :func:`quadsweep.solve`.
+    claim : str
+        What must not survive the removal:
+
+        - ``sign``: the sign of the slope, which is that of the correlation.
+        - ``significance``: the correlation is significant (two-sided t test, k - 2 degrees of
+          freedom for k rows kept) at ``level``; if it is not, that it is not, in either direction.
+        - ``reverse``: broken when the correlation is significant with the opposite sign.
+        - ``r2``: that R2 is on its side of ``threshold``; broken when it reaches at least, or
+          falls to at most, the threshold.
+        - ``slope``: the slope lies in the interval ``threshold=(low, high)``; either end may be
+          infinite.
+    level : float
+        Of the significance test.
+    threshold : float, or pair of floats
+        For ``r2`` and ``slope``.
+    max_drop : int or float, optional
+        The most rows that may be removed, a number or a share of n; n - 3 if left out.
+    tol : float
+        Statistics this close to a threshold, in units of a correlation (of R2 for ``r2``), count
+        as equal to it. A sign has not changed, significance has not changed and an interval has
+        not been left where they are equal; R2 has been reached.
+    time_limit, n_jobs, seed, nan_policy, progress
+        As in :func:`quadsweep.solve`; a callable is given (upper, lower, nodes, seconds).
+
+    Returns
+    -------
+    Audit
+
+    Notes
+    -----
+    At least three rows are kept. Subsets on which x or y is constant have no correlation and break
+    no claim.
+
+    Examples
+    --------
+    >>> import quadsweep as qs
+    >>> x = [1, 2, 3, 4, 5, 6, 20]
+    >>> y = [6, 5, 4, 3, 2, 1, 20]
+    >>> qs.audit(x, y).message
+    'Removing 1 of 7 rows (14%) reverses the sign.'
+    """
+    build = claims.get(claim)
+    given = frames.unpack(x, y)
+    points = _sample(given, nan_policy)
+    terms = claims.terms(claim, level, threshold, validation.tolerance(tol))
+    most = _max_drop(max_drop, points.n)
+    limits = Limits(
+        validation.seconds(time_limit), validation.jobs(n_jobs), validation.whole(seed, "seed", 0)
+    )
+    before = fit(points.x, points.y)
+    question = build(points.x, points.y, before, terms)
+    known = _answer(question, most, limits, progress)
+    gone = np.ones(points.n, dtype=bool)
+    gone[known.kept if known.kept is not None else slice(None)] = False
+    mask = np.zeros(points.given, dtype=bool)
+    mask[points.rows] = ~gone
+    full = np.full((2, points.given), np.nan)
+    full[:, points.rows] = points.x, points.y
+    status = "robust" if known.upper is None and known.status == "optimal" else known.status
+    return Audit(
+        claim=claim,
+        drop=known.upper if known.lower == known.upper else None,
+        lower=known.lower,
+        upper=known.upper,
+        outliers=points.rows[gone],
+        before=before,
+        after=None if known.kept is None else fit(points.x[~gone], points.y[~gone]),
+        status=status,
+        message=_message(question, known, points.n, most),
+        n=points.n,
+        max_drop=most,
+        level=terms.level,
+        threshold=terms.threshold,
+        tol=terms.tol,
+        nodes=known.nodes,
+        seconds=known.seconds,
+        mask=mask,
+        x=full[0],
+        y=full[1],
+        names=given.names,
+        labels=given.labels,
+        frame=given.frame,
+    )
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What the search may use."""
+
+    time_limit: float
+    n_jobs: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class Known:
+    """What the search found out."""
+
+    lower: int
+    upper: int | None
+    kept: Ints | None
+    status: str
+    nodes: int
+    seconds: float
+
+
+def _answer(question: Question, most: int, limits: Limits, progress: Any) -> Known:
+    everyone = np.arange(question.points.n)
+    if any(side.broken(everyone) for side in question.sides):
+        return Known(0, 0, everyone, "optimal", 0, 0.0)
+    upper, lower = math.nan, 1
+
+    def note(least: Least) -> None:
+        nonlocal upper, lower
+        upper, lower = math.nan if least.upper is None else least.upper, least.lower
+
+    with watching(progress, _REMOVALS) as callback:
+
+        def report(nodes: int, seconds: float) -> object:
+            return callback(upper, lower, nodes, seconds) if callback else None
+
+        asker = Asker(
+            question.points,
+            time_limit=limits.time_limit,
+            n_jobs=limits.n_jobs,
+            seed=limits.seed,
+            callback=report,
+        )
+        least = Least(question.sides, asker, most, note)
+    return Known(least.lower, least.upper, least.kept, least.status, asker.nodes, asker.seconds)
+
+
+def _sample(given: frames.Columns, nan_policy: str) -> Sample:
+    r = objectives.get("r")
+    points = validation.sample(given.x, given.y, r, nan_policy)
+    if points.n < FEWEST_KEPT + 1:
+        raise ValueError(f"an audit needs at least 4 rows; got {points.n}")
+    validation.check_varies(points, r)
+    return points
+
+
+def _max_drop(max_drop: Any, n: int) -> int:
+    if max_drop is None:
+        return n - FEWEST_KEPT
+    most = validation.count(max_drop, "max_drop", n)
+    if not 1 <= most <= n - FEWEST_KEPT:
+        raise ValueError(
+            f"max_drop={max_drop} removes up to {most} of {n} rows; between 1 and n - 3 = "
+            f"{n - FEWEST_KEPT} are allowed"
+        )
+    return most
+
+
+def _message(question: Question, known: Known, n: int, most: int) -> str:
+    if known.upper == 0:
+        return f"Nothing need be removed: on all {n:,} rows it is not so that {question.before}."
+    if known.upper is None:
+        tried = known.lower - 1
+        if tried == most:
+            return f"No removal of up to {_of(tried, n)} {question.breaks}."
+        proved = f"no removal of up to {_of(tried, n)} does" if tried else "nothing is proved"
+        return f"No removal that {question.breaks} was found; {proved}."
+    text = f"Removing {_of(known.upper, n)} {question.breaks}."
+    fewer = known.lower - 1
+    if fewer > 0:
+        text += f" No {fewer:,} {_rows(fewer)} can."
+    if known.lower < known.upper:
+        last = known.upper - 1
+        between = f"{known.lower:,}" + (f" to {last:,}" if last > known.lower else "")
+        text += f" Whether {between} can is not known."
+    return text
+
+
+def _of(m: int, n: int) -> str:
+    return f"{m:,} of {n:,} rows ({_percent(m / n)})"
+
+
+def _rows(m: int) -> str:
+    return "row" if m == 1 else "rows"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f}%" if share >= 0.0095 else f"{100 * share:.1g}%"
+
+
+def _describe(f: Fit) -> str:
+    return f"slope {f.slope:.4g}, r {f.r:.4g}, R² {f.r2:.4g}, p {f.p_value:.2g}   ({f.n:,} rows)"
