@@ -157,14 +157,20 @@ Choice Bounder::choose(const Cost& cost, double base, double lambda) {
     Choice choice;
     choice.lambda = std::isnan(lambda) ? guess(centre_) : lambda;
     choice.value = solve(centre_, choice.lambda);
-    choice.moments = hot_loops().below(x_.data(), y_.data(), w_.data(), centre_.cost.data(),
+    add_chosen(centre_, choice);
+    return choice;
+}
+
+// Moments and weight of what lies below choice.lambda, the decided copies included.
+void Bounder::add_chosen(const Row& row, Choice& choice) const {
+    choice.moments = hot_loops().below(x_.data(), y_.data(), w_.data(), row.cost.data(),
                                        static_cast<int>(padded_), choice.lambda, choice.weight);
     for (std::size_t j = 0; j < n_cells_; ++j) {
         const std::size_t low = padded_ + j, high = low + n_cells_;
         const Cell& c = cells_.cell[box_->open.cell[j]];
         double taken = 0;
-        if (centre_.cost[low] < choice.lambda) taken += centre_.weight[low];
-        if (centre_.cost[high] < choice.lambda) taken += centre_.weight[high];
+        if (row.cost[low] < choice.lambda) taken += row.weight[low];
+        if (row.cost[high] < choice.lambda) taken += row.weight[high];
         if (taken == 0) continue;
         const double share = taken / c.weight;
         const Moments s = cells_.moments(c);
@@ -173,6 +179,14 @@ Choice Bounder::choose(const Cost& cost, double base, double lambda) {
     }
     choice.moments += box_->moments;
     choice.weight += box_->kept;
+}
+
+Choice Bounder::chosen_at_worst(const Bound& b) const {
+    const auto worst = std::min_element(b.value, b.value + b.corners) - b.value;
+    Choice choice;
+    choice.value = b.value[worst];
+    choice.lambda = b.lambda[worst];
+    add_chosen(row_[worst], choice);
     return choice;
 }
 

@@ -35,6 +35,8 @@ class Bounder final : public Chooser {
     void load(const Box& box);
     Choice choose(const Cost& cost, double base, double lambda) override;
     Bound bound(const Corners& corners, double lambda);
+    // What is chosen at the corner with the least bound.
+    Choice chosen_at_worst(const Bound& bound) const;
 
     // How far the unopened cells may have lowered the bound, and opening those that matter most.
     double coarseness() const { return coarseness_; }
@@ -62,6 +64,7 @@ class Bounder final : public Chooser {
     CellTable cell_table() const;
     double solve(const Row& row, double& lambda) const;
     double guess(const Row& row) const;
+    void add_chosen(const Row& row, Choice& choice) const;
     double rounding(const Bound& bound) const;
     Required required(const Bound& bound, std::size_t low, std::size_t high, double slack) const;
     void measure_coarseness(const Bound& bound);

@@ -88,10 +88,13 @@ class Builder {
             return;
         }
         const int middle = first + half(last - first);
-        const bool by_x = c.hx > c.hy;
-        std::nth_element(
-            entries_.begin() + first, entries_.begin() + middle, entries_.begin() + last,
-            [by_x](const Entry& p, const Entry& q) { return by_x ? p.x < q.x : p.y < q.y; });
+        const auto from = entries_.begin() + first, to = entries_.begin() + last;
+        const auto at_middle = entries_.begin() + middle;
+        if (c.hx > c.hy) {
+            std::nth_element(from, at_middle, to, [](auto& p, auto& q) { return p.x < q.x; });
+        } else {
+            std::nth_element(from, at_middle, to, [](auto& p, auto& q) { return p.y < q.y; });
+        }
         c.left = free;
         const int below_left = count(middle - first) - 1;
         const auto left = [&, jobs = n_jobs / 2] { fill(free, free + 2, first, middle, jobs); };

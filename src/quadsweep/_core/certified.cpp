@@ -77,6 +77,7 @@ class Search {
         tol_ = problem.tol * (problem.objective == Objective::lts ? k_ : 1);
         // No difference below this is worth collecting a subset for.
         margin_ = tol_ / 100;
+        limit_ = trivial_bound(problem);
     }
 
     CertifiedAnswer run() {
@@ -143,7 +144,8 @@ class Search {
         if (!good.empty()) at_ = Placement(good[0], kept, correlation);
         cells_ = make_cells(problem_.points, at_.x0, at_.y0, at_.sx, at_.sy, problem_.n_jobs);
         ranges_ = ranges(cells_, k_, problem_.n_jobs);
-        if (good.size() > 3) good.resize(3);
+        const std::size_t polished = small ? 3 : 2;
+        if (good.size() > polished) good.resize(polished);
         for (const Moments& m : good) polish(translate(m, kept));
         for (const auto& start : options_.starts) polish(moments_of(start));
         if (best_.subset.empty() && !options_.above) offer_any();
@@ -200,18 +202,7 @@ class Search {
     // ---- the tree ---------------------------------------------------------------------------
 
     bool finished() const { return decided_ || target() + tol_ >= natural_limit(); }
-    double natural_limit() const {
-        switch (problem_.objective) {
-            case Objective::r2:
-            case Objective::r:
-                return 1;
-            case Objective::cov:
-            case Objective::dv:
-                return infinity;
-            default:
-                return 0;
-        }
-    }
+    double natural_limit() const { return limit_; }
 
     void grow_roots() {
         frontier_.clear();
@@ -267,7 +258,7 @@ class Search {
 
     void attend() {
         control_.attend([&] {
-            return Progress{best_.score, std::max(frontier_.upper(), target() + tol_), boxes_, 0};
+            return Progress{target(), std::max(frontier_.upper(), target() + tol_), boxes_, 0};
         });
     }
 
@@ -319,12 +310,13 @@ class Search {
             const double value = bound.least() - bound.error;
             box->upper = std::min(box->upper, criterion_->upper(*box, value));
             box->priority = value;
+            const Choice worst = bounder_.chosen_at_worst(bound);
             if (!bounder_.fix(*box, bound)) return;
             if (list(*box)) return;
-            if (box->open.cell.empty() && (stuck(*box, choice.value, value) || narrow(*box))) {
+            if (box->open.cell.empty() && (stuck(*box, choice.value, bound) || narrow(*box))) {
                 branch_on_copies(std::move(box), children);
             } else {
-                split(std::move(box), choice, children);
+                split(std::move(box), worst, children);
             }
         }
 
@@ -378,10 +370,11 @@ class Search {
         }
 
         // A negative bound at the centre cannot be split away: it is the gap between the
-        // multipliers' optimum and whole points, and only deciding points closes it.
-        static bool stuck(const Box& box, double centre, double least) {
-            const std::size_t few = box.open.point.size();
-            return few <= 4 || centre < 0.5 * least;
+        // multipliers' optimum and whole points, and only deciding points closes it. Nor can
+        // rounding.
+        static bool stuck(const Box& box, double centre, const Bound& bound) {
+            const double least = bound.least();
+            return box.open.point.size() <= 4 || centre < 0.5 * least || least > -4 * bound.error;
         }
         static bool narrow(const Box& box) {
             for (int i = 0; i < 2; ++i) {
@@ -390,12 +383,11 @@ class Search {
             return true;
         }
 
-        void split(std::unique_ptr<Box> box, const Choice& choice,
+        void split(std::unique_ptr<Box> box, const Choice& worst,
                    std::vector<std::unique_ptr<Box>>& children) const {
             const int i =
-                criterion_->width_cost(*box, 0, choice) > criterion_->width_cost(*box, 1, choice)
-                    ? 0
-                    : 1;
+                criterion_->width_cost(*box, 0, worst) > criterion_->width_cost(*box, 1, worst) ? 0
+                                                                                                : 1;
             const double half = box->half[i] / 2, centre = box->centre[i];
             auto other = std::make_unique<Box>(*box);
             for (auto [child, sign] : {std::pair{other.get(), -1.0}, std::pair{box.get(), 1.0}}) {
@@ -473,13 +465,17 @@ class Search {
         a.score = best_.score;
         a.nodes = boxes_;
         a.looked_at = looked_at_;
-        const bool complete = frontier_.empty() || decided_ || finished();
-        a.decided = complete;
-        a.status = complete ? Status::optimal : control_.status(Status::optimal);
-        const bool only_one = k_ == problem_.size() && !options_.above;
-        const double proved = only_one ? best_.score : target() + tol_;
-        a.bound = complete ? proved : std::max(proved, frontier_.upper());
-        a.bound = std::min(a.bound, std::max(trivial_bound(problem_), best_.score));
+        const bool found = decided_;  // a subset above the threshold, not necessarily the best
+        const bool complete = !found && (finished() || (criterion_valid_ && frontier_.empty()));
+        a.decided = found || complete;
+        a.status = complete ? Status::optimal : control_.status(Status::heuristic);
+        a.bound = limit_;
+        if (complete) {
+            const bool only_one = k_ == problem_.size() && !options_.above;
+            a.bound = only_one ? best_.score : std::min(target() + tol_, std::max(limit_, a.score));
+        } else if (!found && criterion_valid_) {
+            a.bound = std::min(std::max(frontier_.upper(), target() + tol_), limit_);
+        }
         return a;
     }
 
@@ -487,7 +483,7 @@ class Search {
     const CertifiedOptions& options_;
     Control& control_;
     int k_;
-    double tol_, margin_;
+    double tol_, margin_, limit_;
     Placement at_;
     Cells cells_;
     Ranges ranges_{};

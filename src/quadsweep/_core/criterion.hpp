@@ -59,8 +59,9 @@ class Criterion {
     virtual Corners corners(Box& box, Chooser& chooser, Choice& best) const = 0;
     // A score that no subset of the box exceeds, given the bound `value` <= 0 of the sum.
     virtual double upper(const Box& box, double value) const = 0;
-    // How much a parameter's half-width costs the bound, for choosing which one to split.
-    virtual double width_cost(const Box& box, int parameter, const Choice& choice) const = 0;
+    // How much a parameter's half-width costs the bound where it is worst, for choosing which one
+    // to split.
+    virtual double width_cost(const Box& box, int parameter, const Choice& worst) const = 0;
     // How strongly one more copy of (x, y) moves the multipliers' optimum.
     virtual double pull(const Box& box, double x, double y) const = 0;
     // False once the threshold has left the range where this criterion is valid.

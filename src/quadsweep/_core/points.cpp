@@ -7,7 +7,12 @@
 namespace quadsweep {
 namespace {
 
-double middle(std::vector<double> v) {
+// A median of every so many values where there are many: any value near the middle will do.
+double middle(const std::vector<double>& all) {
+    const std::size_t step = 1 + all.size() / 100000;
+    std::vector<double> v;
+    v.reserve(all.size() / step + 1);
+    for (std::size_t i = 0; i < all.size(); i += step) v.push_back(all[i]);
     const auto mid = v.begin() + static_cast<std::ptrdiff_t>((v.size() - 1) / 2);
     std::nth_element(v.begin(), mid, v.end());
     return *mid;

@@ -22,7 +22,8 @@ double quantile(const std::vector<Candidate>& all, double Candidate::* end, doub
     double below = 0;
     while (last - first > 1) {
         const auto middle = first + (last - first) / 2;
-        std::nth_element(first, middle, last);
+        std::nth_element(first, middle, last,
+                         [](const auto& p, const auto& q) { return p.first < q.first; });
         double weight = 0;
         for (auto it = first; it != middle; ++it) weight += it->second;
         if (below + weight >= k) {
@@ -165,8 +166,15 @@ Selection cheapest(const Cells& cells, const Quadratic& cost, int k) {
                 }
             } else if (c.cell >= 0) {
                 coarse = true;
-                add_cell(cells.cell[c.cell].left);
-                add_cell(cells.cell[c.cell].left + 1);
+                for (int child : {cells.cell[c.cell].left, cells.cell[c.cell].left + 1}) {
+                    const int grandchild = cells.cell[child].left;  // two levels at a time
+                    if (grandchild < 0) {
+                        add_cell(child);
+                    } else {
+                        add_cell(grandchild);
+                        add_cell(grandchild + 1);
+                    }
+                }
             } else {
                 next.push_back(c);
             }
