@@ -107,3 +107,28 @@ def test_a_conic_alone_shades_its_inner_side(ax):
     assert colour(0, 0) == colour(0.5, -0.5) != [255, 255, 255]
     assert colour(1.5, 0) == [255, 255, 255]
     assert ax.get_xlim() == (-2, 2)
+
+
+def test_a_separation_shows_the_conic_or_the_points_that_rule_it_out(ax):
+    x, y = np.random.default_rng(0).normal(size=(2, 30))
+    apart = qs.separate(x, y, x * x + y * y < 1, lift="L3t")
+    apart.plot(ax=ax)
+    assert "Separable under L3t, proved\nby this circle" in ax.get_title(loc="left")
+    assert ax.lines
+    ax.clear()
+    data = qs.datasets.load("nonseparable-cov")
+    meets = qs.separate(data.x, data.y, [0, 1, 2, 3, 5, 7], lift="L3c")
+    meets.plot(ax=ax)
+    assert "Not separable under L3c, proved" in ax.get_title(loc="left")
+    assert sorted(t.get_text() for t in ax.texts) == ["28.6%", "28.6%", "71.4%", "71.4%"]
+    areas = [size for c in ax.collections for size in c.get_sizes() if len(c.get_sizes()) == 2]
+    assert max(areas) > 2 * min(areas)
+
+
+def test_an_open_or_one_dimensional_separation_is_drawn_as_such(ax):
+    x, y = np.random.default_rng(1).normal(size=(2, 40))
+    qs.separate(x, y, range(20), time_limit=0).plot(ax=ax)
+    assert "Not decided" in ax.get_title(loc="left")
+    ax.clear()
+    qs.separate(x, None, np.abs(x) < 1, lift="L2").plot(ax=ax)
+    assert len(ax.get_yticks()) == 0

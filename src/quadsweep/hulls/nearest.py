@@ -66,12 +66,14 @@ def nearest_to_origin(
 def _independent(points: Sequence[Vector], start: dict[int, Fraction]) -> dict[int, Fraction]:
     """The heaviest points of ``start`` that are affinely independent, weights summing to one."""
     chosen: dict[int, Fraction] = {}
-    echelon: list[tuple[int, list[Fraction]]] = []
+    echelon: list[tuple[int, list[int]]] = []
     for i in sorted(start, key=lambda i: (-start[i], i)):
-        row = [Fraction(v) for v in (*points[i], 1)]
+        row = [*points[i], 1]
         for pivot, other in echelon:
-            factor = row[pivot] / other[pivot]
-            row = [a - factor * b for a, b in zip(row, other, strict=True)]
+            p, q = other[pivot], row[pivot]
+            row = [p * a - q * b for a, b in zip(row, other, strict=True)]
+            divisor = gcd(*row) or 1
+            row = [v // divisor for v in row]
         pivot = next((j for j, v in enumerate(row) if v), -1)
         if start[i] > 0 and pivot >= 0:
             echelon.append((pivot, row))

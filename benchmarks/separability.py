@@ -1,0 +1,59 @@
+"""The hull distance in batches against one by one, and the exact decision against it.
+
+    python benchmarks/separability.py [--quick]
+
+Each pair is timed in turn, in this process, best of several; both times and the ratio are printed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+import quadsweep as qs
+from quadsweep.hulls.exact import decide
+from quadsweep.separability import hull_distance
+
+
+def best_times(repeats: int, *runs: Callable[[], object]) -> list[float]:
+    best = [math.inf] * len(runs)
+    for _ in range(repeats):
+        for i, run in enumerate(runs):
+            start = time.perf_counter()
+            run()
+            best[i] = min(best[i], time.perf_counter() - start)
+    return best
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--quick", action="store_true", help="only show that it runs")
+    quick = parser.parse_args().quick
+    count, repeats = (20, 1) if quick else (400, 7)
+    x, y = np.random.default_rng(0).random((2, count, 20))
+    masks = qs.solve_many(x, y, k=10, method="exhaustive").masks
+    mixed = np.random.default_rng(1).permuted(masks, axis=1)
+    for name, chosen in (("best subsets", masks), ("random subsets", mixed)):
+        batch, single, exact = best_times(
+            repeats,
+            lambda m=chosen: hull_distance(x, y, m),
+            lambda m=chosen: [hull_distance(x[t], y[t], m[t]) for t in range(count)],
+            lambda m=chosen: [decide(x[t], y[t], m[t], "L5") for t in range(count)],
+        )
+        print(
+            f"{name}, n = 20, 10 and 10, L5: batch {batch / count * 1e3:.3f} ms, "
+            f"one by one {single / count * 1e3:.3f} ms ({single / batch:.1f} times), "
+            f"exact {exact / count * 1e3:.2f} ms ({exact / batch:.1f} times)"
+        )
+    slowest = max(best_times(repeats, *(
+        lambda t=t: decide(x[t], y[t], mixed[t], "L5") for t in range(min(count, 50))
+    )))  # fmt: skip
+    print(f"exact, the slowest of {min(count, 50)} random subsets: {slowest * 1e3:.2f} ms")
+
+
+if __name__ == "__main__":
+    main()
