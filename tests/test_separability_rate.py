@@ -90,7 +90,7 @@ def test_the_table_of_sizes_names_what_was_found_and_keeps_its_points(
     monkeypatch.setattr(sizes, "PAIRS", (("cov", "L4"), ("dv", "L5")))
     monkeypatch.setattr(sizes, "KEPT", (3, 4))
     monkeypatch.setattr(sizes, "LARGEST", 6)
-    sizes.main(["--out", str(tmp_path), "--seconds", "0.5"])
+    sizes.main(["--out", str(tmp_path), "--attempts", "0"])
     assert "least n" in capsys.readouterr().out
     listed = json.loads((tmp_path / "counterexample-sizes.json").read_text())
     assert {entry["objective"] for entry in listed} >= {"cov"}
@@ -100,7 +100,7 @@ def test_the_table_of_sizes_names_what_was_found_and_keeps_its_points(
 
 
 def test_a_size_with_a_wrong_point_is_refused():
-    work = sizes.chunks(1.0)
+    work = sizes.chunks(1)
     nothing = {"x": np.empty(0, int), "y": np.empty(0, int), "inlier": np.empty(0, bool)}
     results = {chunk.name: nothing for chunk in work}
     assert sizes.examples(results) == {}

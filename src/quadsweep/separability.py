@@ -94,7 +94,7 @@ class Separation:
         if self.plane is not None:
             lines.append(("conic", _equation(self.plane)))
         for name, side in (("inliers", True), ("outliers", False)):
-            shares = [f"{i}: {w}" for i, w in self.weights.items() if self.mask[i] == side]
+            shares = [f"{i}: {_share(w)}" for i, w in self.weights.items() if self.mask[i] == side]
             if shares:
                 lines.append((name, ", ".join(shares)))
         if not math.isnan(self.primal):
@@ -295,6 +295,12 @@ def conic_of(plane: Plane, x: Floats, y: Floats, origin: tuple[float, float]) ->
     largest = max(abs(c) for c in local)
     a, b, c, d, e, f = (float(v / largest) for v in local)
     return Conic((a, b, c, d, e, f), origin, (scale[0], scale[1]))
+
+
+def _share(weight: Fraction | float) -> str:
+    """A weight as it is, or rounded where a fraction would fill the line."""
+    text = str(weight)
+    return text if len(text) <= 24 else f"{float(weight):.9g}"
 
 
 def _equation(plane: Plane) -> str:

@@ -31,8 +31,8 @@ Bools = NDArray[np.bool_]
 SEARCHED = ("r2", "r", "cov", "dv")
 _SIZES = {"r2": (11, 8), "r": (9, 6), "cov": (8, 6), "dv": (8, 6)}
 _MOST_SUBSETS = 5_000
-_DRAW_SHARE, _DRAW_SECONDS = 0.15, 2.0  # of the time, and at most, for integers at random
-_DRAWN = 2_000
+_DRAW_SHARE = 0.15  # of the time, at most, for integers at random
+_DRAWS, _DRAWN = 6, 2_000  # so many times so many sets
 _PERCEPTRON = 200  # steps before the exact decision is asked
 _CROWD = 96  # configurations improved at a time
 _STARTS = 4_000
@@ -50,6 +50,7 @@ def search(
     seed: int = 0,
     *,
     lift: str | None = None,
+    attempts: int | None = None,
     progress: bool = False,
 ) -> Counterexample | None:
     """A new counterexample with small integer coordinates, proved exactly, or None.
@@ -65,6 +66,9 @@ def search(
     seed : int
     lift : str, optional
         The objective's natural lift if left out.
+    attempts : int, optional
+        Constructions after which the search gives up, however much time is left. With time enough
+        the outcome then depends on the seed alone.
     progress : bool
         Say on standard error what is being tried.
 
@@ -79,10 +83,12 @@ def search(
     deadline = time.monotonic() + validation.seconds(seconds)
     # One stream a stage, so that the machine's speed does not change what the second one does.
     draws, rng = (np.random.default_rng([validation.whole(seed, "seed", 0), i]) for i in (0, 1))
+    most = math.inf if attempts is None else validation.whole(attempts, "attempts", 0)
     tell = _teller(progress)
-    drawing = time.monotonic() + min(_DRAW_SHARE * float(seconds), _DRAW_SECONDS)
-    found = _draw(plan, draws, drawing, tell)
-    while found is None and plan.possible and time.monotonic() < deadline:
+    found = _draw(plan, draws, time.monotonic() + _DRAW_SHARE * float(seconds), tell)
+    made = 0
+    while found is None and plan.possible and made < most and time.monotonic() < deadline:
+        made += 1
         tell("placing points on a gradient hyperbola")
         crowd = _starts(plan, rng, deadline)
         if len(crowd):
@@ -129,8 +135,10 @@ def _draw(
     plan: Plan, rng: np.random.Generator, deadline: float, tell: _teller
 ) -> Counterexample | None:
     """Integers at random, their best subset by enumeration, the exact decision."""
-    drawn, reach = 0, 4
-    while time.monotonic() < deadline:
+    for turn in range(_DRAWS):
+        if time.monotonic() > deadline:
+            break
+        reach = 4 + 3 * turn
         x, y = rng.integers(-reach, reach + 1, size=(2, _DRAWN, plan.n)).astype(float)
         masks = _core.solve_many(x, y, plan.k, plan.objective, "exhaustive", 1e-9, math.inf, 1, 0)[
             2
@@ -140,8 +148,7 @@ def _draw(
                 found = _proved(plan, x[t], y[t], masks[t])
                 if found is not None:
                     return found
-        drawn, reach = drawn + _DRAWN, reach + 2 if reach < 30 else 4
-        tell(f"{drawn:,} sets of random integers, each with a separable best subset")
+        tell(f"{_DRAWN * (turn + 1):,} sets of random integers have separable best subsets")
     return None
 
 

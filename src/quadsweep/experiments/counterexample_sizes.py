@@ -1,7 +1,7 @@
 """The smallest counterexamples that the search finds, by objective, lift and k.
 
-For each objective, lift and k the search is run with growing n until it finds one, a given time
-for each n. Nothing is proved about the sizes that stay empty. Run as
+For each objective, lift and k the search is run with growing n until it finds one, a given number
+of constructions for each n. Nothing is proved about the sizes that stay empty. Run as
 
     python -m quadsweep.experiments.counterexample_sizes --out DIRECTORY
 """
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 from pathlib import Path
 
 import numpy as np
@@ -30,10 +31,10 @@ LARGEST = 11
 NAME = "counterexample-sizes"
 
 
-def size_work(objective: str, lift: str, k: int, seconds: float) -> Columns:
+def size_work(objective: str, lift: str, k: int, attempts: int) -> Columns:
     """The points and inliers of the first counterexample found with growing n, or no rows."""
     for n in range(max(k + 1, 4), LARGEST + 1):
-        found = search(seconds, objective, n, k, lift=lift)
+        found = search(math.inf, objective, n, k, lift=lift, attempts=attempts)
         if found is not None:
             points = np.array(found.points, dtype=np.int64)
             inside = np.isin(np.arange(n), found.inliers)
@@ -42,12 +43,12 @@ def size_work(objective: str, lift: str, k: int, seconds: float) -> Columns:
     return {"x": nothing, "y": nothing, "inlier": nothing.astype(bool)}
 
 
-def chunks(seconds: float) -> list[Chunk]:
+def chunks(attempts: int) -> list[Chunk]:
     return [
         Chunk(
             f"{objective}-{lift}-{k}",
             size_work,
-            {"objective": objective, "lift": lift, "k": k, "seconds": seconds},
+            {"objective": objective, "lift": lift, "k": k, "attempts": attempts},
         )
         for objective, lift in PAIRS
         for k in KEPT
@@ -71,7 +72,7 @@ def examples(results: Results) -> dict[tuple[str, str, int], Counterexample]:
     return found
 
 
-def table(found: dict[tuple[str, str, int], Counterexample], seconds: float) -> Table:
+def table(found: dict[tuple[str, str, int], Counterexample], attempts: int) -> Table:
     rows = []
     for objective, lift in PAIRS:
         sizes = [found[objective, lift, k].n for k in KEPT if (objective, lift, k) in found]
@@ -81,13 +82,14 @@ def table(found: dict[tuple[str, str, int], Counterexample], seconds: float) -> 
         smallest = str(min(sizes)) if sizes else "-"
         rows.append([OBJECTIVES[objective].title, lift, *cells, smallest])
     return Table(
-        "The least n for which a counterexample was found",
+        "Least n by objective, lift and k",
         ["Objective", "Lift", *(f"k = {k}" for k in KEPT), "least n"],
         rows,
         [
-            f"The search had {seconds:g} seconds for each n up to {LARGEST} (seed 0); a dash says "
-            "that it found none, not that there is none. Each one found was proved in rational "
-            f"arithmetic; the points are in `{NAME}.json`.",
+            f"The search made {attempts} constructions for each n up to {LARGEST} (seed 0); a dash "
+            "says that it found none, not that there is none. Each one found was proved in "
+            f"rational arithmetic; the points are in `{NAME}.json`.",
+            "Made by `python -m quadsweep.experiments.counterexample_sizes --out DIRECTORY`.",
         ],
     )
 
@@ -95,13 +97,14 @@ def table(found: dict[tuple[str, str, int], Counterexample], seconds: float) -> 
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--out", type=Path, required=True, help="directory for table and points")
-    parser.add_argument("--seconds", type=float, default=20.0, help="for each n")
+    parser.add_argument("--attempts", type=int, default=2, help="for each n")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     options = parser.parse_args(arguments)
     store = ChunkStore(options.out / f"{NAME}-chunks")
-    results = run(NAME, chunks(options.seconds), store, local(options.jobs), resume=True)
+    results = run(NAME, chunks(options.attempts), store, local(options.jobs), resume=True)
     found = examples(results)
-    print(write([table(found, options.seconds)], options.out, NAME))
+    title = "The smallest counterexamples found"
+    print(write([table(found, options.attempts)], options.out, NAME, title))
     listed = [
         {"name": e.name, "objective": e.objective, "lift": e.lifts[0], "points": e.points,
          "inliers": e.inliers}
