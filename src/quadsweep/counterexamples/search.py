@@ -67,8 +67,8 @@ def search(
     lift : str, optional
         The objective's natural lift if left out.
     attempts : int, optional
-        Constructions after which the search gives up, however much time is left. With time enough
-        the outcome then depends on the seed alone.
+        Crowds of constructions after which the search gives up, however much time is left. With
+        time enough the outcome then depends on the seed alone.
     progress : bool
         Say on standard error what is being tried.
 

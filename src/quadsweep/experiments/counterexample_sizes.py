@@ -27,13 +27,15 @@ PAIRS = (
     ("cov", "L5"), ("dv", "L3d"), ("dv", "L4"), ("dv", "L5"),
 )  # fmt: skip
 KEPT = (3, 4, 5, 6, 7, 8)
-LARGEST = 11
+LARGEST, MOST_SUBSETS = 11, 210
 NAME = "counterexample-sizes"
 
 
 def size_work(objective: str, lift: str, k: int, attempts: int) -> Columns:
     """The points and inliers of the first counterexample found with growing n, or no rows."""
     for n in range(max(k + 1, 4), LARGEST + 1):
+        if math.comb(n, k) > MOST_SUBSETS:
+            break
         found = search(math.inf, objective, n, k, lift=lift, attempts=attempts)
         if found is not None:
             points = np.array(found.points, dtype=np.int64)
@@ -86,9 +88,10 @@ def table(found: dict[tuple[str, str, int], Counterexample], attempts: int) -> T
         ["Objective", "Lift", *(f"k = {k}" for k in KEPT), "least n"],
         rows,
         [
-            f"The search made {attempts} constructions for each n up to {LARGEST} (seed 0); a dash "
-            "says that it found none, not that there is none. Each one found was proved in "
-            f"rational arithmetic; the points are in `{NAME}.json`.",
+            f"The search made {attempts} crowd(s) of constructions for each n up to {LARGEST}, with "
+            f"at most {MOST_SUBSETS} subsets, from seed 0. A dash says that it found none, not that "
+            "there is none. Each one found was proved in rational arithmetic; the points are in "
+            f"`{NAME}.json`.",
             "Made by `python -m quadsweep.experiments.counterexample_sizes --out DIRECTORY`.",
         ],
     )
@@ -97,7 +100,7 @@ def table(found: dict[tuple[str, str, int], Counterexample], attempts: int) -> T
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--out", type=Path, required=True, help="directory for table and points")
-    parser.add_argument("--attempts", type=int, default=2, help="for each n")
+    parser.add_argument("--attempts", type=int, default=1, help="for each n")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     options = parser.parse_args(arguments)
     store = ChunkStore(options.out / f"{NAME}-chunks")

@@ -242,7 +242,8 @@ def draw(results: Results, work: list[Chunk]) -> Figure:
     left, right = figure.subplots(1, 2)
     for family in FAMILIES:
         _line(left, results, [c for c in work if _of(c, family)], "r2", GRADIENT, family)
-    left.set_yscale("log", nonpositive="mask")
+    if totals(results, work)["r2", GRADIENT][1] > 0:
+        left.set_yscale("log", nonpositive="mask")
     left.set_title("R²: the gradient test fails", loc="left", fontsize=11)
     for objective in ("r2", "r", "cov"):
         _line(right, results, work, objective, "L4", OBJECTIVES[objective].title)
