@@ -198,3 +198,29 @@ def naive_sweep(
     points = lifted(x, y, lift or NATURAL_LIFT[objective])
     scored = ((subset_score(xs, ys, s, objective), s) for s in set(naive_candidates(points, k)))
     return min(((v, s) for v, s in scored if v is not None), key=lambda pair: (-pair[0], pair[1]))
+
+
+def passes(x: Numbers, y: Numbers, k: int, objective: str, value: float) -> bool:
+    """Whether some subset of size k has a better value than this."""
+    best = exhaustive(x, y, k, objective)
+    if best is None:
+        return False
+    sense = 1 if objective in MAXIMISED else -1
+    return sense * value_of_score(best[0], objective) > sense * value
+
+
+def pointwise_p_values(table: list[list[float]], slack: Sequence[float]) -> list[list[float]]:
+    """For each data set (row) and size (column), the share of data sets that score as much."""
+    return [
+        [
+            sum(other[j] >= row[j] - slack[j] for other in table) / len(table)
+            for j in range(len(slack))
+        ]
+        for row in table
+    ]
+
+
+def corrected_p_values(table: list[list[float]], slack: Sequence[float]) -> list[float]:
+    """Of the first data set: the share whose smallest p-value is as small, for each size."""
+    p = pointwise_p_values(table, slack)
+    return [sum(min(row) <= own for row in p) / len(p) for own in p[0]]

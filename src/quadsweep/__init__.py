@@ -10,8 +10,11 @@ from quadsweep.audit import Audit, audit
 from quadsweep.batch import BatchResult, solve_many
 from quadsweep.conic import Conic
 from quadsweep.custom import naive_sweep
+from quadsweep.path import Path, path
+from quadsweep.path_significance import PathSignificance
 from quadsweep.result import Result
 from quadsweep.separability import Separation, separate
+from quadsweep.significance import Significance, significance
 from quadsweep.solve import solve
 
 __version__ = "0.1.0"
@@ -20,13 +23,18 @@ __all__ = [
     "Audit",
     "BatchResult",
     "Conic",
+    "Path",
+    "PathSignificance",
     "Result",
     "Separation",
+    "Significance",
     "__version__",
     "audit",
     "datasets",
     "naive_sweep",
+    "path",
     "separate",
+    "significance",
     "solve",
     "solve_many",
 ]

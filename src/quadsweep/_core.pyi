@@ -65,6 +65,26 @@ def solve_many(
     NDArray[np.int8],
     NDArray[np.uint64],
 ]: ...
+def lowered(
+    x: NDArray[np.float64],
+    y: NDArray[np.float64],
+    k: int,
+    objective: str,
+    value: float,
+    tol: float,
+) -> float: ...
+def decide_many(
+    x: NDArray[np.float64],
+    y: NDArray[np.float64],
+    k: int,
+    objective: str,
+    above: NDArray[np.float64],
+    tol: float,
+    time_limit: float,
+    n_jobs: int,
+    seed: int,
+    starting_lines: int,
+) -> NDArray[np.int8]: ...
 def value(
     x: NDArray[np.float64], y: NDArray[np.float64], subset: Sequence[int], objective: str
 ) -> float: ...

@@ -80,18 +80,22 @@ def with_mask(frame: Any, mask: Any) -> Any:
 
 
 def plain_frame(x: Any, y: Any, names: tuple[str, str]) -> Any:
-    """A frame for data that did not come in one: pandas, or polars where that is what there is."""
-    data = {names[0]: x, names[1]: y}
+    """A frame for data that did not come in one."""
+    return table({names[0]: x, names[1]: y})
+
+
+def table(columns: dict[str, Any]) -> Any:
+    """A frame of our own: pandas, or polars where that is what there is."""
     try:
         import pandas as pd
 
-        return pd.DataFrame(data)
+        return pd.DataFrame(columns)
     except ModuleNotFoundError:
         pass
     try:
         import polars as pl
 
-        return pl.DataFrame(data)
+        return pl.DataFrame(columns)
     except ModuleNotFoundError:
         raise ModuleNotFoundError(
             "to_frame needs pandas or polars; pip install 'quadsweep[frames]'"

@@ -19,7 +19,39 @@ _REWRITE = 0.1  # seconds between rewrites on a terminal
 _LINES = 10.0  # seconds between lines elsewhere
 
 
-class Display:
+class Line:
+    """One line of text that is rewritten on a terminal, and repeated now and then elsewhere."""
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self._stream = stream or sys.stderr
+        self._live = self._stream.isatty()
+        self._next = _QUIET
+        self._width = 0
+
+    def due(self, seconds: float) -> bool:
+        """Whether it is time to say something again."""
+        if seconds < self._next:
+            return False
+        self._next = seconds + (_REWRITE if self._live else _LINES)
+        return True
+
+    def show(self, text: str) -> None:
+        if self._live:
+            self._stream.write("\r" + text.ljust(self._width))
+            self._width = len(text)
+        else:
+            self._stream.write(text + "\n")
+        self._stream.flush()
+
+    def close(self) -> None:
+        """Leave the line empty for whatever comes next."""
+        if self._width:
+            self._stream.write("\r" + " " * self._width + "\r")
+            self._stream.flush()
+            self._width = 0
+
+
+class Display(Line):
     """A progress callback: ``display(value, bound, nodes, seconds)``, closed when the search ends.
 
     Examples
@@ -33,34 +65,34 @@ class Display:
     """
 
     def __init__(self, objective: Objective, stream: TextIO | None = None) -> None:
+        super().__init__(stream)
         self._objective = objective
-        self._stream = stream or sys.stderr
-        self._live = self._stream.isatty()
-        self._next = _QUIET
-        self._width = 0
 
     def __call__(self, value: float, bound: float, nodes: int, seconds: float) -> None:
-        if seconds < self._next:
-            return
-        self._next = seconds + (_REWRITE if self._live else _LINES)
-        text = _line(self._objective, value, bound, nodes, seconds)
-        if self._live:
-            self._rewrite(text)
-        else:
-            self._stream.write(text + "\n")
-            self._stream.flush()
+        if self.due(seconds):
+            self.show(_line(self._objective, value, bound, nodes, seconds))
 
-    def close(self) -> None:
-        """Leave the line empty for whatever comes next."""
-        if self._width:
-            self._stream.write("\r" + " " * self._width + "\r")
-            self._stream.flush()
-            self._width = 0
 
-    def _rewrite(self, text: str) -> None:
-        self._stream.write("\r" + text.ljust(self._width))
-        self._stream.flush()
-        self._width = len(text)
+class Count(Line):
+    """Progress of many like things: ``count(done, total, seconds)``.
+
+    Examples
+    --------
+    >>> import io
+    >>> shown = io.StringIO()
+    >>> Count("permutations", shown)(300, 999, 3.0)
+    >>> print(shown.getvalue(), end="")
+    300 of 999 permutations, 3 s, about 7 s to go
+    """
+
+    def __init__(self, what: str, stream: TextIO | None = None) -> None:
+        super().__init__(stream)
+        self._what = what
+
+    def __call__(self, done: int, total: int, seconds: float) -> None:
+        if self.due(seconds):
+            rest = f", about {seconds * (total - done) / done:.0f} s to go" if done else ""
+            self.show(f"{done:,} of {total:,} {self._what}, {seconds:.0f} s{rest}")
 
 
 @contextmanager
@@ -76,6 +108,23 @@ def watching(
             yield display
         finally:
             display.close()
+    elif callable(progress):
+        yield progress
+    else:
+        raise TypeError(f"progress must be True, False or a callable; got {progress!r}")
+
+
+@contextmanager
+def counting(progress: Any, what: str) -> Iterator[Callable[[int, int, float], object]]:
+    """The same for runs that count: a callback of (done, total, seconds)."""
+    if progress is None or progress is False:
+        yield lambda done, total, seconds: None
+    elif progress is True:
+        count = Count(what)
+        try:
+            yield count
+        finally:
+            count.close()
     elif callable(progress):
         yield progress
     else:

@@ -178,6 +178,14 @@ nb::tuple certified_search(const Column& x, const Column& y, int k, const std::s
     return nb::make_tuple(to_tuple(problem, std::move(answer)), looked_at, decided);
 }
 
+// One problem of many stops when the whole batch does. Python is asked by the first worker alone.
+void follow(Control& own, Control& batch, int worker) {
+    own.on_tick = [&batch, worker](const Progress&) {
+        if (worker == 0) batch.look([] { return Progress{}; });
+        return !batch.stopped();
+    };
+}
+
 // T problems over threads, each solved by one thread.
 nb::tuple solve_many(const Matrix& x, const Matrix& y, int k, const std::string& objective,
                      const std::string& method, double tol, double time_limit, int n_jobs,
@@ -203,6 +211,7 @@ nb::tuple solve_many(const Matrix& x, const Matrix& y, int k, const std::string&
             }
             const Problem problem = make_problem(row(x, t), row(y, t), k, chosen, tol, seed, 1);
             Control own(std::max(time_limit - control.seconds(), 0.0));
+            follow(own, control, worker);
             const Answer answer = run(problem, own);
             values[t] = value_of(problem.points, chosen, answer.score);
             bounds[t] = value_of(problem.points, chosen, answer.bound);
@@ -217,6 +226,47 @@ nb::tuple solve_many(const Matrix& x, const Matrix& y, int k, const std::string&
     return nb::make_tuple(to_numpy(std::move(values), {T}), to_numpy(std::move(bounds), {T}),
                           to_numpy(std::move(masks), {T, n}), to_numpy(std::move(statuses), {T}),
                           to_numpy(std::move(nodes), {T}));
+}
+
+// A value that is worse by twice the tolerance: every subset that is at least as good as `value`
+// is surely above it, and is found by the engine's decision form.
+double lowered(const Column& x, const Column& y, int k, const std::string& objective, double value,
+               double tol) {
+    const Objective chosen = objective_named(objective);
+    const Points points = standardise(span(x), span(y), chosen);
+    const double per_score = chosen == Objective::lts ? k : 1;
+    return value_of(points, chosen, score_of(points, chosen, value) - 2 * tol * per_score);
+}
+
+// Of each of T data sets: has it a subset above its own threshold? 1 yes, 0 no, -1 not decided.
+nb::object decide_many(const Matrix& x, const Matrix& y, int k, const std::string& objective,
+                       const Column& above, double tol, double time_limit, int n_jobs,
+                       std::uint64_t seed, int starting_lines) {
+    const Objective chosen = objective_named(objective);
+    const auto count = static_cast<std::int64_t>(x.shape(0));
+    std::vector<std::int8_t> answers(count, -1);
+    Control control(time_limit);
+    const Problem nothing;
+    Watch watch(control, nb::none(), nothing);
+    {
+        nb::gil_scoped_release released;
+        parallel_for(n_jobs, count, [&](int worker, std::int64_t t) {
+            if (worker == 0) control.look([] { return Progress{}; });
+            if (control.stopped()) return false;
+            const Problem problem = make_problem(row(x, t), row(y, t), k, chosen, tol, seed, 1);
+            Control own(std::max(time_limit - control.seconds(), 0.0));
+            follow(own, control, worker);
+            CertifiedOptions options;
+            options.above = score_of(problem.points, chosen, above.data()[t]);
+            options.starting_lines = starting_lines;
+            const CertifiedAnswer answer = certified(problem, options, own);
+            if (answer.decided) answers[t] = answer.inliers.empty() ? 0 : 1;
+            return true;
+        });
+    }
+    watch.rethrow();
+    const auto T = static_cast<std::size_t>(count);
+    return nb::cast(to_numpy(std::move(answers), {T}));
 }
 
 // Value of one given subset, by the accurate formula, and the bound no subset passes.
@@ -242,6 +292,9 @@ NB_MODULE(_core, m) {
           "starts"_a, "starting_lines"_a, "enumerate"_a, "cells"_a);
     m.def("solve_many", &solve_many, "x"_a, "y"_a, "k"_a, "objective"_a, "method"_a, "tol"_a,
           "time_limit"_a, "n_jobs"_a, "seed"_a);
+    m.def("lowered", &lowered, "x"_a, "y"_a, "k"_a, "objective"_a, "value"_a, "tol"_a);
+    m.def("decide_many", &decide_many, "x"_a, "y"_a, "k"_a, "objective"_a, "above"_a, "tol"_a,
+          "time_limit"_a, "n_jobs"_a, "seed"_a, "starting_lines"_a);
     m.def("value", &value, "x"_a, "y"_a, "subset"_a, "objective"_a);
     m.def("instruction_set", [] { return std::string(hot_loops().name); });
     m.def(

@@ -1,0 +1,467 @@
+"""The certified optimum for every k of a range: the curve from which to choose k.
+
+Sizes are taken from the largest down, in short runs. Within a run each search starts from its
+neighbour's subset after one concentration step, which is nearly always the optimum already, so that
+only the proof is left to do. Runs are fixed by the sizes alone and go to threads as wholes: the
+answer does not depend on how many threads there are.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quadsweep import objectives, validation
+from quadsweep.methods import Outcome, Problem
+from quadsweep.methods.certified import search
+from quadsweep.methods.univariate import univariate
+from quadsweep.path_significance import PathSignificance, shuffled_paths
+from quadsweep.progress import counting
+from quadsweep.question import Question, ask
+from quadsweep.result import Result
+from quadsweep.shuffles import Clock
+from quadsweep.significance import Progress, check_pairs
+from quadsweep.suggestions import suggest
+from quadsweep.telling import Told, known, some
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+_MOST_SIZES = 501  # of a default range
+_LONGEST_RUN = 16
+_RULES = {"gain": "largest gain", "elbow": "elbow", "significance": "stands out"}
+_RUNS = 8  # at least so many, where there are as many sizes
+
+
+@dataclass(frozen=True, eq=False)
+class Path(Told):
+    """Optima for many k.
+
+    Attributes
+    ----------
+    k, drop : arrays of ints
+        Points kept, falling, and points dropped.
+    value, bound : arrays of floats
+        The optimum and what no subset of that size passes; NaN where a limit came first.
+    masks : boolean array, one row for every k, as wide as the data given; True for inliers.
+    status : array of strings
+        As in :class:`Result`, each k for itself.
+    slope, intercept : arrays of floats
+        Least squares lines of the inliers.
+    nodes : array of ints
+    objective : str
+    n : int
+        Points considered.
+    noise : PathSignificance or None
+        What shuffled data reach, if that was asked for.
+    seconds : float
+    """
+
+    k: Ints
+    value: Floats
+    bound: Floats
+    masks: Mask
+    status: NDArray[np.str_]
+    slope: Floats
+    intercept: Floats
+    nodes: Ints
+    objective: str
+    n: int
+    seconds: float
+    noise: PathSignificance | None = field(default=None, repr=False)
+    question: Question = field(repr=False, kw_only=True)
+
+    def __len__(self) -> int:
+        return len(self.k)
+
+    @property
+    def drop(self) -> Ints:
+        """Points dropped at each k."""
+        return self.n - self.k
+
+    @property
+    def gap(self) -> Floats:
+        """Distance between value and bound of each."""
+        sense = objectives.get(self.objective).sense
+        gaps: Floats = np.maximum(sense * (self.bound - self.value), 0.0)
+        return gaps
+
+    @property
+    def success(self) -> bool:
+        """True if every answer is proved to be the best."""
+        return bool(np.all(self.status == "optimal"))
+
+    @property
+    def leaving(self) -> list[Ints]:
+        """For each k, the points kept at the k before but not at this one."""
+        return self._changes(self.masks[:-1] & ~self.masks[1:])
+
+    @property
+    def returning(self) -> list[Ints]:
+        """For each k, the points dropped at the k before that are kept again at this one.
+
+        The best subsets are not nested: dropping one more point can bring others back.
+        """
+        return self._changes(~self.masks[:-1] & self.masks[1:])
+
+    def _changes(self, changed: Mask) -> list[Ints]:
+        answered: Mask = self.masks.sum(axis=1) > 0
+        compared = answered[:-1] & answered[1:]
+        none = np.array([], dtype=np.int64)
+        return [none, *(np.flatnonzero(row) for row in changed & compared[:, None])]
+
+    @property
+    def nested(self) -> bool:
+        """True if no dropped point ever comes back."""
+        return all(len(r) == 0 for r in self.returning)
+
+    def result(self, k: int) -> Result:
+        """The answer for one of the sizes, as :func:`solve` gives it."""
+        at = np.flatnonzero(self.k == k)
+        if len(at) == 0 or not self.masks[at[0]].any():
+            raise ValueError(f"the path has no answer for k = {k}; it has {self._range()}")
+        i = int(at[0])
+        inliers = np.flatnonzero(self.masks[i][self.question.points.rows])
+        outcome = Outcome(
+            inliers,
+            float(self.value[i]),
+            float(self.bound[i]),
+            str(self.status[i]),
+            int(self.nodes[i]),
+        )
+        return self.question.result(outcome, int(self.k[i]), "certified", self.seconds / len(self))
+
+    def suggestions(self) -> dict[str, int | None]:
+        """Sizes worth a look, each by a rule; None where the rule finds nothing.
+
+        gain
+            The step that gains most per point dropped: the k it leads to.
+        elbow
+            The k at which the curve rises farthest above the straight line between its two ends,
+            both axes scaled to one. None if the curve never does.
+        significance
+            The k whose value lies most standard deviations of the shuffled values above their mean
+            (below, for objectives to be minimised; ``r2`` and ``r`` on Fisher's scale, artanh r),
+            among those whose p-value, corrected for all sizes looked at, is at most 0.05. None if
+            there are none; left out if the path was made without permutations.
+
+        They are rules of thumb: the first two describe the curve and know nothing of noise.
+        """
+        return suggest(self.k, self.value, objectives.get(self.objective).sense, self.noise)
+
+    def significance(
+        self,
+        *,
+        permutations: int = 199,
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+        seed: int = 0,
+        progress: Progress = False,
+    ) -> PathSignificance:
+        """What the same search reaches on shuffled data, with p-values for every k.
+
+        See :class:`PathSignificance` for the correction for having looked at many k. The cost is
+        that of ``permutations`` more paths.
+        """
+        check_pairs(self.objective)
+        problem = replace(
+            self.question.problem,
+            n_jobs=validation.jobs(n_jobs),
+            seed=validation.whole(seed, "seed", 0),
+        )
+        asked = validation.whole(permutations, "permutations", 1)
+        clock = Clock(validation.seconds(time_limit))
+        with counting(progress, "permutations") as tick:
+            return shuffled_paths(problem, self.k, self.value, asked, clock, tick)
+
+    def lines(self) -> list[tuple[str, str]]:
+        title = objectives.get(self.objective).title
+        known_ = np.flatnonzero(np.isfinite(self.value))
+        proved = int((self.status == "optimal").sum())
+        lines = [("sizes", f"{len(self):,}, from {self._range()} of {self.n:,} points")]
+        if len(known_):
+            first, last = known_[0], known_[-1]
+            lines.append(
+                (
+                    title,
+                    f"{self.value[first]:.6g} with {self.k[first]:,} points kept, "
+                    f"{self.value[last]:.6g} with {self.k[last]:,}",
+                )
+            )
+        lines.append(("certificate", f"{proved:,} of {len(self):,} sizes proved optimal"))
+        for rule, k in self.suggestions().items():
+            lines.append((_RULES[rule], self._suggestion(k)))
+        labels = self.question.given.labels
+        back = sorted({int(i) for r in self.returning for i in r})
+        lines.append(("coming back", some(back, labels) if back else "none: all are nested"))
+        if self.noise is not None:
+            lines += self.noise.lines()[1:]
+        else:
+            lines.append(
+                ("beware", "values rise as points are dropped, in noise too; see significance()")
+            )
+        return lines
+
+    def _suggestion(self, k: int | None) -> str:
+        if k is None:
+            return "no k stands out"
+        value = self.value[self.k == k][0]
+        return f"k = {k:,}, {self.n - k:,} dropped, value {value:.6g}"
+
+    def _range(self) -> str:
+        return f"k = {self.k[0]:,} to {self.k[-1]:,}"
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Value against points dropped, with what noise reaches where that is known."""
+        from quadsweep.plotting.path import plot_path
+
+        return plot_path(self, ax=ax)
+
+    def to_frame(self) -> Any:
+        """One row for every k, in pandas (or polars where that is what there is)."""
+        from quadsweep.frames import table
+
+        columns: dict[str, Any] = {
+            "k": self.k,
+            "drop": self.drop,
+            "value": self.value,
+            "bound": self.bound,
+            "status": self.status,
+            "slope": self.slope,
+            "intercept": self.intercept,
+            "leaving": [r.tolist() for r in self.leaving],
+            "returning": [r.tolist() for r in self.returning],
+        }
+        if self.noise is not None:
+            columns |= {"p_value": self.noise.p_value, "corrected": self.noise.corrected}
+        return table(columns)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        return {
+            "objective": self.objective,
+            "n": self.n,
+            "k": self.k.tolist(),
+            "value": known(self.value),
+            "bound": known(self.bound),
+            "status": self.status.tolist(),
+            "slope": known(self.slope),
+            "intercept": known(self.intercept),
+            "leaving": [r.tolist() for r in self.leaving],
+            "returning": [r.tolist() for r in self.returning],
+            "nested": self.nested,
+            "suggestions": self.suggestions(),
+            "noise": None if self.noise is None else self.noise.to_dict(),
+            "seconds": self.seconds,
+        }
+
+
+def path(
+    x: Any,
+    y: Any = None,
+    *,
+    ks: Sequence[int | float] | None = None,
+    drop: int | float | Sequence[int | float] | None = None,
+    objective: str = "r2",
+    permutations: int = 0,
+    tol: float = 1e-9,
+    time_limit: float | None = None,
+    n_jobs: int | None = None,
+    seed: int = 0,
+    nan_policy: str = "raise",
+    progress: Progress = False,
+) -> Path:
+    """The best subset of every size in a range, each with its proof.
+
+    Parameters
+    ----------
+    x, y, objective, tol, nan_policy :
+        As in :func:`solve`.
+    ks : sequence of ints or shares, optional
+        Sizes to keep.
+    drop : int, share, or sequence of either, optional
+        One number is the most points to drop, and every number from 0 to it is taken; a sequence is
+        the numbers to drop. Left out (with ``ks``): 0 to half of the points, every number up to 501
+        of them, evenly spaced beyond.
+    permutations : int
+        If positive, as many shuffles of y are searched as well (see :meth:`Path.significance`).
+    time_limit : float, optional
+        Seconds for everything. What is finished by then is kept, and so it is after Ctrl-C: sizes
+        that were not reached have status ``time_limit`` or ``interrupted`` and the value NaN.
+    n_jobs : int, optional
+        Threads; None is as many as there are cores. The answer does not depend on it.
+    seed : int
+        For the shuffles, and for methods that draw starting points.
+    progress : bool or callable
+        True shows the count on standard error; a callable is given (done, total, seconds) and may
+        return False to stop.
+
+    Returns
+    -------
+    Path
+
+    Examples
+    --------
+    >>> import quadsweep as qs
+    >>> answer = qs.path([1, 2, 3, 4, 5, 6], [1, 2, 9, 4, 5, 7], drop=2)
+    >>> answer.k
+    array([6, 5, 4])
+    >>> answer.value.round(4)
+    array([0.4066, 0.9797, 1.    ])
+    >>> answer.suggestions()
+    {'gain': 5, 'elbow': 5}
+    """
+    goal = objectives.get(objective)
+    clock = Clock(validation.seconds(time_limit))
+    asked = validation.whole(permutations, "permutations", 0)
+    if asked:
+        check_pairs(objective)
+    question = ask(
+        x, y, 0.999999, None, objective=objective, tol=tol, n_jobs=n_jobs, seed=seed,
+        nan_policy=nan_policy,
+    )  # fmt: skip
+    sizes = _sizes(question.problem.n, ks, drop, goal)
+    with counting(progress, "sizes") as tick:
+        walk = _Walk(question.problem, sizes, clock)
+        walk.go(tick)
+    made = _collect(question, sizes, walk, clock.gone())
+    if not asked or not walk.complete:
+        return made
+    with counting(progress, "permutations") as tick:
+        noise = shuffled_paths(question.problem, made.k, made.value, asked, clock, tick)
+    return replace(made, noise=noise, seconds=clock.gone())
+
+
+def _sizes(n: int, ks: Any, drop: Any, goal: objectives.Objective) -> list[int]:
+    """The sizes meant, falling, each once."""
+    if ks is not None and drop is not None:
+        raise ValueError("give at most one of ks (sizes to keep) and drop; got both")
+    if ks is not None:
+        chosen = [validation.keep_count(n, k, None, goal) for k in _sequence(ks, "ks")]
+    elif drop is None:
+        most = n - max(n - n // 2, min(goal.min_k, n))
+        spread = np.linspace(0, most, min(most + 1, _MOST_SIZES)).round()
+        chosen = [n - int(d) for d in spread]
+    elif np.ndim(drop) == 0:
+        chosen = list(range(validation.keep_count(n, None, drop, goal), n + 1))
+    else:
+        chosen = [validation.keep_count(n, None, d, goal) for d in _sequence(drop, "drop")]
+    return sorted(set(chosen), reverse=True)
+
+
+def _sequence(values: Any, name: str) -> list[Any]:
+    if np.ndim(values) != 1 or isinstance(values, str):
+        raise TypeError(f"{name} must be a sequence of sizes; got {values!r}")
+    if len(values) == 0:
+        raise ValueError(f"{name} must hold at least one size; got none")
+    return list(values)
+
+
+class _Walk:
+    """The searches of a path, over threads."""
+
+    def __init__(self, problem: Problem, sizes: list[int], clock: Clock) -> None:
+        length = max(1, min(_LONGEST_RUN, len(sizes) // _RUNS))
+        self.runs = [sizes[i : i + length] for i in range(0, len(sizes), length)]
+        self.workers = min(problem.n_jobs, len(self.runs))
+        self.problem = replace(
+            problem,
+            n_jobs=max(1, problem.n_jobs // self.workers),
+            callback=lambda *_: not self.stop.is_set(),
+        )
+        self.total, self.clock = len(sizes), clock
+        self.stop = threading.Event()
+        self.outcomes: dict[int, Outcome] = {}
+
+    @property
+    def complete(self) -> bool:
+        return len(self.outcomes) == self.total and not self.stop.is_set()
+
+    def go(self, tick: Callable[[int, int, float], object]) -> None:
+        with ThreadPoolExecutor(self.workers) as pool:
+            try:
+                waiting: set[Future[None]] = {pool.submit(self._run, run) for run in self.runs}
+                while waiting:
+                    done, waiting = wait(waiting, timeout=0.05, return_when=FIRST_COMPLETED)
+                    for future in done:
+                        future.result()
+                    if tick(len(self.outcomes), self.total, self.clock.gone()) is False:
+                        self.stop.set()
+            except KeyboardInterrupt:
+                self.stop.set()
+            except BaseException:
+                self.stop.set()
+                raise
+
+    def _run(self, run: list[int]) -> None:
+        before: Outcome | None = None
+        for k in run:
+            if self.stop.is_set() or self.clock.left() == 0:
+                return
+            problem = replace(self.problem, k=k, time_limit=self.clock.left())
+            if problem.objective.name == "var":
+                self.outcomes[k] = univariate(problem)
+                continue
+            starts = [] if before is None else neighbour(problem, before.inliers)
+            before = search(problem, starts=starts, starting_lines=1 if starts else 0)
+            self.outcomes[k] = before
+
+    def ended(self) -> str:
+        """Why sizes are missing."""
+        return "time_limit" if self.clock.left() == 0 else "interrupted"
+
+
+def neighbour(problem: Problem, inliers: Ints) -> list[Ints]:
+    """A concentration step from a subset of any size to one of size k; none where undefined."""
+    x, y = problem.x, problem.y
+    if len(inliers) < 2 or np.ptp(x[inliers]) == 0 or np.ptp(y[inliers]) == 0:
+        return []
+    p, q, r = problem.objective.gradient(x[inliers], y[inliers])
+    u, w = x - x[inliers].mean(), y - y[inliers].mean()
+    gain = p * u * u + q * u * w + r * w * w
+    if not np.all(np.isfinite(gain)):
+        return []
+    return [np.sort(np.argsort(-gain, kind="stable")[: problem.k])]
+
+
+def _collect(question: Question, sizes: list[int], walk: _Walk, seconds: float) -> Path:
+    points, count = question.points, len(sizes)
+    masks = np.zeros((count, points.given), dtype=bool)
+    numbers = np.full((4, count), np.nan)
+    status, nodes = [walk.ended()] * count, np.zeros(count, dtype=np.int64)
+    for i, k in enumerate(sizes):
+        outcome = walk.outcomes.get(k)
+        if outcome is None:
+            continue
+        status[i], nodes[i] = outcome.status, outcome.nodes
+        if len(outcome.inliers) == 0:
+            continue
+        masks[i, points.rows[outcome.inliers]] = True
+        x, y = points.x[outcome.inliers], points.y[outcome.inliers]
+        a, _, c = objectives.centred_sums(x, y)
+        slope = c / a if a > 0 else np.nan
+        numbers[:, i] = outcome.value, outcome.bound, slope, y.mean() - slope * x.mean()
+    return Path(
+        k=np.array(sizes),
+        value=numbers[0],
+        bound=numbers[1],
+        masks=masks,
+        status=np.array(status),
+        slope=numbers[2],
+        intercept=numbers[3],
+        nodes=nodes,
+        objective=question.problem.objective.name,
+        n=points.n,
+        seconds=seconds,
+        question=question,
+    )

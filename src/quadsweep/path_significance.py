@@ -1,0 +1,238 @@
+"""P-values along a whole path, corrected for having looked at many k.
+
+With the real data as number 0 and shuffles 1..B, let T_i(k) be the optimum of data set i at k. For
+one k, fixed in advance, the p-value is the share of data sets that do at least as well:
+
+    p_i(k) = #{j : T_j(k) >= T_i(k)} / (B + 1)
+
+Whoever looks at many k and picks the best one must be compared with shuffles that may do the same.
+The statistic of a data set is then its smallest p-value, m_i = min over k of p_i(k) (Westfall and
+Young's min-p: a maximum over k of statistics made comparable by their own null), and
+
+    corrected(k) = #{i : m_i <= p_0(k)} / (B + 1).
+
+The data sets 0..B are exchangeable if x and y are independent, so P(min corrected <= u) <= u for
+any dependence between the sizes, with no approximation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quadsweep import _core, objectives
+from quadsweep.methods import Problem
+from quadsweep.methods.choice import choose
+from quadsweep.shuffles import Clock, blocks, shuffled
+from quadsweep.significance import SIGNIFICANT, STATUSES, UNREMARKABLE
+from quadsweep.telling import Told, known
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class PathSignificance(Told):
+    """The optima of shuffled data for every k of a path.
+
+    Attributes
+    ----------
+    k : array of ints
+    observed : array of floats
+        The optima of the data.
+    null : array of shape (shuffles, sizes)
+        The optima of the shuffles; NaN where undefined.
+    p_value : array of floats
+        For one k that was fixed in advance.
+    corrected : array of floats
+        For a k that was picked after looking at all of them.
+    permutations, seed : int
+        Shuffles asked for; ``len(null)`` were made.
+    status : str
+        ``finished``, ``time_limit`` or ``interrupted``.
+    objective : str
+    seconds : float
+    """
+
+    k: Ints
+    observed: Floats
+    null: Floats
+    p_value: Floats
+    corrected: Floats
+    permutations: int
+    seed: int
+    status: str
+    objective: str
+    seconds: float
+
+    @property
+    def overall(self) -> float:
+        """The p-value of the path as a whole: the smallest of the corrected ones."""
+        return float(self.corrected.min())
+
+    @property
+    def distance(self) -> Floats:
+        """Standard deviations of the shuffled values between their mean and the observed one.
+
+        For ``r2`` and ``r`` on Fisher's scale, artanh r, where spreads at different k compare.
+        """
+        if len(self.null) < 2:
+            return np.full(len(self.k), -np.inf)
+        sense = objectives.get(self.objective).sense
+        null, observed = self._scaled(self.null), self._scaled(self.observed)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            far = sense * (observed - null.mean(axis=0)) / null.std(axis=0, ddof=1)
+        return np.where(np.isfinite(far), far, -np.inf)
+
+    def _scaled(self, values: Floats) -> Floats:
+        if self.objective not in ("r2", "r"):
+            return values
+        r = np.sqrt(values) if self.objective == "r2" else values
+        fisher: Floats = np.arctanh(np.clip(r, -1 + 1e-12, 1 - 1e-12))
+        return fisher
+
+    def band(self, share: float = 0.9) -> tuple[Floats, Floats, Floats]:
+        """For every k what shuffled data reach: low, median, high, with ``share`` in between."""
+        tail = (1 - share) / 2
+        if len(self.null) == 0:
+            nothing = np.full(len(self.k), np.nan)
+            return nothing, nothing, nothing
+        low, middle, high = np.quantile(self.null, [tail, 0.5, 1 - tail], axis=0)
+        return low, middle, high
+
+    def verdict(self) -> str:
+        """The overall p-value in words."""
+        at = int(np.argmin(self.corrected))
+        best = f"the most surprising size, k = {self.k[at]:,},"
+        p = f"(p = {self.overall:.3g}, corrected for {len(self.k):,} sizes)"
+        if self.overall > UNREMARKABLE:
+            return f"{best} is unremarkable {p}: noise alone would do as well somewhere on the path"
+        if self.overall > SIGNIFICANT:
+            return f"{best} is borderline {p}"
+        passed = self.k[self.corrected <= SIGNIFICANT]
+        return (
+            f"{best} is more than noise gives {p}; "
+            f"so are {len(passed):,} of {len(self.k):,} sizes, k = {passed.max():,} the largest"
+        )
+
+    def lines(self) -> list[tuple[str, str]]:
+        done = STATUSES[self.status].format(done=len(self.null), asked=self.permutations)
+        return [
+            ("sizes", f"{len(self.k):,}, from k = {self.k[0]:,} to {self.k[-1]:,}"),
+            ("p-value", f"{self.overall:.4g}   (of the path as a whole)"),
+            ("verdict", self.verdict()),
+            ("shuffles", f"{done}, seed {self.seed}"),
+        ]
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Observed values against points kept, over what shuffled data reach."""
+        from quadsweep.plotting.path import plot_path_significance
+
+        return plot_path_significance(self, ax=ax)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        low, middle, high = self.band()
+        return {
+            "objective": self.objective,
+            "k": self.k.tolist(),
+            "observed": known(self.observed),
+            "p_value": known(self.p_value),
+            "corrected": known(self.corrected),
+            "overall": self.overall,
+            "verdict": self.verdict(),
+            "low": known(low),
+            "middle": known(middle),
+            "high": known(high),
+            "permutations": self.permutations,
+            "done": len(self.null),
+            "status": self.status,
+            "seed": self.seed,
+            "seconds": self.seconds,
+        }
+
+
+def shuffled_paths(
+    problem: Problem,
+    k: Ints,
+    observed: Floats,
+    permutations: int,
+    clock: Clock,
+    tick: Callable[[int, int, float], object],
+) -> PathSignificance:
+    """The path of every shuffle; whole shuffles only, so that a limit leaves fewer of them."""
+    start = clock.gone()
+    rng = np.random.default_rng(problem.seed)
+    rows: list[Floats] = []
+    done = 0
+    try:
+        for size in blocks(permutations, problem.n, clock, tick):
+            block = _optima(problem, k, shuffled(problem.y, rng, size), clock)
+            if block is None:
+                break
+            rows.append(block)
+            done += size
+    except KeyboardInterrupt:
+        pass
+    limit = "time_limit" if clock.left() == 0 else "interrupted"
+    null = np.concatenate(rows) if rows else np.empty((0, len(k)))
+    p_value, corrected = corrected_p_values(observed, null, _slack(problem, k, observed), problem)
+    return PathSignificance(
+        k=k,
+        observed=observed,
+        null=null,
+        p_value=p_value,
+        corrected=corrected,
+        permutations=permutations,
+        seed=problem.seed,
+        status="finished" if done == permutations else limit,
+        objective=problem.objective.name,
+        seconds=clock.gone() - start,
+    )
+
+
+def _optima(problem: Problem, k: Ints, ys: Floats, clock: Clock) -> Floats | None:
+    """One row for every shuffle, one column for every k; None if a limit came first."""
+    xs = np.ascontiguousarray(np.broadcast_to(problem.x, ys.shape))
+    name, out = problem.objective.name, np.empty((len(ys), len(k)))
+    for column, size in enumerate(k.tolist()):
+        method = choose("auto", problem.objective, problem.n, size)
+        values, _, masks, codes, _ = _core.solve_many(
+            xs, ys, size, name, method, problem.tol, clock.left(), problem.n_jobs, problem.seed
+        )
+        if not np.all(np.array(_core.STATUSES)[codes] == "optimal"):
+            return None
+        out[:, column] = np.where(masks.any(axis=1), values, np.nan)
+    return out
+
+
+def _slack(problem: Problem, k: Ints, observed: Floats) -> Floats:
+    """Values this close are ties: twice the tolerance, in the objective's units."""
+    p, out = problem, np.zeros(len(k))
+    for i in np.flatnonzero(np.isfinite(observed)):
+        v = float(observed[i])
+        out[i] = abs(v - _core.lowered(p.x, p.y, int(k[i]), p.objective.name, v, p.tol))
+    return out
+
+
+def corrected_p_values(
+    observed: Floats, null: Floats, slack: Floats, problem: Problem
+) -> tuple[Floats, Floats]:
+    """Pointwise and corrected p-values of the first of B + 1 data sets."""
+    everyone = problem.objective.sense * np.vstack([observed, null])
+    everyone = np.where(np.isnan(everyone), -np.inf, everyone)
+    total = len(everyone)
+    p = np.empty_like(everyone)
+    for column, values in enumerate(everyone.T):
+        worse = np.searchsorted(np.sort(values), values - slack[column], side="left")
+        p[:, column] = (total - worse) / total
+    smallest = np.sort(p.min(axis=1))
+    corrected: Floats = np.searchsorted(smallest, p[0] + 1e-12, side="right") / total
+    return p[0], corrected

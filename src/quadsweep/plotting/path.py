@@ -1,0 +1,135 @@
+"""The optimum against the points dropped, over what noise reaches."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quadsweep.objectives import get
+from quadsweep.plotting.canvas import INLIER, LINE, OUTLIER, PALE, axes_or_new, tidy
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from quadsweep.path import Path
+    from quadsweep.path_significance import PathSignificance
+
+Ints = NDArray[np.int64]
+
+_NOISE = "#e4e4e4"
+_MARKS = {"gain": "^", "elbow": "s", "significance": "D"}
+
+
+def plot_path(path: Path, ax: Axes | None = None) -> Axes:
+    """Draw a path.
+
+    Parameters
+    ----------
+    path : Path
+        With ``noise``, the band of nine in ten shuffles is drawn under the curve.
+    ax : matplotlib axes, optional
+        A new figure if left out.
+    """
+    ax = axes_or_new(ax)
+    tidy(ax)
+    if path.noise is not None:
+        _band(ax, path.noise, path.n)
+    _curve(ax, path.drop, path.value)
+    _unproved(ax, path)
+    _suggestions(ax, path)
+    _returning(ax, path)
+    _finish(ax, path.objective, _path_title(path))
+    return ax
+
+
+def plot_path_significance(noise: PathSignificance, ax: Axes | None = None) -> Axes:
+    """The band of the shuffles, the observed values, and where they stand out."""
+    ax = axes_or_new(ax)
+    tidy(ax)
+    n = int(noise.k.max())
+    _band(ax, noise, n)
+    drop = n - noise.k
+    _curve(ax, drop, noise.observed)
+    passed = noise.corrected <= 0.05
+    if passed.any():
+        ax.plot(
+            drop[passed], noise.observed[passed], "o", color=OUTLIER, markersize=4, zorder=4,
+            label="corrected p ≤ 0.05",
+        )  # fmt: skip
+    word = "more than noise gives" if noise.overall <= 0.05 else "within what noise gives"
+    sizes = f"corrected for {len(noise.k):,} sizes, {len(noise.null):,} shuffles"
+    _finish(ax, noise.objective, f"p = {noise.overall:.3g}: {word}\n{sizes}")
+    if n != noise.k[0] or drop[0] == 0:
+        ax.set_xlabel("points dropped")
+    return ax
+
+
+def _curve(ax: Axes, drop: Ints, value: NDArray[np.float64]) -> None:
+    few = len(drop) <= 60
+    ax.plot(
+        drop, value, color=INLIER, linewidth=1.8, marker="o" if few else None, markersize=3.5,
+        label="best subset", zorder=3,
+    )  # fmt: skip
+
+
+def _band(ax: Axes, noise: PathSignificance, n: int) -> None:
+    low, middle, high = noise.band()
+    drop = n - noise.k
+    ax.fill_between(
+        drop, low, high, color=_NOISE, linewidth=0, zorder=0, label="noise, nine cases of ten"
+    )
+    ax.plot(drop, middle, color=PALE, linewidth=1, linestyle=(0, (5, 3)), label="median noise")
+
+
+def _unproved(ax: Axes, path: Path) -> None:
+    open_ = (path.status != "optimal") & np.isfinite(path.value)
+    if open_.any():
+        ax.plot(
+            path.drop[open_], path.bound[open_], "v", color=PALE, markersize=4,
+            label="bound, where the proof is missing",
+        )  # fmt: skip
+
+
+def _suggestions(ax: Axes, path: Path) -> None:
+    """One mark for every suggested size, named by its rules."""
+    rules: dict[int, list[str]] = {}
+    for rule, k in path.suggestions().items():
+        if k is not None:
+            rules.setdefault(k, []).append(rule)
+    for k, names in rules.items():
+        value = float(path.value[path.k == k][0])
+        ax.plot(
+            [path.n - k], [value], _MARKS[names[0]], color=LINE, markeredgecolor="white",
+            markersize=7, zorder=5, label=f"by {' and '.join(names)}: drop {path.n - k:,}",
+        )  # fmt: skip
+
+
+def _returning(ax: Axes, path: Path) -> None:
+    """Ticks along the bottom where a dropped point comes back."""
+    back = [d for d, r in zip(path.drop, path.returning, strict=True) if len(r)]
+    if back:
+        ax.plot(
+            back, np.full(len(back), 0.015), "|", color=OUTLIER, markersize=7,
+            transform=ax.get_xaxis_transform(), clip_on=False, zorder=4,
+            label=f"a dropped point comes back ({len(back):,})",
+        )  # fmt: skip
+
+
+def _finish(ax: Axes, objective: str, title: str) -> None:
+    ax.set_xlabel("points dropped")
+    ax.set_ylabel(f"best {get(objective).title}")
+    ax.set_title(title, loc="left", fontsize=11, color=LINE)
+    ax.legend(fontsize=8, framealpha=0.7, edgecolor="none", loc="best").set_zorder(2.5)
+
+
+def _path_title(path: Path) -> str:
+    proved = int((path.status == "optimal").sum())
+    proof = "all proved optimal" if path.success else f"{proved:,} of {len(path):,} proved optimal"
+    head = f"{len(path):,} sizes of {path.n:,} points, {proof}"
+    if path.noise is None:
+        return head
+    p = path.noise.overall
+    word = "more than noise gives" if p <= 0.05 else "within what noise gives"
+    return f"{head}\np = {p:.3g} with the correction for all sizes: {word}"

@@ -1,0 +1,335 @@
+"""How surprising is the best subset? The same search on data whose columns have nothing in common.
+
+The k best of n points look like a line even in pure noise. So the null is the optimum itself: y is
+shuffled, which keeps both columns' distributions and breaks whatever ties them, and the optimum of
+the shuffled data is found, again with a proof. The p-value is the share of data sets, the real one
+among them, that reach the observed value:
+
+    p = (1 + number of shuffles that reach it) / (1 + number of shuffles).
+
+If x and y are independent (and the rows exchangeable), P(p <= u) <= u for every u.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quadsweep import _core, objectives, validation
+from quadsweep.methods import Problem
+from quadsweep.methods.choice import choose
+from quadsweep.progress import counting
+from quadsweep.question import ask
+from quadsweep.result import Result
+from quadsweep.shuffles import Clock, blocks, shuffled
+from quadsweep.telling import Told, known
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Floats = NDArray[np.float64]
+Progress = bool | Callable[[int, int, float], object]
+
+UNREMARKABLE = 0.1  # above this a p-value is called so
+SIGNIFICANT = 0.05
+_FEW_LINES = 2  # random starts of a decision: most are settled by the first
+
+STATUSES = {
+    "finished": "all {asked:,} shuffles",
+    "stopped_early": "stopped after {done:,} of {asked:,} shuffles: the answer was clear",
+    "time_limit": "the time limit came after {done:,} of {asked:,} shuffles",
+    "interrupted": "interrupted after {done:,} of {asked:,} shuffles",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Significance(Told):
+    """An observed optimum among the optima of shuffled data.
+
+    Attributes
+    ----------
+    p_value : float
+        Share of data sets, the real one included, that reach the observed value.
+    observed : float
+        The optimum of the data.
+    null : array of floats
+        The optimum of each shuffle; empty if only decisions were asked for. Undefined ones are NaN.
+    reached : array of bool
+        For each shuffle, in order, whether its optimum reaches the observed value.
+    permutations : int
+        Shuffles asked for; ``len(reached)`` were made.
+    status : str
+        ``finished``, ``stopped_early``, ``time_limit`` or ``interrupted``.
+    result : Result
+        The observed optimum with its subset and certificate.
+    objective : str
+    n, k, seed : int
+    seconds : float
+    """
+
+    p_value: float
+    observed: float
+    null: Floats
+    reached: NDArray[np.bool_]
+    permutations: int
+    status: str
+    result: Result
+    objective: str
+    n: int
+    k: int
+    seed: int
+    seconds: float = field(repr=False)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Where p would settle with endless shuffles: Clopper and Pearson, 95 percent."""
+        from scipy.stats import beta
+
+        hits, done = int(self.reached.sum()), len(self.reached)
+        low = float(beta.ppf(0.025, hits, done - hits + 1)) if hits else 0.0
+        high = float(beta.ppf(0.975, hits + 1, done - hits)) if hits < done else 1.0
+        return low, high
+
+    def verdict(self) -> str:
+        """The p-value in words."""
+        title = objectives.get(self.objective).title
+        hits, done = int(self.reached.sum()), len(self.reached)
+        count = f"{hits:,} of {done:,} data sets with y shuffled reach it"
+        kept = f"with {self.k:,} of {self.n:,} points kept, {title} = {self.observed:.4g}"
+        if self.p_value > UNREMARKABLE:
+            return f"{kept} is unremarkable: {count}, so noise alone would do as well"
+        if self.p_value > SIGNIFICANT:
+            return f"{kept} is borderline: {count}, so noise alone does as well now and then"
+        return f"{kept} is more than noise gives: {count}"
+
+    def lines(self) -> list[tuple[str, str]]:
+        title = objectives.get(self.objective).title
+        low, high = self.interval
+        lines = [
+            (title, f"{self.observed:.6g}   (the best {self.k:,} of {self.n:,} points)"),
+            ("p-value", f"{self.p_value:.4g}   (95% interval {low:.2g} to {high:.2g})"),
+            ("verdict", self.verdict()),
+        ]
+        defined = self.null[np.isfinite(self.null)]
+        if len(defined):
+            q = np.quantile(defined, [0.05, 0.5, 0.95])
+            lines.append(
+                ("noise", f"{q[1]:.4g}   (nine cases of ten between {q[0]:.4g} and {q[2]:.4g})")
+            )
+        done = STATUSES[self.status].format(done=len(self.reached), asked=self.permutations)
+        lines.append(("shuffles", f"{done}, seed {self.seed}"))
+        if not self.result.success:
+            lines.append(("beware", "the observed value is not proved; a better one lowers p"))
+        return lines
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Histogram of the null with the observed value."""
+        from quadsweep.plotting.significance import plot_significance
+
+        return plot_significance(self, ax=ax)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        return {
+            "objective": self.objective,
+            "n": self.n,
+            "k": self.k,
+            "observed": self.observed,
+            "p_value": self.p_value,
+            "interval": list(self.interval),
+            "verdict": self.verdict(),
+            "permutations": self.permutations,
+            "done": len(self.reached),
+            "reached": int(self.reached.sum()),
+            "null": known(self.null),
+            "status": self.status,
+            "seed": self.seed,
+            "seconds": self.seconds,
+            "result": self.result.to_dict(),
+        }
+
+
+def significance(
+    x: Any,
+    y: Any = None,
+    k: int | float | None = None,
+    *,
+    drop: int | float | None = None,
+    objective: str = "r2",
+    permutations: int = 999,
+    null: str = "values",
+    stop_after: int | None = None,
+    tol: float = 1e-9,
+    time_limit: float | None = None,
+    n_jobs: int | None = None,
+    seed: int = 0,
+    nan_policy: str = "raise",
+    progress: Progress = False,
+) -> Significance:
+    """How often shuffled data have an optimum as good as the observed one.
+
+    Parameters
+    ----------
+    x, y, k, drop, objective, tol, nan_policy :
+        As in :func:`solve`; ``var`` looks at one column alone and has no such test.
+    permutations : int
+        Shuffles of y.
+    null : {"values", "decisions"}
+        ``values`` finds the optimum of every shuffle, for the histogram. ``decisions`` only asks
+        of each whether it reaches the observed value, with the same p-value in a fraction of the
+        time.
+    stop_after : int, optional
+        Stop when so many shuffles have reached the observed value: the p-value is then
+        ``stop_after`` divided by the shuffles made, which keeps the test valid (Besag and Clifford,
+        1991), and where the value is unremarkable it saves nearly all the work.
+    time_limit : float, optional
+        Seconds for everything. The shuffles finished by then count; so they do after Ctrl-C.
+    n_jobs : int, optional
+        Threads; None is as many as there are cores. The answer does not depend on it.
+    seed : int
+        Shuffle number i is the same for every call with this seed and this n.
+    progress : bool or callable
+        True shows the count on standard error; a callable is given (done, total, seconds) and may
+        return False to stop.
+
+    Returns
+    -------
+    Significance
+
+    Notes
+    -----
+    The null keeps both columns' own distributions and assumes nothing else about them. It is a test
+    of independence of x and y: with serial order (time series) rows are not exchangeable and it
+    does not apply. Equal values count as reaching, ties within ``2 * tol`` included.
+
+    Examples
+    --------
+    >>> import numpy as np, quadsweep as qs
+    >>> x, y = np.random.default_rng(2).uniform(size=(2, 30))
+    >>> answer = qs.significance(x, y, k=10, permutations=99)
+    >>> round(answer.observed, 3), answer.p_value
+    (0.955, 0.49)
+    >>> print(answer.verdict().split(":")[0])
+    with 10 of 30 points kept, R² = 0.9551 is unremarkable
+    """
+    clock = Clock(validation.seconds(time_limit))
+    asked = validation.whole(permutations, "permutations", 1)
+    if null not in ("values", "decisions"):
+        raise ValueError(f"null must be 'values' or 'decisions'; got {null!r}")
+    if stop_after is not None:
+        stop_after = validation.whole(stop_after, "stop_after", 1)
+    goal = check_pairs(objective)
+    question = ask(
+        x, y, k, drop, objective=goal, tol=tol, n_jobs=n_jobs, seed=seed, nan_policy=nan_policy
+    )
+    problem = question.problem
+    with counting(progress, "permutations") as tick:
+        result = question.solve(clock.left())
+        sample = _Null(problem, result.value, null == "values", clock)
+        status = _draw(sample, asked, stop_after, tick)
+    reached = np.array(sample.reached, dtype=bool)
+    return Significance(
+        p_value=_p_value(reached, stop_after),
+        observed=result.value,
+        null=np.array(sample.values, dtype=float),
+        reached=reached,
+        permutations=asked,
+        status=status,
+        result=result,
+        objective=goal,
+        n=problem.n,
+        k=problem.k,
+        seed=problem.seed,
+        seconds=clock.gone(),
+    )
+
+
+def check_pairs(objective: str) -> str:
+    """Shuffling y must change something."""
+    if objectives.get(objective).name == "var":
+        raise ValueError("shuffling y needs an objective of both columns; 'var' uses x alone")
+    return objective
+
+
+def _p_value(reached: NDArray[np.bool_], stop_after: int | None) -> float:
+    hits, done = int(reached.sum()), len(reached)
+    if stop_after is not None and hits >= stop_after:
+        return stop_after / done
+    return (1 + hits) / (1 + done)
+
+
+class _Null:
+    """Shuffles solved or decided so far, in order."""
+
+    def __init__(self, problem: Problem, observed: float, values: bool, clock: Clock) -> None:
+        self.problem, self.clock = problem, clock
+        self.rng = np.random.default_rng(problem.seed)
+        self.sense = problem.objective.sense
+        self.least = _core.lowered(
+            problem.x, problem.y, problem.k, problem.objective.name, observed, problem.tol
+        )
+        self.look = self._solve if values else self._decide
+        self.values: list[float] = []
+        self.reached: list[bool] = []
+
+    def take(self, count: int) -> bool:
+        """``count`` more shuffles; False if a limit or Ctrl-C cut them short."""
+        ys = shuffled(self.problem.y, self.rng, count)
+        xs = np.ascontiguousarray(np.broadcast_to(self.problem.x, ys.shape))
+        return self.look(xs, ys)
+
+    def _decide(self, xs: Floats, ys: Floats) -> bool:
+        p = self.problem
+        answers = _core.decide_many(
+            xs, ys, p.k, p.objective.name, np.full(len(ys), self.least), p.tol,
+            self.clock.left(), p.n_jobs, p.seed, _FEW_LINES,
+        )  # fmt: skip
+        good = _leading(answers >= 0)
+        self.reached += (answers[:good] == 1).tolist()
+        return good == len(ys)
+
+    def _solve(self, xs: Floats, ys: Floats) -> bool:
+        p = self.problem
+        method = choose("auto", p.objective, p.n, p.k)
+        values, _, masks, codes, _ = _core.solve_many(
+            xs, ys, p.k, p.objective.name, method, p.tol, self.clock.left(), p.n_jobs, p.seed
+        )
+        good = _leading(np.array(_core.STATUSES)[codes] == "optimal")
+        values = np.where(masks.any(axis=1), values, np.nan)[:good]
+        self.values += values.tolist()
+        self.reached += (self.sense * values > self.sense * self.least).tolist()
+        return good == len(ys)
+
+
+def _leading(good: NDArray[np.bool_]) -> int:
+    """How many from the start are good."""
+    return len(good) if good.all() else int(np.argmin(good))
+
+
+def _draw(
+    sample: _Null, asked: int, stop_after: int | None, tick: Callable[[int, int, float], object]
+) -> str:
+    """Shuffles until there are enough, or a limit, or Ctrl-C; what ended it."""
+    try:
+        for size in blocks(asked, sample.problem.n, sample.clock, tick):
+            whole = sample.take(size)
+            if stop_after is not None and sum(sample.reached) >= stop_after:
+                _cut(sample, stop_after)
+                return "stopped_early"
+            if not whole:
+                break
+    except KeyboardInterrupt:
+        pass
+    if len(sample.reached) == asked:
+        return "finished"
+    return "time_limit" if sample.clock.left() == 0 else "interrupted"
+
+
+def _cut(sample: _Null, stop_after: int) -> None:
+    """Forget what lies beyond the shuffle at which the count was reached."""
+    end = int(np.flatnonzero(sample.reached)[stop_after - 1]) + 1
+    del sample.reached[end:], sample.values[end:]

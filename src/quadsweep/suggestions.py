@@ -1,0 +1,63 @@
+"""Rules of thumb for k, from the curve of the optimum against the points dropped."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from quadsweep.path_significance import PathSignificance
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+LEVEL = 0.05
+
+
+def suggest(
+    k: Ints, value: Floats, sense: int, noise: PathSignificance | None
+) -> dict[str, int | None]:
+    """Each rule's k; the rules are stated in :meth:`quadsweep.path.Path.suggestions`."""
+    finite = np.isfinite(value)
+    sizes, score = k[finite], sense * value[finite]
+    out = {"gain": largest_gain(sizes, score), "elbow": elbow(sizes, score)}
+    if noise is not None:
+        out["significance"] = most_significant(noise)
+    return out
+
+
+def largest_gain(k: Ints, score: Floats) -> int | None:
+    """The k after the step that gains most per point dropped.
+
+    >>> largest_gain(np.array([10, 9, 8]), np.array([0.1, 0.7, 0.8]))
+    9
+    """
+    if len(k) < 2:
+        return None
+    gain = np.diff(score) / -np.diff(k)
+    return int(k[1 + np.argmax(gain)]) if gain.max() > 0 else None
+
+
+def elbow(k: Ints, score: Floats) -> int | None:
+    """The k at which the curve is farthest above the straight line between its ends.
+
+    >>> elbow(np.array([10, 9, 8, 7]), np.array([0.1, 0.3, 0.8, 0.85]))
+    8
+    """
+    if len(k) < 3 or not score[-1] > score[0]:
+        return None
+    across = (k[0] - k) / (k[0] - k[-1])
+    up = (score - score[0]) / (score[-1] - score[0])
+    best = int(np.argmax(up - across))
+    return int(k[best]) if up[best] - across[best] > 1e-12 else None
+
+
+def most_significant(noise: PathSignificance) -> int | None:
+    """The k that stands out most from shuffled data, if any does after the correction."""
+    passed = noise.corrected <= LEVEL
+    if not passed.any():
+        return None
+    distance = np.where(passed, noise.distance, -np.inf)
+    return int(noise.k[np.argmax(distance)])

@@ -1,0 +1,245 @@
+"""Paths: every k as if it were solved alone, whatever came before it."""
+
+import json
+import os
+import signal
+import threading
+
+import naive
+import numpy as np
+import pytest
+from families import FAMILIES
+from matplotlib.figure import Figure
+
+import quadsweep as qs
+from quadsweep import objectives
+from quadsweep.suggestions import elbow, largest_gain
+
+PAIRED = ["r2", "r", "cov", "dv", "tv", "lts"]
+
+
+def noisy_line(n, seed=0, outliers=0.3):
+    rng = np.random.default_rng(seed)
+    x = rng.uniform(size=n)
+    noise = rng.uniform(size=n) < outliers
+    return x, np.where(noise, rng.uniform(size=n), x + 0.1 * rng.normal(size=n))
+
+
+@pytest.mark.parametrize("objective", [*PAIRED, "var"])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_size_has_the_optimum_of_all_its_subsets(family, objective):
+    x, y = FAMILIES[family](np.random.default_rng(5), 8)
+    if objective in ("r2", "r") and family == "constant_column":
+        return
+    answer = qs.path(x, y, objective=objective, drop=8 - naive.MIN_K[objective])
+    for k, value, mask in zip(answer.k, answer.value, answer.masks, strict=True):
+        best = naive.exhaustive(x, y, int(k), objective)
+        if best is None:
+            assert np.isnan(value)
+            continue
+        exact = naive.value_of_score(best[0], objective)
+        scale = 1.0 if objective in ("r2", "r") else np.ptp(x) ** 2 + np.ptp(y) ** 2
+        assert value == pytest.approx(exact, rel=1e-8, abs=3e-9 * scale), (family, k)
+        assert mask.sum() == k
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("family", ["uniform", "normal", "lattice", "duplicated"])
+def test_agrees_with_solving_each_size_alone(family, seed):
+    x, y = FAMILIES[family](np.random.default_rng(seed), 60)
+    answer = qs.path(x, y)
+    assert answer.k.tolist() == list(range(60, 29, -1))
+    assert answer.success
+    for k, value, bound in zip(answer.k, answer.value, answer.bound, strict=True):
+        alone = qs.solve(x, y, int(k))
+        assert value == pytest.approx(alone.value, abs=2e-9), (family, seed, k)
+        assert bound >= alone.value, (family, seed, k)
+        assert bound >= value
+
+
+def test_values_belong_to_the_masks_and_lines_to_the_kept_points():
+    x, y = noisy_line(40)
+    answer = qs.path(x, y)
+    for i, mask in enumerate(answer.masks):
+        assert answer.value[i] == pytest.approx(objectives.get("r2").value(x[mask], y[mask]))
+        slope, intercept = np.polyfit(x[mask], y[mask], 1)
+        assert answer.slope[i] == pytest.approx(slope)
+        assert answer.intercept[i] == pytest.approx(intercept)
+
+
+def test_shows_which_points_leave_and_which_come_back():
+    data = qs.datasets.load("phone-calls")
+    answer = qs.path(data.x, data.y)
+    assert not answer.nested  # six points come back when the seventh is dropped
+    kept = set(range(24))
+    for mask, gone, back in zip(answer.masks, answer.leaving, answer.returning, strict=True):
+        kept = (kept - set(gone.tolist())) | set(back.tolist())
+        assert kept == set(np.flatnonzero(mask).tolist())
+    assert any(len(back) for back in answer.returning)
+
+
+def test_one_clean_outlier_leaves_and_the_rest_is_nested():
+    x = np.arange(10.0)
+    y = x.copy()
+    y[4] = 30
+    answer = qs.path(x, y, drop=1)
+    assert answer.nested
+    assert [gone.tolist() for gone in answer.leaving] == [[], [4]]
+
+
+@pytest.mark.parametrize("family", ["uniform", "lattice"])
+def test_does_not_depend_on_the_number_of_threads(family):
+    x, y = FAMILIES[family](np.random.default_rng(3), 70)
+    one = qs.path(x, y, n_jobs=1, permutations=5, ks=[60, 50, 40])
+    for n_jobs in (2, 5):
+        many = qs.path(x, y, n_jobs=n_jobs, permutations=5, ks=[60, 50, 40])
+        np.testing.assert_array_equal(one.value, many.value)
+        np.testing.assert_array_equal(one.masks, many.masks)
+        np.testing.assert_array_equal(one.noise.null, many.noise.null)
+        np.testing.assert_array_equal(one.noise.corrected, many.noise.corrected)
+
+
+def test_sizes_can_be_given_as_numbers_shares_and_ranges():
+    x, y = noisy_line(20)
+    assert qs.path(x, y).k.tolist() == list(range(20, 9, -1))
+    assert qs.path(x, y, ks=[12, 20, 0.75, 12]).k.tolist() == [20, 15, 12]
+    assert qs.path(x, y, drop=3).k.tolist() == [20, 19, 18, 17]
+    assert qs.path(x, y, drop=0.1).k.tolist() == [20, 19, 18]
+    assert qs.path(x, y, drop=range(0, 9, 4)).drop.tolist() == [0, 4, 8]
+    assert qs.path(x[:4], y[:4]).k.tolist() == [4, 3]
+
+
+def test_a_default_range_of_many_points_is_thinned():
+    x = np.arange(5000.0)
+    answer = qs.path(x, None, objective="var")
+    assert len(answer) == 501
+    assert answer.k[[0, -1]].tolist() == [5000, 2500]
+
+
+def test_one_size_comes_out_as_a_result():
+    x, y = noisy_line(30)
+    x[3] = np.nan
+    answer = qs.path(x, y, nan_policy="omit")
+    alone = qs.solve(x, y, 20, nan_policy="omit")
+    result = answer.result(20)
+    assert result.value == pytest.approx(alone.value, abs=2e-9)
+    assert result.inliers.tolist() == alone.inliers.tolist()
+    assert result.omitted.tolist() == [3]
+    assert answer.masks.shape == (len(answer), 30)
+    with pytest.raises(ValueError, match="no answer for k = 3"):
+        answer.result(3)
+
+
+def test_suggestions_follow_their_rules():
+    k = np.arange(10, 4, -1)
+    score = np.array([0.1, 0.15, 0.6, 0.65, 0.66, 0.67])
+    assert largest_gain(k, score) == 8
+    assert elbow(k, score) == 8
+    assert largest_gain(k[::2], score[::2]) == 8
+    straight = np.linspace(0, 1, 6)
+    assert elbow(k, straight) is None
+    assert largest_gain(k[:1], score[:1]) is None
+    assert largest_gain(k, score[::-1]) is None
+    assert elbow(k, score[::-1]) is None
+
+
+def test_a_line_with_outliers_is_cut_where_they_end():
+    rng = np.random.default_rng(8)
+    x = rng.uniform(size=40)
+    y = x + 0.01 * rng.normal(size=40)
+    y[:7] = rng.uniform(2, 3, size=7)
+    answer = qs.path(x, y, permutations=19)
+    picks = answer.suggestions()
+    assert picks["elbow"] == 33
+    assert picks["gain"] == 33
+    assert picks["significance"] is not None
+    assert answer.noise.overall == pytest.approx(1 / 20)
+
+
+def test_noise_suggests_no_size():
+    x, y = np.random.default_rng(4).uniform(size=(2, 24))
+    answer = qs.path(x, y, permutations=39)
+    assert answer.suggestions()["significance"] is None
+    assert "unremarkable" in answer.summary()
+
+
+def test_a_callback_can_stop_it_and_what_is_finished_is_kept():
+    x, y = noisy_line(400)
+    seen = []
+
+    def enough(done, total, seconds):
+        seen.append((done, total))
+        return done < 3
+
+    answer = qs.path(x, y, n_jobs=2, progress=enough)
+    assert seen[-1][1] == 201
+    finished = answer.status == "optimal"
+    assert 3 <= finished.sum() < 201
+    assert set(answer.status[~finished]) == {"interrupted"}
+    assert np.isfinite(answer.value[finished]).all()
+    assert not answer.success
+
+
+def test_no_time_gives_no_answers_and_says_so():
+    x, y = noisy_line(30)
+    answer = qs.path(x, y, time_limit=0)
+    assert set(answer.status) == {"time_limit"}
+    assert np.isnan(answer.value).all()
+    assert "0 of 16 sizes proved" in answer.summary()
+    json.dumps(answer.to_dict())
+
+
+def test_ctrl_c_returns_what_is_finished():
+    x, y = noisy_line(3000)
+    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    answer = qs.path(x, y, drop=1500)
+    assert "interrupted" in set(answer.status)
+
+
+def test_a_callback_that_fails_is_heard():
+    x, y = noisy_line(300)
+
+    def broken(done, total, seconds):
+        raise ZeroDivisionError("in the callback")
+
+    with pytest.raises(ZeroDivisionError):
+        qs.path(x, y, progress=broken)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "says"),
+    [
+        ({"ks": []}, ValueError, "ks must hold at least one size; got none"),
+        ({"drop": range(0)}, ValueError, "drop must hold at least one size; got none"),
+        ({"ks": [5], "drop": 2}, ValueError, "at most one of ks"),
+        ({"ks": 5}, TypeError, "ks must be a sequence of sizes; got 5"),
+        ({"ks": [2]}, ValueError, "r2 needs between 3 and n = 6"),
+        ({"ks": [7]}, ValueError, "keeps 7 of 6 points"),
+        ({"drop": 4}, ValueError, "keeps 2 of 6 points"),
+        ({"permutations": -1}, ValueError, "permutations must be at least 0"),
+        ({"objective": "var", "permutations": 9}, ValueError, "'var' uses x alone"),
+        ({"objective": "best"}, ValueError, "objective must be one of"),
+        ({"progress": 3}, TypeError, "progress must be"),
+    ],
+)
+def test_bad_input_is_refused_in_one_sentence(options, error, says):
+    with pytest.raises(error, match=says):
+        qs.path([1, 2, 3, 4, 5, 7], [1, 2, 9, 4, 5, 6], **options)
+
+
+def test_it_tells_itself_as_text_html_json_frame_and_picture():
+    x, y = noisy_line(20)
+    answer = qs.path(x, y, permutations=9)
+    assert "elbow" in answer.summary()
+    assert answer._repr_html_().startswith("<table>")
+    told = json.loads(json.dumps(answer.to_dict()))
+    assert told["k"] == answer.k.tolist()
+    assert told["noise"]["corrected"] == answer.noise.corrected.tolist()
+    frame = answer.to_frame()
+    assert frame["value"].tolist() == answer.value.tolist()
+    ax = Figure().subplots()
+    assert answer.plot(ax=ax) is ax
+    curve = next(line for line in ax.lines if line.get_label() == "best subset")
+    np.testing.assert_array_equal(curve.get_ydata(), answer.value)
+    assert answer.noise.plot(ax=Figure().subplots()) is not None
+    assert "all 9 shuffles" in answer.noise.summary()

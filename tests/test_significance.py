@@ -1,0 +1,228 @@
+"""Permutation tests: exact, valid, reproducible, and plain-spoken."""
+
+import json
+
+import naive
+import numpy as np
+import pytest
+from families import FAMILIES
+from matplotlib.figure import Figure
+
+import quadsweep as qs
+from quadsweep import _core
+from quadsweep.methods import Problem
+from quadsweep.objectives import get
+from quadsweep.path_significance import corrected_p_values
+
+OBJECTIVES = ["r2", "r", "cov", "dv", "tv", "lts"]
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("family", [f for f in FAMILIES if f != "constant_column"])
+def test_decisions_agree_with_enumeration(family, objective):
+    rng = np.random.default_rng(11)
+    x, y = FAMILIES[family](rng, 8)
+    ys = np.array([rng.permutation(y) for _ in range(6)])
+    xs = np.tile(x, (6, 1))
+    observed = naive.value_of_score(naive.exhaustive(x, y, 5, objective)[0], objective)
+    above = _core.lowered(x, y, 5, objective, observed, 1e-9)
+    answers = _core.decide_many(
+        xs, ys, 5, objective, np.full(6, above), 1e-9, np.inf, 2, 0, 2
+    )  # fmt: skip
+    expected = [naive.passes(x, row, 5, objective, above) for row in ys]
+    assert answers.tolist() == expected
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("family", ["uniform", "lattice", "duplicated"])
+def test_decisions_and_values_give_the_same_p_value(family, objective):
+    x, y = FAMILIES[family](np.random.default_rng(2), 24)
+    options = {"k": 15, "objective": objective, "permutations": 60}
+    values = qs.significance(x, y, **options)
+    decisions = qs.significance(x, y, null="decisions", **options)
+    assert values.reached.tolist() == decisions.reached.tolist()
+    assert values.p_value == decisions.p_value == (1 + values.reached.sum()) / 61
+    assert len(values.null) == 60
+    assert len(decisions.null) == 0
+
+
+def test_the_null_is_the_optimum_of_each_shuffle():
+    x, y = np.random.default_rng(0).normal(size=(2, 30))
+    answer = qs.significance(x, y, 20, permutations=10, seed=7)
+    rng = np.random.default_rng(7)
+    for value in answer.null:
+        assert value == pytest.approx(qs.solve(x, rng.permutation(y), 20).value, abs=2e-9)
+
+
+def test_an_equal_value_counts_as_reaching():
+    x = np.array([0.0, 0, 0, 0, 1, 1, 1, 1])
+    answer = qs.significance(x, x, 8, permutations=200)
+    rng = np.random.default_rng(0)
+    ties = sum(abs(np.corrcoef(x, rng.permutation(x))[0, 1]) > 0.99 for _ in range(200))
+    assert answer.reached.sum() == ties > 0
+
+
+@pytest.mark.parametrize("null", ["values", "decisions"])
+def test_does_not_depend_on_the_number_of_threads(null):
+    x, y = np.random.default_rng(1).uniform(size=(2, 50))
+    one = qs.significance(x, y, 35, permutations=80, null=null, n_jobs=1)
+    for n_jobs in (2, 5):
+        many = qs.significance(x, y, 35, permutations=80, null=null, n_jobs=n_jobs)
+        assert many.p_value == one.p_value
+        np.testing.assert_array_equal(many.null, one.null)
+        np.testing.assert_array_equal(many.reached, one.reached)
+
+
+def test_another_seed_gives_other_shuffles():
+    x, y = np.random.default_rng(1).uniform(size=(2, 20))
+    zero, one = (qs.significance(x, y, 12, permutations=20, seed=s) for s in (0, 1))
+    assert zero.null.tolist() != one.null.tolist()
+
+
+@pytest.mark.parametrize("null", ["values", "decisions"])
+def test_stopping_early_cuts_the_full_run_at_the_right_shuffle(null):
+    x, y = np.random.default_rng(3).uniform(size=(2, 40))
+    full = qs.significance(x, y, 20, permutations=300, null=null)
+    assert full.status == "finished"
+    early = qs.significance(x, y, 20, permutations=300, null=null, stop_after=5)
+    assert early.status == "stopped_early"
+    end = len(early.reached)
+    assert early.reached.tolist() == full.reached[:end].tolist()
+    assert early.reached.sum() == 5
+    assert early.reached[-1]
+    assert early.p_value == 5 / end
+    assert early.null.tolist() == full.null[:end].tolist()
+
+
+def test_stopping_early_changes_nothing_where_few_reach():
+    x = np.linspace(0, 1, 40)
+    y = x + 0.05 * np.random.default_rng(0).normal(size=40)
+    answer = qs.significance(x, y, 30, permutations=50, stop_after=5)
+    assert answer.status == "finished"
+    assert answer.p_value == 1 / 51
+
+
+def p_values_of_noise(draw, count, permutations, **options):
+    out = []
+    for seed in range(count):
+        x, y = draw(np.random.default_rng([5, seed]))
+        answer = qs.significance(
+            x, y, 9, permutations=permutations, null="decisions", seed=seed, n_jobs=1, **options
+        )
+        out.append(answer.p_value)
+    return np.array(out)
+
+
+def test_p_values_of_noise_are_uniform():
+    """400 p-values on a grid of 20: within 1.63 / sqrt(400) = 0.082 of uniform, the 1% bound."""
+    p = p_values_of_noise(lambda rng: rng.uniform(size=(2, 16)), 400, 19)
+    grid = np.arange(1, 21) / 20
+    share = (p[:, None] <= grid + 1e-12).mean(axis=0)
+    assert np.abs(share - grid).max() < 1.63 / np.sqrt(400)
+
+
+@pytest.mark.parametrize("options", [{}, {"stop_after": 3}])
+def test_p_values_of_tied_noise_are_never_too_small(options):
+    """Ties make p larger than uniform, not smaller: one-sided 1% bound, 1.52 / sqrt(300)."""
+    p = p_values_of_noise(lambda rng: rng.integers(0, 6, (2, 16)) + 0.0, 300, 19, **options)
+    grid = np.arange(1, 21) / 20
+    share = (p[:, None] <= grid + 1e-12).mean(axis=0)
+    assert (share - grid).max() < 1.52 / np.sqrt(300)
+
+
+def test_p_values_of_whole_paths_of_noise_are_uniform_enough():
+    """The overall p-value must not be too small, although ten sizes were looked at."""
+    overall, pointwise = [], []
+    for seed in range(200):
+        x, y = np.random.default_rng([6, seed]).uniform(size=(2, 12))
+        noise = qs.path(x, y, ks=range(4, 13), permutations=19, seed=seed).noise
+        overall.append(noise.overall)
+        pointwise.append(noise.p_value.min())
+    grid = np.arange(1, 21) / 20
+    share = (np.array(overall)[:, None] <= grid + 1e-12).mean(axis=0)
+    assert np.abs(share - grid).max() < 1.63 / np.sqrt(200) + 0.05
+    assert np.mean(np.array(pointwise) <= 0.1) > 0.2  # without the correction they are too small
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_corrected_p_values_agree_with_their_definition(seed):
+    rng = np.random.default_rng(seed)
+    table = rng.integers(0, 6, size=(15, 4)) + 0.0
+    slack = np.array([0.0, 1e-9, 0.0, 1.0])
+    problem = Problem(np.zeros(4), np.zeros(4), 3, get("r2"))
+    p, corrected = corrected_p_values(table[0], table[1:], slack, problem)
+    np.testing.assert_allclose(p, naive.pointwise_p_values(table.tolist(), slack)[0])
+    np.testing.assert_allclose(corrected, naive.corrected_p_values(table.tolist(), slack))
+    minimised = Problem(np.zeros(4), np.zeros(4), 3, get("lts"))
+    flipped = corrected_p_values(-table[0], -table[1:], slack, minimised)
+    np.testing.assert_allclose(flipped[1], corrected)
+
+
+def test_a_splendid_r2_of_uniform_noise_is_called_unremarkable():
+    x, y = np.random.default_rng(2024).uniform(size=(2, 50))
+    answer = qs.significance(x, y, 18, permutations=199)
+    assert answer.observed > 0.8
+    assert answer.p_value > 0.1
+    assert "is unremarkable" in answer.verdict()
+    assert "noise alone would do as well" in answer.summary()
+
+
+def test_a_line_is_called_more_than_noise():
+    x = np.linspace(0, 1, 50)
+    y = x + 0.1 * np.random.default_rng(0).normal(size=50)
+    answer = qs.significance(x, y, 40, permutations=99)
+    assert answer.p_value == 0.01
+    assert "more than noise gives: 0 of 99" in answer.verdict()
+    assert answer.interval[0] == 0
+    assert 0.03 < answer.interval[1] < 0.05
+
+
+def test_limits_keep_the_shuffles_made_so_far():
+    x, y = np.random.default_rng(0).uniform(size=(2, 60))
+    stopped = qs.significance(x, y, 40, permutations=500, progress=lambda done, *_: done < 20)
+    assert stopped.status == "interrupted"
+    assert 20 <= len(stopped.reached) < 500
+    assert stopped.p_value == (1 + stopped.reached.sum()) / (1 + len(stopped.reached))
+    none = qs.significance(x, y, 40, permutations=500, time_limit=0)
+    assert none.status == "time_limit"
+    assert none.p_value == 1.0
+    assert "not proved" in none.summary()
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "says"),
+    [
+        ({"permutations": 0}, ValueError, "permutations must be at least 1; got 0"),
+        ({"permutations": 9.5}, TypeError, "permutations must be a whole number"),
+        ({"stop_after": 0}, ValueError, "stop_after must be at least 1"),
+        ({"null": "none"}, ValueError, "null must be 'values' or 'decisions'"),
+        ({"objective": "var"}, ValueError, "'var' uses x alone"),
+        ({"k": None}, ValueError, "exactly one of k"),
+        ({"k": 2}, ValueError, "r2 needs between 3"),
+        ({"seed": -1}, ValueError, "seed must be at least 0"),
+    ],
+)
+def test_bad_input_is_refused_in_one_sentence(options, error, says):
+    with pytest.raises(error, match=says):
+        qs.significance([1, 2, 3, 4], [1, 2, 4, 3], **{"k": 3, **options})
+
+
+def test_a_constant_column_is_named():
+    with pytest.raises(ValueError, match="y is constant"):
+        qs.significance([1, 2, 3, 4], [1, 1, 1, 1], 3)
+
+
+def test_it_tells_itself_as_text_html_json_and_picture():
+    x, y = np.random.default_rng(0).uniform(size=(2, 20))
+    answer = qs.significance(x, y, 12, permutations=49)
+    assert answer._repr_html_().startswith("<table>")
+    told = json.loads(json.dumps(answer.to_dict()))
+    assert told["p_value"] == answer.p_value
+    assert len(told["null"]) == 49
+    ax = Figure().subplots()
+    assert answer.plot(ax=ax) is ax
+    assert sum(patch.get_height() for patch in ax.patches) >= 49
+    assert any(line.get_xdata()[0] == answer.observed for line in ax.lines)
+    decisions = qs.significance(x, y, 12, permutations=9, null="decisions")
+    with pytest.raises(ValueError, match="no values to draw"):
+        decisions.plot()
