@@ -88,10 +88,10 @@ def table(found: dict[tuple[str, str, int], Counterexample], attempts: int) -> T
         ["Objective", "Lift", *(f"k = {k}" for k in KEPT), "least n"],
         rows,
         [
-            f"The search made {attempts} crowd(s) of constructions for each n up to {LARGEST}, with "
-            f"at most {MOST_SUBSETS} subsets, from seed 0. A dash says that it found none, not that "
-            "there is none. Each one found was proved in rational arithmetic; the points are in "
-            f"`{NAME}.json`.",
+            f"The search made {attempts} crowd(s) of constructions for each n up to {LARGEST} "
+            f"that has at most {MOST_SUBSETS} subsets, from seed 0. A dash says that it found "
+            "none, not that there is none. Each one found was proved in rational arithmetic; the "
+            f"points are in `{NAME}.json`.",
             "Made by `python -m quadsweep.experiments.counterexample_sizes --out DIRECTORY`.",
         ],
     )
