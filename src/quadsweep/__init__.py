@@ -10,6 +10,7 @@ from quadsweep.audit import Audit, audit
 from quadsweep.batch import BatchResult, solve_many
 from quadsweep.conic import Conic
 from quadsweep.custom import naive_sweep
+from quadsweep.influence import InfluenceCurve, influence_curve
 from quadsweep.path import Path, path
 from quadsweep.path_significance import PathSignificance
 from quadsweep.result import Result
@@ -23,6 +24,7 @@ __all__ = [
     "Audit",
     "BatchResult",
     "Conic",
+    "InfluenceCurve",
     "Path",
     "PathSignificance",
     "Result",
@@ -31,6 +33,7 @@ __all__ = [
     "__version__",
     "audit",
     "datasets",
+    "influence_curve",
     "naive_sweep",
     "path",
     "separate",

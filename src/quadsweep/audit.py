@@ -5,7 +5,8 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +14,8 @@ from numpy.typing import NDArray
 
 from quadsweep import frames, objectives, validation
 from quadsweep.auditing import claims
-from quadsweep.auditing.claims import Question
+from quadsweep.auditing.baselines import Approximation, approximations
+from quadsweep.auditing.claims import Question, Terms
 from quadsweep.auditing.decisions import Asker
 from quadsweep.auditing.fit import Fit, fit
 from quadsweep.auditing.least import Least
@@ -22,7 +24,7 @@ from quadsweep.progress import watching
 from quadsweep.validation import Sample
 
 if TYPE_CHECKING:
-    pass
+    from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -35,7 +37,7 @@ PROOF = {
     "time_limit": "the time limit stopped the proof",
     "interrupted": "interrupted before the proof was complete",
 }
-_REMOVALS = Objective(
+REMOVALS = Objective(
     "removals", "rows removed", -1, "", 1, False, False, False,
     lambda a, b, c, k: math.nan, lambda a, b, c: (0.0, 0.0, 0.0),
 )  # fmt: skip
@@ -108,7 +110,9 @@ class Audit:
 
     def summary(self) -> str:
         """The answer, what changes, and how sure we are, as text."""
-        lines = "\n".join(f"{name + ':':<14}{text}" for name, text in self.lines())
+        rows = self.lines()
+        width = max(len(name) for name, _ in rows) + 2
+        lines = "\n".join(f"{name + ':':<{width}}{text}" for name, text in rows)
         return f"{self.message}\n\n{lines}"
 
     def lines(self) -> list[tuple[str, str]]:
@@ -117,6 +121,11 @@ class Audit:
         if self.after is not None:
             lines += [("without them", _describe(self.after)), ("removed", self._some())]
         lines.append(("certificate", PROOF[self.status].format(max_drop=self.max_drop)))
+        if self.upper != 0:
+            lines += [
+                (a.method, f"{a.verdict(self.lower, self.upper)} (an approximation)")
+                for a in self.approximations
+            ]
         lines.append(("search", f"{self.nodes:,} nodes, {self.seconds:.3g} s"))
         return lines
 
@@ -125,6 +134,20 @@ class Audit:
         shown = ", ".join(str(i if self.labels is None else self.labels[i]) for i in rows)
         more = len(self.outliers) - most
         return f"{shown}, and {more:,} more" if more > 0 else shown or "none"
+
+    @cached_property
+    def approximations(self) -> tuple[Approximation, ...]:
+        """What the usual approximations make of it; computed when first looked at."""
+        used = np.isfinite(self.x)
+        terms = Terms(self.level, self.threshold, self.tol)
+        question = claims.CLAIMS[self.claim](self.x[used], self.y[used], self.before, terms)
+        return approximations(question.sides, self.max_drop)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """The rows removed, and the line with and without them."""
+        from quadsweep.plotting.audit import plot_audit
+
+        return plot_audit(self, ax=ax)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
@@ -146,6 +169,7 @@ class Audit:
             if isinstance(self.threshold, tuple)
             else self.threshold,
             "tol": self.tol,
+            "approximations": [asdict(a) for a in self.approximations] if self.upper != 0 else [],
             "nodes": self.nodes,
             "seconds": self.seconds,
         }
@@ -223,9 +247,9 @@ def audit(
     """
     build = claims.get(claim)
     given = frames.unpack(x, y)
-    points = _sample(given, nan_policy)
+    points = clean_sample(given, nan_policy)
     terms = claims.terms(claim, level, threshold, validation.tolerance(tol))
-    most = _max_drop(max_drop, points.n)
+    most = drop_limit(max_drop, points.n)
     limits = Limits(
         validation.seconds(time_limit), validation.jobs(n_jobs), validation.whole(seed, "seed", 0)
     )
@@ -296,7 +320,7 @@ def _answer(question: Question, most: int, limits: Limits, progress: Any) -> Kno
         nonlocal upper, lower
         upper, lower = math.nan if least.upper is None else least.upper, least.lower
 
-    with watching(progress, _REMOVALS) as callback:
+    with watching(progress, REMOVALS) as callback:
 
         def report(nodes: int, seconds: float) -> object:
             return callback(upper, lower, nodes, seconds) if callback else None
@@ -312,7 +336,7 @@ def _answer(question: Question, most: int, limits: Limits, progress: Any) -> Kno
     return Known(least.lower, least.upper, least.kept, least.status, asker.nodes, asker.seconds)
 
 
-def _sample(given: frames.Columns, nan_policy: str) -> Sample:
+def clean_sample(given: frames.Columns, nan_policy: str) -> Sample:
     r = objectives.get("r")
     points = validation.sample(given.x, given.y, r, nan_policy)
     if points.n < FEWEST_KEPT + 1:
@@ -321,7 +345,7 @@ def _sample(given: frames.Columns, nan_policy: str) -> Sample:
     return points
 
 
-def _max_drop(max_drop: Any, n: int) -> int:
+def drop_limit(max_drop: Any, n: int) -> int:
     if max_drop is None:
         return n - FEWEST_KEPT
     most = validation.count(max_drop, "max_drop", n)

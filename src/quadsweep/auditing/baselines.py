@@ -1,0 +1,174 @@
+"""The usual approximations, to compare with: neither proves anything.
+
+``one_step``  orders the rows by their influence on all rows together (AMIP): to first order the
+              effect of a group is the sum of its rows' effects. One pass, no refit.
+``greedy``    removes the row that moves the statistic most, refits, and goes on.
+
+Both fail where rows mask one another: two outliers together may hide what neither does alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quadsweep.auditing.exact import Points
+from quadsweep.auditing.sides import Side, Strong, Threshold, Tilt, Weak, pull_on_r
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+# Rows times refits after which the greedy method gives up.
+_MOST_WORK = 10**8
+
+
+@dataclass(frozen=True)
+class Approximation:
+    """What an approximation makes of a claim.
+
+    Attributes
+    ----------
+    method : str
+    predicted : int or None
+        How many rows it says are needed (greedy predicts nothing it has not tried).
+    needed : int or None
+        How many rows, in its order, really break the claim; None if it never gets there.
+    tried : int
+        How many rows it was allowed to remove.
+    """
+
+    method: str
+    predicted: int | None
+    needed: int | None
+    tried: int
+
+    def verdict(self, lower: int, upper: int | None) -> str:
+        """How it compares with the least number, as far as that is known."""
+        parts = []
+        if self.predicted is not None and self.predicted < (self.needed or math.inf):
+            parts.append(f"says {self.predicted:,}, which is not enough")
+        elif self.predicted is None and self.method == ONE_STEP:
+            parts.append("says it cannot be done")
+        if self.needed is None:
+            parts.append(f"fails within {self.tried:,} rows")
+        elif upper is not None and self.needed == upper == lower:
+            parts.append(f"needs {self.needed:,}, the least")
+        elif upper is not None and self.needed > upper:
+            parts.append(f"needs {self.needed:,}, {self.needed - upper:,} too many")
+        else:
+            parts.append(f"needs {self.needed:,}")
+        return "; ".join(parts)
+
+
+ONE_STEP, GREEDY = "one-step influence (AMIP)", "greedy removal"
+
+
+def approximations(sides: Sequence[Side], max_drop: int) -> tuple[Approximation, Approximation]:
+    """Both, each by the side of the claim that it finds easier."""
+    return (
+        _easier([one_step(side, max_drop) for side in sides]),
+        _easier([greedy(side, max_drop) for side in sides]),
+    )
+
+
+def _easier(tried: list[Approximation]) -> Approximation:
+    return min(tried, key=lambda a: (a.needed or math.inf, a.predicted or math.inf))
+
+
+def one_step(side: Side, max_drop: int) -> Approximation:
+    """Influences at all rows, added up."""
+    points = side.points
+    everyone = np.arange(points.n)
+    a, b, c = points.floating(everyone)
+    if isinstance(side, Tilt):
+        u, w = points.x - points.x.mean(), points.y - points.y.mean()
+        effect = -side.sign * u * (w - c / a * u) / a
+        start = side.sign * (c / a - side.beta)
+        past = np.zeros(max_drop)
+    else:
+        way, limit = _way_and_limit(side)
+        effect = -way * pull_on_r(points, everyone)
+        start = way * c / math.sqrt(a) / math.sqrt(b)
+        past = np.array([limit(points.n - m) for m in range(1, max_drop + 1)])
+    order = np.argsort(-effect, kind="stable")
+    reached = np.flatnonzero(start + np.cumsum(effect[order])[:max_drop] > past)
+    predicted = int(reached[0]) + 1 if len(reached) else None
+    return Approximation(ONE_STEP, predicted, _first_that_breaks(side, order, max_drop), max_drop)
+
+
+def _way_and_limit(side: Side) -> tuple[int, Threshold]:
+    """The claim breaks where way * r exceeds the limit, as far as one number can say."""
+    if isinstance(side, Weak):
+        return -1, lambda k: -side.threshold(k)
+    assert isinstance(side, Strong)
+    return side.sign, side.threshold
+
+
+def _first_that_breaks(side: Side, order: Ints, max_drop: int) -> int | None:
+    """The first m for which removing the first m rows breaks the claim."""
+    points = side.points
+    near = _statistics_without_first(points, order, max_drop)
+    for m in np.flatnonzero(_may_break(side, *near)) + 1:
+        if side.broken(np.sort(order[m:])):
+            return int(m)
+    return None
+
+
+def _statistics_without_first(
+    points: Points, order: Ints, max_drop: int
+) -> tuple[Ints, Floats, Floats, Floats]:
+    """k, a, b, c after removing the first 1, 2, ... rows, by adding up from the other end."""
+    x, y = (v[order[::-1]] - v.mean() for v in (points.x, points.y))
+    k = np.arange(1, points.n + 1)
+    sx, sy = np.cumsum(x), np.cumsum(y)
+    a, b, c = (
+        np.cumsum(x * x) - sx * sx / k,
+        np.cumsum(y * y) - sy * sy / k,
+        np.cumsum(x * y) - sx * sy / k,
+    )
+    rows = points.n - 1 - np.arange(1, max_drop + 1)
+    return k[rows], a[rows], b[rows], c[rows]
+
+
+def _may_break(side: Side, k: Ints, a: Floats, b: Floats, c: Floats) -> NDArray[np.bool_]:
+    """Not clearly unbroken, in floating point; NaN may be anything."""
+    slack = 1e-6
+    with np.errstate(divide="ignore", invalid="ignore"):
+        r = c / np.sqrt(np.abs(a)) / np.sqrt(np.abs(b))
+        if isinstance(side, Tilt):
+            return np.asarray(~(side.sign * (c - side.beta * a) < -slack * np.sqrt(np.abs(a * b))))
+        way, limit = _way_and_limit(side)
+        past = way * r - np.array([limit(int(i)) for i in k])
+        return np.asarray(~(past < -slack))
+
+
+def greedy(side: Side, max_drop: int) -> Approximation:
+    """One row at a time, with refit."""
+    kept = np.arange(side.points.n)
+    tried = min(max_drop, max(1, _MOST_WORK // side.points.n))
+    for m in range(1, tried + 1):
+        kept = np.delete(kept, _best_to_remove(side, kept))
+        if side.broken(kept):
+            return Approximation(GREEDY, None, m, tried)
+    return Approximation(GREEDY, None, None, tried)
+
+
+def _best_to_remove(side: Side, kept: Ints) -> int:
+    """The row whose absence moves the statistic most, from the sums without each."""
+    points, k = side.points, len(kept)
+    a, b, c = points.floating(kept)
+    x, y = points.x[kept], points.y[kept]
+    u, w = x - x.mean(), y - y.mean()
+    f = k / (k - 1)
+    a, b, c = a - f * u * u, b - f * w * w, c - f * u * w
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if isinstance(side, Tilt):
+            score = side.sign * c / a
+        else:
+            r = c / np.sqrt(a) / np.sqrt(b)
+            score = -np.abs(r) if isinstance(side, Weak) else _way_and_limit(side)[0] * r
+    return int(np.argmax(np.where(np.isfinite(score), score, -np.inf)))

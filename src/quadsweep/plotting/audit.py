@@ -1,0 +1,107 @@
+"""An audit on the data, and the funnel of the influence curve."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from quadsweep.plotting.canvas import INLIER, LINE, OUTLIER, PALE, REGION, axes_or_new, tidy
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from quadsweep.audit import Audit
+    from quadsweep.auditing.fit import Fit
+    from quadsweep.influence import InfluenceCurve
+
+_MOST_LABELS = 15
+_MANY = 5_000
+_TITLES = {"slope": "slope", "r": "correlation r", "r2": "R²"}
+
+
+def plot_audit(audit: Audit, ax: Axes | None = None) -> Axes:
+    """The rows removed, and the line with and without them.
+
+    Parameters
+    ----------
+    audit : Audit
+    ax : matplotlib axes, optional
+        A new figure if left out.
+    """
+    ax = axes_or_new(ax)
+    tidy(ax)
+    kept, gone = audit.mask, audit.outliers
+    size = float(np.clip(3000 / audit.n, 2, 34))
+    edges = 0.6 if audit.n <= 300 else 0.0
+    for rows, marker, color, label in (
+        (np.flatnonzero(kept), "o", INLIER, "kept"),
+        (gone, "X", OUTLIER, "removed"),
+    ):
+        if len(rows):
+            ax.scatter(
+                audit.x[rows], audit.y[rows], s=size if marker == "o" else max(size, 18),
+                marker=marker, color=color, edgecolors="white", linewidths=edges,
+                label=f"{label} ({len(rows):,})", zorder=3, rasterized=audit.n > _MANY,
+            )  # fmt: skip
+    _line(ax, audit.before, "line of all rows", color=PALE, linestyle=(0, (5, 3)))
+    if audit.after is not None and len(gone):
+        _line(ax, audit.after, "line without the removed", color=LINE)
+    if audit.labels is not None and len(gone) <= _MOST_LABELS:
+        for i in gone:
+            ax.annotate(
+                str(audit.labels[i]), (audit.x[i], audit.y[i]), xytext=(5, 4),
+                textcoords="offset points", fontsize=8, color=OUTLIER, zorder=4,
+            )  # fmt: skip
+    ax.set_xlabel(audit.names[0])
+    ax.set_ylabel(audit.names[1])
+    ax.set_title(audit.message.replace(". ", ".\n", 1), loc="left", fontsize=11)
+    ax.legend(fontsize=8, framealpha=0.7, edgecolor="none", loc="best").set_zorder(2.5)
+    return ax
+
+
+def _line(ax: Axes, line: Fit, label: str, **style: Any) -> None:
+    if np.isfinite(line.slope):
+        ax.axline(
+            (0.0, line.intercept), slope=line.slope, label=label, zorder=2, linewidth=1.3, **style
+        )
+
+
+def plot_funnel(curve: InfluenceCurve, statistic: str = "slope", ax: Axes | None = None) -> Axes:
+    """What up to m removals can reach, around the value of all rows.
+
+    Parameters
+    ----------
+    curve : InfluenceCurve
+    statistic : {"slope", "r", "r2"}
+    ax : matplotlib axes, optional
+        A new figure if left out.
+    """
+    if statistic not in _TITLES:
+        raise ValueError(f"statistic must be one of {', '.join(_TITLES)}; got {statistic!r}")
+    ax = axes_or_new(ax)
+    tidy(ax)
+    reach = getattr(curve, statistic)
+    low, high = (np.where(np.isfinite(b), b, v) for b, v in (
+        (reach.low_bound, reach.low), (reach.high_bound, reach.high)
+    ))  # fmt: skip
+    ax.fill_between(
+        curve.m, low, high, color=REGION, linewidth=0, label="nothing outside: proved", zorder=1
+    )
+    ax.plot(
+        curve.m, reach.high, "o-", color=INLIER, markersize=3, linewidth=1, label="attained",
+        zorder=3,
+    )  # fmt: skip
+    ax.plot(curve.m, reach.low, "o-", color=INLIER, markersize=3, linewidth=1, zorder=3)
+    ax.axhline(
+        getattr(curve.full, statistic), color=PALE, linestyle=(0, (5, 3)), linewidth=1.3,
+        label="all rows", zorder=2,
+    )  # fmt: skip
+    if low.min() < 0 < high.max():
+        ax.axhline(0, color=OUTLIER, linewidth=0.8, zorder=2)
+    ax.locator_params(axis="x", integer=True)
+    ax.set_xlabel(f"rows removed, of {curve.n:,}")
+    ax.set_ylabel(_TITLES[statistic])
+    ax.set_title(f"How far can removals move the {_TITLES[statistic]}?", loc="left", fontsize=11)
+    ax.legend(fontsize=8, framealpha=0.7, edgecolor="none", loc="best").set_zorder(2.5)
+    return ax

@@ -1,0 +1,116 @@
+"""How far removals can move a result, against every subset; and the approximations."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from families import FAMILIES
+from naive import centred_sums, exact
+
+import quadsweep as qs
+from quadsweep.auditing.baselines import GREEDY, ONE_STEP
+
+CLOSE = 3e-6
+
+
+def ranges_by_listing(x, y, m):
+    """Slope, r and R2 over every removal of up to m points."""
+    found = {"slope": [], "r": [], "r2": []}
+    n = len(x)
+    for k in range(n - m, n + 1):
+        for kept in combinations(range(n), k):
+            a, b, c = centred_sums(exact([x[i] for i in kept]), exact([y[i] for i in kept]))
+            if a > 0:
+                found["slope"].append(float(c / a))
+            if a * b > 0:
+                r2 = float(c * c / (a * b))
+                found["r2"].append(r2)
+                found["r"].append(np.sqrt(r2) * (1 if c > 0 else -1))
+    return {name: (min(values), max(values)) for name, values in found.items()}
+
+
+@pytest.mark.parametrize("family", ["uniform", "normal", "clustered", "duplicated", "lattice"])
+def test_the_funnel_is_that_of_every_subset(family):
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        x, y = FAMILIES[family](rng, 8)
+        curve = qs.influence_curve(x, y, max_drop=3, n_jobs=1)
+        assert curve.status == "optimal"
+        scale = max(1.0, float(np.std(y) / np.std(x)))
+        for m in range(4):
+            for name, (low, high) in ranges_by_listing(x, y, m).items():
+                unit = scale if name == "slope" else 1.0
+                reach = getattr(curve, name)
+                where = f"{family}, seed {seed}, m {m}, {name}"
+                assert reach.high[m] == pytest.approx(high, abs=CLOSE * unit), where
+                assert high <= reach.high_bound[m] + 1e-12 * unit, where
+                assert reach.low_bound[m] - 1e-12 * unit <= low <= reach.low[m] + 1e-12, where
+                if name != "r2" or reach.low_bound[m] > 0:
+                    assert reach.low[m] == pytest.approx(low, abs=CLOSE * unit), where
+
+
+def test_the_funnel_widens():
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=200)
+    y = 0.5 * x + rng.normal(size=200)
+    curve = qs.influence_curve(x, y)
+    assert len(curve.m) == 11
+    for name in ("slope", "r"):
+        reach = getattr(curve, name)
+        assert np.all(np.diff(reach.high) >= 0)
+        assert np.all(np.diff(reach.low) <= 0)
+    assert len(curve.rows()) == len(curve.table().splitlines()) - 1 == 11
+
+
+def test_the_funnel_meets_zero_where_the_audit_says():
+    rng = np.random.default_rng(4)
+    x = rng.normal(size=120)
+    y = 0.2 * x + rng.normal(size=120)
+    drop = qs.audit(x, y).drop
+    slope = qs.influence_curve(x, y, max_drop=drop).slope
+    assert slope.low[drop] < 0 < slope.low_bound[drop - 1]
+
+
+def test_a_stop_keeps_the_part_that_is_done():
+    rng = np.random.default_rng(0)
+    calls = []
+
+    def after_a_while(*state):
+        calls.append(state)
+        return len(calls) < 30
+
+    x, y = rng.normal(size=(2, 3000))
+    curve = qs.influence_curve(x, y, max_drop=1000, progress=after_a_while)
+    assert curve.status == "interrupted"
+    assert 1 <= len(curve.m) < 1000
+
+
+def test_approximations_are_counted_by_what_they_really_need():
+    rng = np.random.default_rng(6)
+    for claim in ("sign", "significance", "reverse"):
+        x = rng.normal(size=150)
+        y = 0.25 * x + rng.normal(size=150)
+        found = qs.audit(x, y, claim=claim)
+        one_step, greedy = found.approximations
+        assert (one_step.method, greedy.method) == (ONE_STEP, GREEDY)
+        for tried in (one_step, greedy):
+            assert tried.needed is None or tried.needed >= found.drop
+            assert tried.verdict(found.lower, found.upper) in found.summary()
+
+
+def test_pictures_are_drawn():
+    pytest.importorskip("matplotlib").use("Agg")
+    import matplotlib.pyplot as plt
+
+    x = [1, 2, 3, 4, 5, 6, 20]
+    y = [6, 5, 4, 3, 2, 1, 20]
+    ax = qs.audit(x, y).plot()
+    assert "reverses the sign" in ax.get_title(loc="left")
+    curve = qs.influence_curve(x, y, max_drop=3)
+    for statistic in ("slope", "r", "r2"):
+        assert curve.plot(statistic=statistic).lines
+    with pytest.raises(ValueError, match="statistic must be one of slope, r, r2"):
+        curve.plot(statistic="mean")
+    plt.close("all")
