@@ -309,3 +309,57 @@ def test_counterexamples_are_proved_and_searched_for(run):
     code, _, err = run("counterexamples", "--search", "--objective", "tv")
     assert code == 2
     assert "theorem" in err
+
+
+def test_path_gives_every_size_and_those_that_stand_out(run, tmp_path):
+    picture = tmp_path / "path.png"
+    code, out, _ = run("path", "stars-cyg", "--drop", "6", "--plot", picture)
+    assert code == 0
+    assert "7 of 7 sizes proved optimal" in out
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    _, out, _ = run("path", "stars-cyg", "--drop", "6", "--permutations", "9", "--json")
+    answer = json.loads(out)
+    assert answer["k"] == [47, 46, 45, 44, 43, 42, 41]
+    assert answer["suggestions"]["gain"] == 43
+    assert len(answer["noise"]["p_value"]) == 7
+
+
+def test_significance_says_how_often_noise_does_as_well(run, tmp_path):
+    picture = tmp_path / "null.svg"
+    arguments = ("significance", "stars-cyg", "--permutations", "19", "--seed", "1")
+    code, out, _ = run(*arguments, "--plot", picture)
+    assert code == 0
+    assert "more than noise gives" in out
+    assert "<svg" in picture.read_text(encoding="utf-8")
+    _, out, _ = run(*arguments, "--json")
+    assert json.loads(out)["p_value"] == 0.05
+
+
+def test_audit_names_the_rows_that_carry_the_finding(run, table):
+    code, out, err = run("audit", table)
+    assert code == 0
+    assert "Removing 1 of 9 rows (11%) reverses the sign." in " ".join(out.split())
+    assert "Diplodocus" in out
+    assert "skipped 3 of 12 rows" in err
+    _, out, _ = run("audit", table, "--claim", "slope", "--threshold=-1,1", "--json")
+    answer = json.loads(out)
+    assert answer["dropped"] == ["Diplodocus"]
+    assert answer["threshold"] == [-1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["audit", "animals", "--claim", "magic"], "claim"),
+        (["audit", "animals", "--claim", "r2", "--threshold", "a,b"], "--threshold must be"),
+        (["audit", "animals", "--level", "2"], "level"),
+        (["significance", "animals", "--permutations", "0"], "permutations"),
+        (["path", "animals", "--drop", "64"], "drop"),
+    ],
+)
+def test_what_the_other_commands_cannot_do_is_refused_in_one_line(run, arguments, says):
+    code, out, err = run(*arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith("error: ")
+    assert err.count("\n") == 1
+    assert says in err

@@ -8,6 +8,7 @@ import pytest
 
 from quadsweep import datasets
 from quadsweep.cli import main
+from quadsweep.frames import Columns
 from quadsweep.report import gather, to_html
 from quadsweep.report.content import MOST_STEPS, drops_for
 
@@ -20,7 +21,7 @@ def embedded(page):
 @pytest.fixture(scope="module")
 def page():
     data = datasets.load("anscombe-3")
-    return to_html(gather(data.x, data.y, drop=1, names=data.names))
+    return to_html(gather(Columns(data.x, data.y, data.names), drop=1))
 
 
 def test_asks_nothing_of_the_network(page):
@@ -37,9 +38,28 @@ def test_has_a_step_for_every_number_dropped(page):
     assert data["frames"][1]["value"] == pytest.approx(0.99999311, abs=1e-8)
 
 
-def test_without_a_number_it_starts_where_the_gain_is_largest():
+def test_without_a_number_it_starts_where_a_rule_says_and_says_which():
     data = datasets.load("anscombe-3")
-    assert gather(data.x, data.y).answer.outliers.tolist() == [2]
+    report = gather(data.x, data.y)
+    assert report.answer.k == report.path.suggestions()["significance"]
+    assert "stands out most from shuffled data" in to_html(report)
+    report = gather(data.x, data.y, permutations=0)
+    assert report.answer.outliers.tolist() == [2]
+
+
+def test_tells_how_surprising_each_size_is_and_how_few_rows_carry_the_finding(page):
+    frames = embedded(page)["frames"]
+    assert all("from 99 shufflings" in f["surprise"] for f in frames)
+    assert len(embedded(page)["noise"]["low"]) == len(frames)
+    assert "How few rows carry it" in page
+    assert "reverses the sign" in page
+
+
+@pytest.mark.parametrize("objective", ["r", "cov", "dv", "tv", "var", "lts"])
+def test_every_objective_has_a_page(objective):
+    x, y = np.random.default_rng(0).normal(size=(2, 12))
+    report = gather(x, y, drop=2, objective=objective, permutations=9)
+    assert embedded(to_html(report))["start"] == 2
 
 
 def test_long_ranges_are_thinned_and_keep_what_was_asked():
@@ -54,14 +74,15 @@ def test_long_ranges_are_thinned_and_keep_what_was_asked():
 def test_many_points_are_thinned_and_the_page_says_so():
     x, y = np.random.default_rng(0).normal(size=(2, 6000))
     y[:5] += 100
-    report = gather(x, y, drop=5, method="concentrate", n_jobs=2)
+    report = gather(x, y, drop=5, permutations=0)
     page = to_html(report)
     assert "5,000 of the 6,000 points are drawn" in page
     assert len(embedded(page)["points"]) == 5000
 
 
 def test_missing_rows_are_named():
-    report = gather([1, 2, None, 4, 5, 6], [1, 2, 3, 4, 9, 6], drop=1, labels=list("abcdef"))
+    x, y = [1, 2, None, 4, 5, 6], [1, 2, 3, 4, 9, 6]
+    report = gather(Columns(x, y, labels=list("abcdef")), drop=1)
     page = to_html(report)
     assert "1 rows with missing values left out" in page
     assert "Left out for missing values: c." in page

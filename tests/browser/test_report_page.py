@@ -10,6 +10,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
 from quadsweep import datasets
+from quadsweep.frames import Columns
 from quadsweep.report import gather, to_html
 
 HOSTILE = "</script><script>window.broken = 1</script><img src=x onerror='window.broken = 2'>&amp;"
@@ -34,7 +35,7 @@ def driver():
 def report():
     data = datasets.load("phone-calls")
     return gather(
-        data.x, data.y, drop=6, names=data.names, labels=data.labels, source="phone-calls",
+        Columns(data.x, data.y, data.names, data.labels), drop=6, source="phone-calls",
         command="quadsweep report phone-calls --drop 6",
     )  # fmt: skip
 
@@ -107,6 +108,14 @@ def test_the_keyboard_reaches_the_slider_first(page):
     assert "6 of 24 points dropped" in page.switch_to.active_element.get_attribute("aria-valuetext")
 
 
+def test_the_band_of_noise_and_the_p_value_are_shown(page):
+    assert page.find_element(By.CSS_SELECTOR, "#path .band").get_attribute("d").endswith("Z")
+    before = text(page, "surprise")
+    page.find_element(By.ID, "slider").send_keys(Keys.HOME)
+    assert before != text(page, "surprise")
+    assert "With 24 points kept, p = " in text(page, "surprise")
+
+
 def test_the_line_drawn_is_the_line_stated(page, report):
     fit = page.find_element(By.CSS_SELECTOR, "#scatter .fit")
     x1, x2, y1, y2 = (float(fit.get_attribute(a)) for a in ("x1", "x2", "y1", "y2"))
@@ -133,7 +142,7 @@ def test_text_from_the_data_stays_text(driver, tmp_path):
     y[3] = np.nan
     labels = [f"{HOSTILE}{i}" for i in range(12)]
     report = gather(
-        x, y, drop=2, names=(HOSTILE, HOSTILE + "y"), labels=labels, source=HOSTILE, command=HOSTILE
+        Columns(x, y, (HOSTILE, HOSTILE + "y"), labels), drop=2, source=HOSTILE, command=HOSTILE
     )
     page = opened(driver, tmp_path, report)
     assert page.execute_script("return window.broken") is None

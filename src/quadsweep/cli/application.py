@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from quadsweep.cli import demo, reporting, separating, solving
+from quadsweep.cli import auditing, choosing, demo, reporting, separating, solving
 from quadsweep.cli.ending import BadInput, fail
 from quadsweep.experiments.command import reproduce
 
@@ -21,6 +21,9 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("solve")(solving.solve_command)
+app.command("path")(choosing.path_command)
+app.command("significance")(choosing.significance_command)
+app.command("audit")(auditing.audit_command)
 app.command("report")(reporting.report_command)
 app.command("separate")(separating.separate_command)
 app.command("counterexamples")(separating.counterexamples_command)

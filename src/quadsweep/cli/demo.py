@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from quadsweep.cli.solving import check_picture
+from quadsweep.cli.presenting import check_picture
 
 
 def demo_command(

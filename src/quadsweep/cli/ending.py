@@ -34,6 +34,12 @@ def code_of(status: str) -> int:
     return {"time_limit": LIMITED, "interrupted": INTERRUPTED}.get(status, DONE)
 
 
+def code_of_all(statuses: list[str]) -> int:
+    """The exit code of several answers: interrupted before limited before done."""
+    codes = {code_of(status) for status in statuses}
+    return next((code for code in (INTERRUPTED, LIMITED) if code in codes), DONE)
+
+
 def print_json(content: dict[str, Any]) -> None:
     """One object, nothing else."""
     sys.stdout.write(json.dumps(content, allow_nan=False, ensure_ascii=False) + "\n")

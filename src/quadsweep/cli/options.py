@@ -41,6 +41,9 @@ TimeLimit = Annotated[
     float | None, typer.Option("--time-limit", metavar="S", help="Seconds to stop after.")
 ]
 Jobs = Annotated[int | None, typer.Option("--jobs", metavar="N", help="Threads; default: all.")]
+Permutations = Annotated[
+    int, typer.Option("--permutations", metavar="N", help="Shufflings of y to compare with.")
+]
 Seed = Annotated[int, typer.Option("--seed", metavar="N", help="For what is drawn at random.")]
 
 

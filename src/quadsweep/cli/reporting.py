@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from quadsweep.cli import options
-from quadsweep.cli.ending import BadInput, code_of, note
+from quadsweep.cli.ending import BadInput, code_of_all, note
 from quadsweep.cli.points import read_points
 
 
@@ -24,7 +24,7 @@ def report_command(
     keep: options.Keep = None,
     drop: options.Drop = None,
     objective: options.Goal = None,
-    method: options.Method = "auto",
+    permutations: options.Permutations = 99,
     label: options.Label = None,
     time_limit: options.TimeLimit = None,
     jobs: options.Jobs = None,
@@ -42,22 +42,20 @@ def report_command(
     points = read_points(file, x, y, label)
     asked = options.amounts(points, keep, drop, needed=False)
     report = gather(
-        points.x,
-        points.y,
+        points.columns,
         **asked,
         objective=objective or points.objective or "r2",
-        method=method,
+        permutations=permutations,
         time_limit=time_limit,
         n_jobs=jobs,
         seed=seed,
-        names=points.names,
-        labels=points.labels,
         source=points.source,
         command=shlex.join(["quadsweep", *sys.argv[1:]]),
+        progress=sys.stderr.isatty(),
     )
     try:
         path.write_text(to_html(report), encoding="utf-8")
     except OSError as wrong:
         raise BadInput(f"{output} cannot be written: {wrong.strerror}") from None
     note(f"wrote {output}")
-    raise typer.Exit(max(code_of(step.status) for step in report.steps))
+    raise typer.Exit(code_of_all(report.path.status.tolist()))

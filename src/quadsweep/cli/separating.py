@@ -18,7 +18,8 @@ from quadsweep.cli.ending import (
     print_pairs,
 )
 from quadsweep.cli.points import read_points
-from quadsweep.cli.solving import as_object, check_picture, described, draw, solved
+from quadsweep.cli.presenting import as_object, check_picture, described, draw
+from quadsweep.cli.solving import solved
 from quadsweep.objectives import OBJECTIVES
 
 
@@ -63,7 +64,7 @@ def separate_command(
         certificate = {"lift": found.lift, **found.to_dict()}
         weights = {str(used[int(i)]): w for i, w in certificate["weights"].items()}
         certificate = {**certificate, "inliers": result.inliers.tolist(), "weights": weights}
-        print_json({**as_object(result, points), "separation": certificate})
+        print_json({**as_object(result, points, result.omitted), "separation": certificate})
     else:
         kept = (result.title, f"{result.value:.6g} on {result.k:,} of {result.n:,} points")
         print_pairs([("data", described(points)), kept, *found.lines()])

@@ -2,32 +2,20 @@
 
 from __future__ import annotations
 
-import itertools
-import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from quadsweep import objectives, validation
+from quadsweep.audit import Audit, audit
+from quadsweep.frames import Columns, unpack
+from quadsweep.path import Path, path
 from quadsweep.result import Result
-from quadsweep.solve import solve
-
-Floats = NDArray[np.float64]
 
 MOST_STEPS = 60  # positions of the slider
-
-
-@dataclass(frozen=True)
-class Noise:
-    """What permuted data reach at each step: quantiles of the best value."""
-
-    low: list[float]
-    middle: list[float]
-    high: list[float]
-    permutations: int
+_AUDIT_SECONDS = 10.0
+_ABOUT_LINES = ("r2", "r", "cov", "lts")
 
 
 @dataclass(frozen=True)
@@ -36,22 +24,23 @@ class Report:
 
     Attributes
     ----------
+    path : the best subsets of all the sizes shown, with what shuffled data reach.
     steps : one Result for each position of the slider, fewest dropped first.
     start : which of them is the answer asked for.
-    noise, p_value : what noise alone reaches, and how often it reaches the answer.
+    chosen : why the slider starts there.
+    audits : how few rows carry the sign and the significance of the correlation of all points.
     comparison : rows of a table of other methods, by column.
-    notes : sentences about what to beware of.
     source, command : where the data come from and what was asked.
     """
 
+    path: Path
     steps: list[Result]
     start: int
+    chosen: str
     source: str
     command: str
-    noise: Noise | None = None
-    p_value: float | None = None
+    audits: list[Audit] = field(default_factory=list)
     comparison: list[dict[str, Any]] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
 
     @property
     def answer(self) -> Result:
@@ -71,64 +60,78 @@ def drops_for(n: int, least: int, asked: int | None) -> list[int]:
 
 def gather(
     x: Any,
-    y: Any,
+    y: Any = None,
     k: int | float | None = None,
     *,
     drop: int | float | None = None,
     objective: str = "r2",
-    method: str = "auto",
+    permutations: int = 99,
     time_limit: float | None = None,
     n_jobs: int | None = None,
     seed: int = 0,
-    names: tuple[str, str] = ("x", "y"),
-    labels: Sequence[Any] | None = None,
     source: str = "",
     command: str = "",
-    progress: Callable[[str, float], object] | None = None,
+    progress: bool = False,
 ) -> Report:
     """Solve everything the page shows.
 
     Parameters
     ----------
-    x, y, k, drop, objective, method, time_limit, n_jobs, seed :
-        As in :func:`quadsweep.solve`; rows with missing values are left out.
-    names, labels, source, command :
+    x, y, k, drop, objective, time_limit, n_jobs, seed, progress :
+        As in :func:`quadsweep.solve`; rows with missing values are left out. Without ``k`` and
+        ``drop`` the page starts where a rule of :meth:`quadsweep.path.Path.suggestions` says.
+    permutations : int
+        Shufflings of y for the noise band; 0 for none.
+    source, command :
         Text for the page.
-    progress : callable, optional
-        Given what is being done and the share that is done.
     """
+    given = unpack(x, y)
     goal = objectives.get(objective)
-    points = validation.sample(x, y, goal, "omit")
+    points = validation.sample(given.x, given.y, goal, "omit")
     asked = None
     if k is not None or drop is not None:
         asked = points.n - validation.keep_count(points.n, k, drop, goal)
-    drops = drops_for(points.n, goal.min_k, asked)
-    steps: list[Result] = []
-    for i, m in enumerate(drops):
-        if progress is not None:
-            progress("solving", i / len(drops))
-        result = solve(
-            x,
-            y,
-            drop=m,
-            objective=objective,
-            method=method,
-            time_limit=time_limit,
-            n_jobs=n_jobs,
-            seed=seed,
-            nan_policy="omit",
-        )
-        steps.append(replace(result, names=names, labels=labels))
-    start = drops.index(asked) if asked is not None else _largest_gain(steps)
-    return Report(steps, start, source, command, notes=_notes(steps[start]))
+    walk = path(
+        given,
+        drop=drops_for(points.n, goal.min_k, asked),
+        objective=objective,
+        permutations=permutations if goal.name != "var" else 0,
+        time_limit=time_limit,
+        n_jobs=n_jobs,
+        seed=seed,
+        nan_policy="omit",
+        progress=progress,
+    )
+    steps = [walk.result(int(size)) for size in walk.k[walk.masks.any(axis=1)]]
+    if not steps:
+        raise ValueError("the time limit ended before the first subset was found; give more")
+    start, chosen = _start(walk, steps, None if asked is None else points.n - asked)
+    audits = _audits(given, n_jobs) if goal.name in _ABOUT_LINES else []
+    return Report(walk, steps, start, chosen, source, command, audits)
 
 
-def _largest_gain(steps: list[Result]) -> int:
-    """The step that gains most over the one before it."""
-    gains = [abs(after.value - before.value) for before, after in itertools.pairwise(steps)]
-    return 1 + int(np.nanargmax(gains)) if gains and not all(map(math.isnan, gains)) else 0
+def _audits(given: Columns, n_jobs: int | None) -> list[Audit]:
+    """How few rows carry what a reader of the usual figures would conclude."""
+    return [
+        audit(given, claim=claim, time_limit=_AUDIT_SECONDS, n_jobs=n_jobs, nan_policy="omit")
+        for claim in ("sign", "significance")
+    ]
 
 
-def _notes(answer: Result) -> list[str]:
-    notes = [answer.message, answer.caution() + "."]
-    return [note[0].upper() + note[1:] for note in notes if note]
+_REASONS = {
+    "significance": "the size that stands out most from shuffled data",
+    "elbow": "the size at which the curve below bends most",
+    "gain": "the size reached by the step that gains most",
+}
+
+
+def _start(walk: Path, steps: list[Result], asked: int | None) -> tuple[int, str]:
+    sizes = [step.k for step in steps]
+    if asked in sizes:
+        return sizes.index(asked), ""
+    suggested = walk.suggestions()
+    for rule, reason in _REASONS.items():
+        size = suggested.get(rule)
+        if size in sizes:
+            return sizes.index(size), reason
+    return 0, "no size stands out, so nothing is dropped"

@@ -36,7 +36,7 @@
       element(axis, "line", { x1: x(v), x2: x(v), y1: box.bottom, y2: box.bottom + 5 });
       element(axis, "text", { x: x(v), y: box.bottom + 22, "text-anchor": "middle" }, label);
     }
-    for (const [v, label] of ticks(ylim, height / 75)) {
+    for (const [v, label] of ticks(ylim, height / 60)) {
       element(axis, "line", { x1: box.left - 5, x2: box.left, y1: y(v), y2: y(v) });
       element(axis, "text", { x: box.left - 9, y: y(v) + 4, "text-anchor": "end" }, label);
     }

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from quadsweep.audit import Audit
 from quadsweep.conic import Conic
 from quadsweep.objectives import centred_sums
 from quadsweep.report.content import Report
@@ -39,9 +40,10 @@ def to_html(report: Report) -> str:
         "drawn": html.escape(_drawn_note(answer)),
         "skipped": _skipped(answer),
         "path_caption": html.escape(_path_caption(report, value)),
-        "surprise": "",
+        "surprise": _surprise(report),
+        "audit": _audit(report),
         "comparison": _comparison(report),
-        "beware": "".join(f"<p>{html.escape(note)}</p>" for note in report.notes),
+        "beware": "".join(f"<p>{html.escape(note)}</p>" for note in _notes(report)),
         "made": _made(report),
         "style": _file("page.css"),
         "script": _file("page.js"),
@@ -71,9 +73,10 @@ def _subtitle(report: Report) -> str:
 
 def _answer(report: Report) -> str:
     answer = report.answer
+    why = f" This is {report.chosen}." if report.chosen else ""
     return (
         f"Dropping {answer.n - answer.k:,} of {answer.n:,} points takes {answer.title} from "
-        f"{answer.before:.4g} to {answer.value:.4g} ({answer.certificate})."
+        f"{answer.before:.4g} to {answer.value:.4g} ({answer.certificate}).{why}"
     )
 
 
@@ -94,12 +97,54 @@ def _skipped(answer: Result) -> str:
 
 def _path_caption(report: Report, value: str) -> str:
     text = f"{value} of the best subset against the number of points dropped."
-    if report.noise is not None:
+    if report.path.noise is not None:
         text += (
-            f" The band is what {report.noise.permutations} shufflings of y reach in nine cases of "
-            "ten, the dotted line their middle."
+            f" The band is what {len(report.path.noise.null):,} shufflings of y reach in nine "
+            "cases of ten, the dotted line their middle."
         )
     return text
+
+
+def _surprise(report: Report) -> str:
+    noise = report.path.noise
+    if noise is None:
+        return ""
+    verdict = noise.verdict()
+    return f"<p>{html.escape(verdict[0].upper() + verdict[1:])}.</p>"
+
+
+def _audit(report: Report) -> str:
+    if not report.audits:
+        return ""
+    told = "".join(f"<p>{html.escape(_told(audit))}</p>" for audit in report.audits)
+    title = "How few rows carry it"
+    return f"<section aria-labelledby='audit'><h2 id='audit'>{title}</h2>{told}</section>"
+
+
+def _told(audit: Audit) -> str:
+    rows = [str(i if audit.labels is None else audit.labels[i]) for i in audit.outliers[:12]]
+    more = len(audit.outliers) - len(rows)
+    named = f" ({', '.join(rows)}{f', and {more:,} more' if more else ''})" if rows else ""
+    return f"{audit.message}{named}"
+
+
+def _notes(report: Report) -> list[str]:
+    answer = report.answer
+    caution = answer.caution()
+    notes = [
+        answer.message,
+        f"{caution[0].upper() + caution[1:]}.",
+        "A larger drop always allows a prettier line, in noise as well: judge a size by how far it "
+        "stands above the band, not by its value.",
+        "The certificate is about the data as given: that no other choice is better, not that the "
+        "points dropped are wrong. Look at them before leaving them out.",
+    ]
+    if not report.path.nested:
+        notes.append(
+            "The best subsets of different sizes are not nested: a point dropped at one size can "
+            "be kept at the next."
+        )
+    return notes
 
 
 def _comparison(report: Report) -> str:
@@ -131,11 +176,11 @@ def _made(report: Report) -> str:
     from quadsweep import __version__
 
     answer = report.answer
-    seconds = sum(step.seconds for step in report.steps)
+    seconds = report.path.seconds
     command = f"<pre>{html.escape(report.command)}</pre>" if report.command else ""
     return (
         f"{command}<p class='quiet'>quadsweep {html.escape(__version__)}, method "
-        f"{html.escape(answer.method)}, {len(report.steps)} solves in {seconds:.3g} s. The page is "
+        f"{html.escape(answer.method)}, {len(report.steps)} sizes in {seconds:.3g} s. The page is "
         "complete in itself: it loads nothing and sends nothing.</p>"
     )
 
@@ -158,7 +203,10 @@ def _payload(report: Report, value: str) -> dict[str, Any]:
         "slope": _known(slope),
         "intercept": _known(float(y.mean() - slope * x.mean())),
         "points": [[int(i), answer.x[i], answer.y[i], str(answer.label(i))] for i in drawn],
-        "frames": [_frame(step, set(drawn.tolist()), xlim, ylim) for step in report.steps],
+        "frames": [
+            {**_frame(step, set(drawn.tolist()), xlim, ylim), "surprise": _chance(report, step.k)}
+            for step in report.steps
+        ],
         "noise": _noise(report),
         "start": report.start,
     }
@@ -194,7 +242,6 @@ def _frame(
         "more": len(step.outliers) - len(labels),
         "curve": [] if conic is None else _short(conic.curve(xlim, ylim, 160)),
         "region": _region(conic, step, xlim, ylim),
-        "surprise": "",
     }
 
 
@@ -225,11 +272,26 @@ def _short(pieces: list[Any]) -> list[Any]:
 
 
 def _noise(report: Report) -> dict[str, Any] | None:
-    if report.noise is None:
+    noise = report.path.noise
+    if noise is None or len(noise.null) == 0:
         return None
+    shown = np.isin(noise.k, [step.k for step in report.steps])
     return {
-        name: [_known(v) for v in getattr(report.noise, name)] for name in ("low", "middle", "high")
+        name: [_known(v) for v in values[shown]]
+        for name, values in zip(("low", "middle", "high"), noise.band(), strict=True)
     }
+
+
+def _chance(report: Report, k: int) -> str:
+    """How often noise does as well with as many points kept."""
+    noise = report.path.noise
+    if noise is None or len(noise.null) == 0 or k not in noise.k:
+        return ""
+    at = int(np.flatnonzero(noise.k == k)[0])
+    return (
+        f"With {k:,} points kept, p = {noise.p_value[at]:.3g} from {len(noise.null):,} shufflings; "
+        f"corrected for having looked at {len(noise.k):,} sizes, p = {noise.corrected[at]:.3g}."
+    )
 
 
 def _limits(values: Any) -> tuple[float, float]:

@@ -1,0 +1,72 @@
+"""``quadsweep audit``: how few rows carry the finding."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from quadsweep.cli import options
+from quadsweep.cli.ending import BadInput, code_of
+from quadsweep.cli.points import read_points
+from quadsweep.cli.presenting import present
+
+
+def audit_command(
+    file: options.File,
+    x: options.X = None,
+    y: options.Y = None,
+    claim: Annotated[
+        str,
+        typer.Option("--claim", metavar="NAME", help="sign, significance, reverse, r2 or slope."),
+    ] = "sign",
+    level: Annotated[
+        float, typer.Option("--level", metavar="P", help="Of the significance test.")
+    ] = 0.05,
+    threshold: Annotated[
+        str | None,
+        typer.Option(
+            "--threshold", metavar="T", help="For r2 a number; for slope an interval: 0.5,2."
+        ),
+    ] = None,
+    max_drop: Annotated[
+        str | None, typer.Option("--max-drop", metavar="M", help="The most rows to remove.")
+    ] = None,
+    label: options.Label = None,
+    json: options.Json = False,
+    time_limit: options.TimeLimit = None,
+    jobs: options.Jobs = None,
+    seed: options.Seed = 0,
+) -> None:
+    """The fewest rows whose removal changes the conclusion, proved.
+
+    Example: quadsweep audit trial.csv --x dose --y effect --claim significance
+    """
+    from quadsweep.audit import audit
+
+    points = read_points(file, x, y, label)
+    answer = audit(
+        points.columns,
+        claim=claim,
+        level=level,
+        threshold=_threshold(threshold),
+        max_drop=options.amount(max_drop, "--max-drop"),
+        time_limit=time_limit,
+        n_jobs=jobs,
+        seed=seed,
+        nan_policy="omit",
+        progress=sys.stderr.isatty(),
+    )
+    present(answer, points, None, json, headline=answer.message)
+    raise typer.Exit(code_of(answer.status))
+
+
+def _threshold(text: str | None) -> float | tuple[float, ...] | None:
+    if text is None:
+        return None
+    try:
+        numbers = tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise BadInput(f"--threshold must be a number or two, low,high; got {text!r}") from None
+    return numbers[0] if len(numbers) == 1 else numbers

@@ -1,0 +1,91 @@
+"""``quadsweep path``, ``significance`` and ``compare``: choosing k and distrusting the answer."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from quadsweep.cli import options
+from quadsweep.cli.ending import code_of_all
+from quadsweep.cli.points import read_points
+from quadsweep.cli.presenting import check_picture, present
+
+
+def path_command(
+    file: options.File,
+    x: options.X = None,
+    y: options.Y = None,
+    drop: Annotated[
+        str | None,
+        typer.Option("--drop", metavar="M", help="The most points to drop; default: half."),
+    ] = None,
+    objective: options.Goal = None,
+    permutations: options.Permutations = 0,
+    label: options.Label = None,
+    plot: options.Picture = None,
+    json: options.Json = False,
+    time_limit: options.TimeLimit = None,
+    jobs: options.Jobs = None,
+    seed: options.Seed = 0,
+) -> None:
+    """The best subset of every size, and which sizes stand out.
+
+    Example: quadsweep path stars-cyg --drop 10 --plot path.png
+    """
+    from quadsweep.path import path
+
+    points = read_points(file, x, y, label)
+    check_picture(plot)
+    answer = path(
+        points.columns,
+        drop=options.amount(drop, "--drop"),
+        objective=objective or points.objective or "r2",
+        permutations=permutations,
+        time_limit=time_limit,
+        n_jobs=jobs,
+        seed=seed,
+        nan_policy="omit",
+        progress=sys.stderr.isatty(),
+    )
+    present(answer, points, plot, json)
+    raise typer.Exit(code_of_all(answer.status.tolist()))
+
+
+def significance_command(
+    file: options.File,
+    x: options.X = None,
+    y: options.Y = None,
+    keep: options.Keep = None,
+    drop: options.Drop = None,
+    objective: options.Goal = None,
+    permutations: options.Permutations = 999,
+    label: options.Label = None,
+    plot: options.Picture = None,
+    json: options.Json = False,
+    time_limit: options.TimeLimit = None,
+    jobs: options.Jobs = None,
+    seed: options.Seed = 0,
+) -> None:
+    """How often noise alone does as well: the exact optimum of shuffled data.
+
+    Example: quadsweep significance stars-cyg --drop 4 --permutations 999
+    """
+    from quadsweep.significance import significance
+
+    points = read_points(file, x, y, label)
+    check_picture(plot)
+    answer = significance(
+        points.columns,
+        **options.amounts(points, keep, drop),
+        objective=objective or points.objective or "r2",
+        permutations=permutations,
+        time_limit=time_limit,
+        n_jobs=jobs,
+        seed=seed,
+        nan_policy="omit",
+        progress=sys.stderr.isatty(),
+    )
+    present(answer, points, plot, json)
+    raise typer.Exit(code_of_all([answer.status, answer.result.status]))

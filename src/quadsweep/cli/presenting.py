@@ -1,0 +1,75 @@
+"""An answer on its way out: a table or one JSON object, and a picture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from quadsweep.cli.ending import BadInput, note, print_json, print_pairs
+from quadsweep.cli.points import Points
+
+
+def present(
+    answer: Any, points: Points, plot: str | None, as_json: bool, headline: str = ""
+) -> None:
+    """Anything with lines, a dictionary and a picture; what was skipped on standard error."""
+    skipped = np.flatnonzero(~(np.isfinite(points.x) & np.isfinite(points.y)))
+    if len(skipped):
+        note(f"skipped {len(skipped):,} of {len(points.x):,} rows with missing values")
+    if plot is not None:
+        draw(answer, plot)
+    if as_json:
+        print_json(as_object(answer, points, skipped))
+    else:
+        first = [("answer", headline)] if headline else []
+        print_pairs([("data", described(points)), *first, *answer.lines()])
+
+
+def as_object(answer: Any, points: Points, skipped: Any = ()) -> dict[str, Any]:
+    """The answer as plain values, rows also by label."""
+    content = {
+        "source": points.source,
+        "x": points.names[0],
+        "y": points.names[1],
+        **answer.to_dict(),
+        "skipped": [points.labels[i] for i in skipped],
+    }
+    if hasattr(answer, "outliers"):
+        content["dropped"] = [points.labels[i] for i in answer.outliers]
+    return content
+
+
+def described(points: Points) -> str:
+    """Which columns of what."""
+    return f"{points.names[1]} against {points.names[0]}, {points.source}"
+
+
+def check_picture(picture: str | None) -> None:
+    """Before any work: can the picture be drawn, and will it have a place to go?"""
+    if picture is None:
+        return
+    try:
+        import matplotlib as mpl
+    except ModuleNotFoundError:
+        raise BadInput("--plot needs matplotlib; pip install 'quadsweep[plot]'") from None
+    assert mpl
+    path = Path(picture)
+    if not path.parent.is_dir():
+        raise BadInput(f"{path.parent} is not a directory, so {picture} cannot be written")
+    if path.suffix.lower() not in (".png", ".svg", ".pdf"):
+        raise BadInput(f"--plot must end in .png, .svg or .pdf; got {picture!r}")
+
+
+def draw(result: Any, picture: str) -> None:
+    """The picture of anything that can draw itself on axes."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.0, 4.8), layout="constrained")
+    result.plot(ax=figure.subplots())
+    try:
+        figure.savefig(picture, dpi=150)
+    except OSError as wrong:
+        raise BadInput(f"{picture} cannot be written: {wrong.strerror}") from None
+    note(f"wrote {picture}")
