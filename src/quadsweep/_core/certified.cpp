@@ -85,7 +85,7 @@ class Search {
         begin();
         if (target() == undefined) return answer();  // no subset has a value
         while (k_ < problem_.size() && !finished()) {
-            criterion_ = make_criterion(problem_.objective, ranges_, target(), tol_);
+            criterion_ = make_criterion(problem_.objective, ranges_, good_tau(), target(), tol_);
             if (!criterion_->valid()) break;
             grow_roots();
             explore();
@@ -169,6 +169,18 @@ class Search {
                   (problem_.points.y[i] - at_.y0) * at_.sy);
         }
         return s;
+    }
+
+    // sqrt(b/a) of the best subset known, or of all points.
+    double good_tau() const {
+        Moments s = cells_.moments(cells_.cell[0]);
+        double k = problem_.size();
+        if (!best_.subset.empty()) {
+            s = moments_of(best_.subset);
+            k = static_cast<double>(best_.subset.size());
+        }
+        const Centred m = centred(s, k);
+        return m.a > 0 && m.b > 0 ? std::sqrt(m.b / m.a) : 1;
     }
 
     // Data so degenerate that no start has a value: two points with different x and, if their y

@@ -28,14 +28,16 @@ double signs(int corner, int parameter) { return (corner >> parameter & 1) != 0 
 
 // Climbs a concave function of one multiplier, given its value and slope, by a bracket and secants;
 // stops when a parabola promises less than a few per cent of the value. `at` and `curvature` (the
-// slope's derivative, < 0) start from the parent's and are left at the best point found. A kink may
-// leave a curvature that promises nothing: no more than `most` of it is believed.
+// slope's derivative, < 0) start from the parent's and are left at the best point found; a positive
+// curvature is a guess at its size, not to be relied on for stopping. A kink may leave a curvature
+// that promises nothing: no more than `most` of it is believed.
 //
 // evaluate(at, slope) -> Choice
 template <class Evaluate>
 Choice ascend(double& at, double& curvature, double most, Evaluate&& evaluate) {
     Choice best;
     double chosen = at, lo = -infinity, hi = infinity, s_lo = 0, s_hi = 0, stride = 1;
+    double last = 0, last_slope = 0;
     for (int step = 0; step < 8; ++step) {
         double slope = 0;
         const Choice choice = evaluate(at, slope);
@@ -43,8 +45,14 @@ Choice ascend(double& at, double& curvature, double most, Evaluate&& evaluate) {
             best = choice;
             chosen = at;
         }
-        const double believed = std::min(-curvature, most);
-        if (slope * slope <= 0.06 * believed * std::fabs(best.value)) break;
+        if (slope == 0) break;
+        if (step > 0 && at != last && slope != last_slope) {
+            curvature = std::min((slope - last_slope) / (at - last), -1e-300);
+        }
+        const double believed = std::min(std::fabs(curvature), most);
+        if (curvature < 0 && slope * slope <= 0.06 * believed * std::fabs(best.value)) break;
+        last = at;
+        last_slope = slope;
         if (slope > 0) {
             lo = at;
             s_lo = slope;
@@ -53,7 +61,6 @@ Choice ascend(double& at, double& curvature, double most, Evaluate&& evaluate) {
             s_hi = slope;
         }
         if (lo > -infinity && hi < infinity) {
-            curvature = (s_hi - s_lo) / (hi - lo);
             at = lo + (hi - lo) * (s_lo / (s_lo - s_hi));
             if (!(at > lo && at < hi)) break;
         } else {
@@ -343,21 +350,27 @@ class Spread final : public Criterion {
 //
 //     rho SS(Y + tau x) - SS(Y - tau x)  <  0.
 //
-// The roles of the parameters swap: the means (p1, p2) of x and Y are searched, tau is free. In
-// U = Y + tau x with mean gamma = p2 + tau p1, and W = Y - tau x with mean omega = p2 - tau p1,
+// The roles of the parameters swap: the mean gamma of U = Y + tau x is searched, tau and the mean
+// alpha of W = Y - tau x are free:
 //
-//     cost = rho (U - gamma)^2 - (W - omega)^2 + mu (U - gamma) + nu (W - omega)
+//     cost = rho (U - gamma)^2 - (W - alpha)^2.
 //
-// where the multipliers mu, nu of the two means are free: on a subset with means (p1, p2) their
-// terms add up to nothing. Divided by tau the bound is concave in tau, too; it is improved by steps
-// towards sqrt(b/a) of the chosen points. multiplier = {mu, nu, tau}.
+// tau is chosen anew for each box (divided by tau the bound is concave in it, and climbs towards
+// sqrt(b/a) of the chosen points), so gamma alone would not mean the same from box to box. Boxes
+// are rectangles of means instead: p2 = mean of Y + tau0 x, p1 = mean of Y - tau0 x, with tau0 that
+// of a good subset. Then gamma = p2 (1 + tau/tau0)/2 + p1 (1 - tau/tau0)/2, and p1 hardly matters.
+// Only the two extremes of gamma are corners. multiplier = {alpha, curvature, 0, tau}.
 class Below final : public Criterion {
   public:
-    Below(const Ranges& r, double score, double tol) : r_(r), tol_(tol) { aim(score); }
+    Below(const Ranges& r, double tau0, double score, double tol) : r_(r), tau0_(tau0), tol_(tol) {
+        aim(score);
+    }
 
     std::vector<Box> roots() const override {
-        Box box = make_root(0, r_.x_lo, r_.x_hi, -r_.y_hi, -r_.y_lo);
-        box.multiplier[3] = 1;
+        const double x_lo = tau0_ * r_.x_lo, x_hi = tau0_ * r_.x_hi;
+        Box box = make_root(0, -r_.y_hi - x_hi, -r_.y_lo - x_lo, -r_.y_hi + x_lo, -r_.y_lo + x_hi);
+        box.multiplier[1] = -4.0 * r_.k;
+        box.multiplier[3] = tau0_;
         return {box};
     }
     void aim(double score) override {
@@ -367,23 +380,27 @@ class Below final : public Criterion {
     bool valid() const override { return t_ > 0; }
 
     Corners corners(Box& box, Chooser& chooser, Choice& best) const override {
-        best = search(box, chooser);
+        best = search_alpha(box, chooser);
         for (int step = 0; step < 3 && best.weight > 1; ++step) {
             const Centred m = centred(best.moments, best.weight);
             if (!(m.a > 0 && m.b > 0)) break;
+            const double tau = box.multiplier[3], way = std::log(std::sqrt(m.b / m.a) / tau);
+            if ((1 - rho_) * m.b * way * way <= 0.03 * std::fabs(best.value)) break;
             Box trial = box;
-            const double tau = box.multiplier[3];
-            trial.multiplier[3] = std::sqrt(tau * std::sqrt(m.b / m.a));
-            if (std::fabs(trial.multiplier[3] / tau - 1) < 0.02) break;
-            const Choice choice = search(trial, chooser);
+            trial.multiplier[3] = tau * std::exp(way / 2);
+            const double mean_x = best.moments.x / best.weight;
+            trial.multiplier[0] -= (trial.multiplier[3] - tau) * mean_x;
+            const Choice choice = search_alpha(trial, chooser);
             if (choice.value / trial.multiplier[3] <= best.value / tau) break;
             best = choice;
             std::copy(trial.multiplier, trial.multiplier + 4, box.multiplier);
             box.lambda = trial.lambda;
         }
         Corners out;
-        for (int q = 0; q < 4; ++q) {
-            out.cost[q] = cost(box, signs(q, 0) * box.half[0], signs(q, 1) * box.half[1]);
+        out.count = 2;
+        for (int q = 0; q < 2; ++q) {
+            out.cost[q] = cost(box);
+            out.cost[q].l.c = 2 * std::sqrt(rho_) * signs(q, 0) * gamma_width(box);
         }
         return out;
     }
@@ -395,48 +412,47 @@ class Below final : public Criterion {
         return ab > 0 ? std::min(-r, 1.0) : 1.0;
     }
     double width_cost(const Box& box, int parameter, const Choice&) const override {
-        return box.half[parameter] * (parameter == 0 ? box.multiplier[3] : 1);
+        return box.half[parameter] * share(box, parameter);
     }
     double pull(const Box& box, double x, double y) const override {
-        const double tau = box.multiplier[3];
-        return std::fabs(-y - box.centre[1]) + tau * std::fabs(x - box.centre[0]);
+        return std::fabs(cost(box).p(x, y));
     }
     std::unique_ptr<Criterion> clone() const override { return std::make_unique<Below>(*this); }
 
   private:
-    Cost cost(const Box& box, double d1, double d2) const {
-        const double mu = box.multiplier[0], nu = box.multiplier[1], tau = box.multiplier[3];
-        const double root = std::sqrt(rho_), d_gamma = d2 + tau * d1;
-        const Affine u = axis_y(-1) + tau * axis_x() - (box.centre[1] + tau * box.centre[0]);
-        const Affine w =
-            axis_y(-1) - tau * axis_x() - (box.centre[1] + d2 - tau * (box.centre[0] + d1));
-        return {root * u, {0, 0, 2 * root * d_gamma - mu / root}, w, w - nu, -1, -mu * d_gamma};
+    // |d gamma / d p|
+    double share(const Box& box, int parameter) const {
+        const double ratio = box.multiplier[3] / tau0_;
+        return parameter == 1 ? (1 + ratio) / 2 : std::fabs(1 - ratio) / 2;
+    }
+    double gamma_width(const Box& box) const {
+        return (box.half[0] * share(box, 0) + box.half[1] * share(box, 1)) * (1 + 1e-12);
     }
 
-    // Climbs in mu and nu in turn.
-    Choice search(Box& box, Chooser& chooser) const {
-        const double tau = box.multiplier[3];
-        double lambda = box.lambda, curvature[2] = {-r_.k * 0.5, -r_.k * 0.5};
-        Choice best;
-        for (int round = 0; round < 4; ++round) {
-            const int i = round % 2;
-            const double sign = i == 0 ? 1 : -1;
-            best = ascend(box.multiplier[i], curvature[i], r_.k, [&](double at, double& slope) {
-                box.multiplier[i] = at;
-                const Choice c = chooser.choose(cost(box, 0, 0), 0, lambda);
+    Cost cost(const Box& box) const {
+        const double tau = box.multiplier[3], ratio = tau / tau0_;
+        const double gamma = box.centre[1] * (1 + ratio) / 2 + box.centre[0] * (1 - ratio) / 2;
+        const Affine w = axis_y(-1) - tau * axis_x() - box.multiplier[0];
+        return {std::sqrt(rho_) * (axis_y(-1) + tau * axis_x() - gamma), {}, w, w, -1, 0};
+    }
+
+    Choice search_alpha(Box& box, Chooser& chooser) const {
+        double lambda = box.lambda;
+        double& alpha = box.multiplier[0];
+        const Choice best =
+            ascend(alpha, box.multiplier[1], 8.0 * r_.k, [&](double at, double& slope) {
+                alpha = at;
+                const Choice c = chooser.choose(cost(box), 0, lambda);
                 lambda = c.lambda;
-                const double x = c.moments.x - c.weight * box.centre[0];
-                const double y = -c.moments.y - c.weight * box.centre[1];
-                slope = y + sign * tau * x;
+                slope = 2 * (-c.moments.y - box.multiplier[3] * c.moments.x - at * c.weight);
                 return c;
             });
-        }
         box.lambda = best.lambda;
         return best;
     }
 
     Ranges r_;
-    double tol_, t_ = 0, rho_ = 0;
+    double tau0_, tol_, t_ = 0, rho_ = 0;
 };
 
 struct ColumnRange {
@@ -560,14 +576,14 @@ Ranges ranges(const Cells& cells, int k, int n_jobs) {
             y.least, x.least_positive, y.least_positive, x.most,    y.most};
 }
 
-std::unique_ptr<Criterion> make_criterion(Objective objective, const Ranges& ranges, double score,
-                                          double tol) {
+std::unique_ptr<Criterion> make_criterion(Objective objective, const Ranges& ranges, double tau0,
+                                          double score, double tol) {
     switch (objective) {
         case Objective::r2:
             return std::make_unique<Above>(ranges, true, score, tol);
         case Objective::r:
             if (score + tol > 0) return std::make_unique<Above>(ranges, false, score, tol);
-            return std::make_unique<Below>(ranges, score, tol);
+            return std::make_unique<Below>(ranges, tau0, score, tol);
         case Objective::cov:
             return std::make_unique<Difference>(ranges, true, score, tol);
         case Objective::dv:

@@ -82,8 +82,8 @@ struct Ranges {
 
 Ranges ranges(const Cells& cells, int k, int n_jobs);
 
-// `tol` is added to the score to be beaten.
-std::unique_ptr<Criterion> make_criterion(Objective objective, const Ranges& ranges, double score,
-                                          double tol);
+// `tau0` is sqrt(b/a) of a good subset; `tol` is added to the score to be beaten.
+std::unique_ptr<Criterion> make_criterion(Objective objective, const Ranges& ranges, double tau0,
+                                          double score, double tol);
 
 }  // namespace quadsweep
