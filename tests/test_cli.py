@@ -335,9 +335,11 @@ def test_significance_says_how_often_noise_does_as_well(run, tmp_path):
     assert json.loads(out)["p_value"] == 0.05
 
 
-def test_audit_names_the_rows_that_carry_the_finding(run, table):
-    code, out, err = run("audit", table)
+def test_audit_names_the_rows_that_carry_the_finding(run, table, tmp_path):
+    picture = tmp_path / "audit.png"
+    code, out, err = run("audit", table, "--plot", picture)
     assert code == 0
+    assert picture.exists()
     assert "Removing 1 of 9 rows (11%) reverses the sign." in " ".join(out.split())
     assert "Diplodocus" in out
     assert "skipped 3 of 12 rows" in err

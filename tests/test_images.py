@@ -37,6 +37,14 @@ def _conic(ax):
     qs.Conic((-0.5, 1.2, -0.5, 0.1, 0.0, 0.4)).plot(ax=ax)
 
 
+def _stars(make):
+    def draw(ax):
+        stars = qs.datasets.load("stars-cyg")
+        make(stars.x, stars.y).plot(ax=ax)
+
+    return draw
+
+
 PICTURES = {
     "animals": _result("animals"),
     "phone-calls": _result("phone-calls"),
@@ -45,6 +53,9 @@ PICTURES = {
     "tv": _objective("tv"),
     "var": _objective("var"),
     "conic": _conic,
+    "path": _stars(lambda x, y: qs.path(x, y, drop=10, permutations=39)),
+    "significance": _stars(lambda x, y: qs.significance(x, y, drop=4, permutations=99)),
+    "audit": _stars(qs.audit),
 }
 
 

@@ -10,7 +10,7 @@ import typer
 from quadsweep.cli import options
 from quadsweep.cli.ending import BadInput, code_of
 from quadsweep.cli.points import read_points
-from quadsweep.cli.presenting import present
+from quadsweep.cli.presenting import check_picture, present
 
 
 def audit_command(
@@ -34,6 +34,7 @@ def audit_command(
         str | None, typer.Option("--max-drop", metavar="M", help="The most rows to remove.")
     ] = None,
     label: options.Label = None,
+    plot: options.Picture = None,
     json: options.Json = False,
     time_limit: options.TimeLimit = None,
     jobs: options.Jobs = None,
@@ -46,6 +47,7 @@ def audit_command(
     from quadsweep.audit import audit
 
     points = read_points(file, x, y, label)
+    check_picture(plot)
     answer = audit(
         points.columns,
         claim=claim,
@@ -58,7 +60,7 @@ def audit_command(
         nan_policy="omit",
         progress=sys.stderr.isatty(),
     )
-    present(answer, points, None, json, headline=answer.message)
+    present(answer, points, plot, json, headline=answer.message)
     raise typer.Exit(code_of(answer.status))
 
 
