@@ -74,15 +74,14 @@ class Search {
   public:
     Search(const Problem& problem, const CertifiedOptions& options, Control& control)
         : problem_(problem), options_(options), control_(control), k_(problem.k) {
-        tol_ = problem.tol * (problem.objective == Objective::lts ? k_ : 1);
-        // No difference below this is worth collecting a subset for.
-        margin_ = tol_ / 100;
         limit_ = trivial_bound(problem);
     }
 
     CertifiedAnswer run() {
         if (options_.above) raise(*options_.above);
+        set_tolerance();
         begin();
+        set_tolerance();
         if (target() == undefined) return answer();  // no subset has a value
         while (k_ < problem_.size() && !finished()) {
             criterion_ = make_criterion(problem_.objective, ranges_, good_tau(), target(), tol_);
@@ -95,6 +94,19 @@ class Search {
     }
 
   private:
+    // Absolute for r and r2. Else relative to the data's scale, which is 1 here, and where the
+    // value itself may be small against it (tv, lts) to the value, down to a thousandth of the
+    // scale.
+    void set_tolerance() {
+        tol_ = problem_.tol;
+        const double unit = problem_.objective == Objective::lts ? k_ : 1;
+        if (problem_.objective == Objective::lts || problem_.objective == Objective::tv) {
+            tol_ *= std::clamp(-target(), 1e-3 * unit, unit);
+        }
+        // No difference below this is worth collecting a subset for.
+        margin_ = tol_ / 100;
+    }
+
     // ---- incumbents -------------------------------------------------------------------------
 
     double target() const { return target_.load(std::memory_order_relaxed); }
@@ -495,7 +507,7 @@ class Search {
     const CertifiedOptions& options_;
     Control& control_;
     int k_;
-    double tol_, margin_, limit_;
+    double tol_ = 0, margin_ = 0, limit_;
     Placement at_;
     Cells cells_;
     Ranges ranges_{};
