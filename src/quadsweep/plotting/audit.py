@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from quadsweep.plotting.canvas import INLIER, LINE, OUTLIER, PALE, REGION, axes_or_new, tidy
+from quadsweep.plotting.canvas import INLIER, LINE, OUTLIER, PALE, REGION, axes_or_new, frame, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,6 +32,8 @@ def plot_audit(audit: Audit, ax: Axes | None = None) -> Axes:
     ax = axes_or_new(ax)
     tidy(ax)
     kept, gone = audit.mask, audit.outliers
+    used = np.isfinite(audit.x) & np.isfinite(audit.y)
+    frame(ax, audit.x[used], audit.y[used])
     size = float(np.clip(3000 / audit.n, 2, 34))
     edges = 0.6 if audit.n <= 300 else 0.0
     for rows, marker, color, label in (

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+Floats = NDArray[np.float64]
 
 # Told apart by people with any kind of colour vision; shapes differ as well.
 INLIER = "#0072b2"
@@ -31,3 +36,11 @@ def tidy(ax: Axes) -> None:
     for side in ("left", "bottom"):
         ax.spines[side].set_color(PALE)
     ax.tick_params(color=PALE, labelcolor=LINE, labelsize=9)
+
+
+def frame(ax: Axes, x: Floats, y: Floats) -> None:
+    """Limits that hold the points with a margin, whatever lines are drawn later."""
+    for values, set_limits in ((x, ax.set_xlim), (y, ax.set_ylim)):
+        low, high = float(values.min()), float(values.max())
+        margin = 0.07 * (high - low) or 0.5 * max(abs(low), 1.0)
+        set_limits(low - margin, high + margin)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quadsweep.objectives import centred_sums
-from quadsweep.plotting.canvas import INLIER, LINE, OUTLIER, PALE, axes_or_new, tidy
+from quadsweep.plotting.canvas import INLIER, LINE, OUTLIER, PALE, axes_or_new, frame, tidy
 from quadsweep.plotting.conic import plot_conic
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def plot_result(result: Result, ax: Axes | None = None) -> Axes:
     tidy(ax)
     everyone = result.used
     x, y = result.x, result.y
-    _limits(ax, x[everyone], y[everyone])
+    frame(ax, x[everyone], y[everyone])
     if result.conic is not None:
         plot_conic(result.conic, ax=ax, label=f"boundary ({result.conic.kind})")
         _only_first_label(ax)
@@ -71,13 +71,6 @@ def plot_result(result: Result, ax: Axes | None = None) -> Axes:
     # Under the points, so that it never hides one.
     ax.legend(fontsize=8, framealpha=0.7, edgecolor="none", loc="best").set_zorder(2.5)
     return ax
-
-
-def _limits(ax: Axes, x: Floats, y: Floats) -> None:
-    for values, set_limits in ((x, ax.set_xlim), (y, ax.set_ylim)):
-        low, high = float(values.min()), float(values.max())
-        margin = 0.07 * (high - low) or 0.5 * max(abs(low), 1.0)
-        set_limits(low - margin, high + margin)
 
 
 def _points(ax: Axes, x: Floats, y: Floats, label: str, n: int, **style: Any) -> None:
