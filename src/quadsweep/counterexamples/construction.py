@@ -144,6 +144,8 @@ def _balance(
     k = plan.k
     needed = -np.array([u.sum(), w.sum(), u @ u - k, u @ w - r * k, w @ w - k])
     conditions = _conditions(plan.objective)
+    if conditions == 5 and not _attainable(needed, count):
+        return None
     z = _SPREAD * rng.normal(size=2 * count)
     for _ in range(_NEWTON_STEPS):
         a, b = z[:count], z[count:]
@@ -152,9 +154,18 @@ def _balance(
             return a, b
         one, none = np.ones(count), np.zeros(count)
         jacobian = np.block([[one, none], [none, one], [2 * a, none], [b, a], [none, 2 * b]])
-        step = np.linalg.lstsq(jacobian[:conditions], -excess[:conditions], rcond=None)[0]
+        used = jacobian[:conditions]
+        ridge = 1e-12 * np.eye(conditions)
+        step = -used.T @ np.linalg.solve(used @ used.T + ridge, excess[:conditions])
         z = z + step * min(1.0, 1.0 / max(np.abs(step).max(), 1e-300))
     return None
+
+
+def _attainable(needed: Floats, count: int) -> bool:
+    """Whether ``count`` points can have these sums: their centred squares must be positive."""
+    sx, sy, sxx, sxy, syy = needed
+    a, b, c = sxx - sx * sx / count, syy - sy * sy / count, sxy - sx * sy / count
+    return bool(a > 0 and b > 0 and a * b > c * c)
 
 
 def _far_points(
