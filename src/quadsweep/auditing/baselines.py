@@ -111,14 +111,13 @@ def _way_and_limit(side: Side) -> tuple[int, Threshold]:
 def _first_that_breaks(side: Side, order: Ints, max_drop: int) -> int | None:
     """The first m for which removing the first m rows breaks the claim."""
     points = side.points
-    near = _statistics_without_first(points, order, max_drop)
-    for m in np.flatnonzero(_may_break(side, *near)) + 1:
+    for m in np.flatnonzero(side.near(*_sums_without_first(points, order, max_drop))) + 1:
         if side.broken(np.sort(order[m:])):
             return int(m)
     return None
 
 
-def _statistics_without_first(
+def _sums_without_first(
     points: Points, order: Ints, max_drop: int
 ) -> tuple[Ints, Floats, Floats, Floats]:
     """k, a, b, c after removing the first 1, 2, ... rows, by adding up from the other end."""
@@ -132,18 +131,6 @@ def _statistics_without_first(
     )
     rows = points.n - 1 - np.arange(1, max_drop + 1)
     return k[rows], a[rows], b[rows], c[rows]
-
-
-def _may_break(side: Side, k: Ints, a: Floats, b: Floats, c: Floats) -> NDArray[np.bool_]:
-    """Not clearly unbroken, in floating point; NaN may be anything."""
-    slack = 1e-6
-    with np.errstate(divide="ignore", invalid="ignore"):
-        r = c / np.sqrt(np.abs(a)) / np.sqrt(np.abs(b))
-        if isinstance(side, Tilt):
-            return np.asarray(~(side.sign * (c - side.beta * a) < -slack * np.sqrt(np.abs(a * b))))
-        way, limit = _way_and_limit(side)
-        past = way * r - np.array([limit(int(i)) for i in k])
-        return np.asarray(~(past < -slack))
 
 
 def greedy(side: Side, max_drop: int) -> Approximation:

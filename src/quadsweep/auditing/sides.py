@@ -31,6 +31,7 @@ Threshold = Callable[[int], float]
 
 _STEPS = 12
 _LISTED = 200_000
+_NEAR = 1e-6
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,10 @@ class Side(ABC):
         """A subset with ``most`` or fewer points removed that breaks the claim, or a proof that
         none does with ``fewest`` to ``most`` removed."""
 
+    @abstractmethod
+    def near(self, k: Ints, a: Floats, b: Floats, c: Floats) -> NDArray[np.bool_]:
+        """For many subsets at once, which may break the claim as far as floating point can tell."""
+
     def propose(self, m: int) -> Ints:
         """A good subset with exactly m removed: concentration steps from all points."""
         kept = np.arange(self.points.n)
@@ -68,6 +73,31 @@ class Side(ABC):
             seen.append(best)
             kept = best
         return next((s for s in seen if self.broken(s)), seen[-1])
+
+    def checked(self, asker: Asker, answer: Answer, fewest: int, most: int) -> Answer:
+        """An answer whose subset, if any, really breaks the claim.
+
+        The engine's thresholds are loosened for rounding. If its subset only passes those, a single
+        number of removals is settled by trying them all, where they are few.
+        """
+        if answer.refuted or (answer.kept is not None and self.broken(answer.kept)):
+            return answer
+        return self.listed(asker, most) if fewest == most else UNKNOWN
+
+    def listed(self, asker: Asker, m: int) -> Answer:
+        """All ways to remove m points, where they are few enough."""
+        n = self.points.n
+        if comb(n, m) > _LISTED:
+            return UNKNOWN
+        everyone, ways = np.arange(n), combinations(range(n), m)
+        while chunk := list(islice(ways, 4096)):
+            asker.check()
+            gone = np.array(chunk, dtype=np.int64).reshape(len(chunk), m)
+            for row in gone[self.near(*sums_without(self.points, gone))]:
+                kept = np.delete(everyone, row)
+                if self.broken(kept):
+                    return Answer(kept)
+        return FOUND_NONE
 
 
 @dataclass(frozen=True)
@@ -89,7 +119,12 @@ class Tilt(Side):
         return np.asarray(self.sign * u * (w - self.beta * u))
 
     def decide(self, asker: Asker, fewest: int, most: int) -> Answer:
-        return checked(self, asker.tilt(most, self.beta, self.margin, self.sign))
+        answer = asker.tilt(most, self.beta, self.margin, self.sign)
+        return self.checked(asker, answer, fewest, most)
+
+    def near(self, k: Ints, a: Floats, b: Floats, c: Floats) -> NDArray[np.bool_]:
+        past = self.sign * (c - self.beta * a)
+        return np.asarray(~(past < -_NEAR * (np.sqrt(np.abs(a * b)) + abs(self.beta) * np.abs(a))))
 
 
 @dataclass(frozen=True)
@@ -110,7 +145,11 @@ class Strong(Side):
     def decide(self, asker: Asker, fewest: int, most: int) -> Answer:
         """The lowest threshold, that of the fewest removals, is the easiest to pass."""
         t = self.threshold(self.points.n - fewest)
-        return checked(self, asker.above(most, t, self.sign))
+        return self.checked(asker, asker.above(most, t, self.sign), fewest, most)
+
+    def near(self, k: Ints, a: Floats, b: Floats, c: Floats) -> NDArray[np.bool_]:
+        limit = np.array([self.threshold(int(i)) for i in k])
+        return np.asarray(~(self.sign * correlation(a, b, c) < limit - _NEAR))
 
 
 @dataclass(frozen=True)
@@ -142,6 +181,10 @@ class Weak(Side):
             if kept is not None:
                 return Answer(kept)
         return self.listed(asker, most) if fewest == most else UNKNOWN
+
+    def near(self, k: Ints, a: Floats, b: Floats, c: Floats) -> NDArray[np.bool_]:
+        limit = np.array([self.threshold(int(i)) for i in k])
+        return np.asarray(~(np.abs(correlation(a, b, c)) > limit + _NEAR))
 
     def between(self, kept: Ints, most: int) -> Ints | None:
         """From a subset with r < t to one that breaks the claim, if steps of one point lead to it.
@@ -184,36 +227,6 @@ class Weak(Side):
             inside[kept[np.argmin(pull[kept])]] = False
         return True
 
-    def listed(self, asker: Asker, m: int) -> Answer:
-        """All ways to remove m points, where they are few enough."""
-        n = self.points.n
-        if comb(n, m) > _LISTED:
-            return UNKNOWN
-        asker.check()
-        everyone, ways = np.arange(n), combinations(range(n), m)
-        while chunk := list(islice(ways, 4096)):
-            gone = np.array(chunk, dtype=np.int64).reshape(len(chunk), m)
-            for row in gone[self._near(gone)]:
-                kept = np.delete(everyone, row)
-                if self.broken(kept):
-                    return Answer(kept)
-            asker.check()
-        return FOUND_NONE
-
-    def _near(self, gone: Ints) -> NDArray[np.bool_]:
-        """Which of these removals may break the claim, as far as floating point can tell."""
-        n = self.points.n
-        mask = np.ones((len(gone), n), dtype=bool)
-        np.put_along_axis(mask, gone, False, axis=1)
-        kept = np.nonzero(mask)[1].reshape(len(gone), n - gone.shape[1])
-        u, w = self.points.x[kept], self.points.y[kept]
-        u, w = u - u.mean(axis=1, keepdims=True), w - w.mean(axis=1, keepdims=True)
-        a, b, c = (u * u).sum(axis=1), (w * w).sum(axis=1), (u * w).sum(axis=1)
-        t = self.threshold(kept.shape[1])
-        with np.errstate(divide="ignore", invalid="ignore"):
-            clear = np.abs(c) / np.sqrt(a) / np.sqrt(b) > t + 1e-6
-        return np.asarray(~clear)
-
 
 def pull_on_r(points: Points, kept: Ints) -> Floats:
     """To first order, what each point's weight adds to r of the subset (up to a factor)."""
@@ -227,8 +240,20 @@ def pull_on_r(points: Points, kept: Ints) -> Floats:
     return np.asarray(u * w - r / 2 * (u * u + w * w))
 
 
-def checked(side: Side, answer: Answer) -> Answer:
-    """An answer whose subset, if any, really breaks the claim."""
-    if answer.kept is not None and not side.broken(answer.kept):
-        return UNKNOWN
-    return answer
+def correlation(a: Floats, b: Floats, c: Floats) -> Floats:
+    """r from sums, NaN where undefined."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(c / np.sqrt(np.abs(a)) / np.sqrt(np.abs(b)))
+
+
+def sums_without(points: Points, gone: Ints) -> tuple[Ints, Floats, Floats, Floats]:
+    """k, a, b, c without each row of points to remove."""
+    mask = np.ones((len(gone), points.n), dtype=bool)
+    np.put_along_axis(mask, gone, False, axis=1)
+    k = points.n - gone.shape[1]
+    kept = np.nonzero(mask)[1].reshape(len(gone), k)
+    u, w = points.x[kept], points.y[kept]
+    for _ in range(2):
+        u, w = u - u.mean(axis=1, keepdims=True), w - w.mean(axis=1, keepdims=True)
+    a, b, c = (u * u).sum(axis=1), (w * w).sum(axis=1), (u * w).sum(axis=1)
+    return np.full(len(gone), k), a, b, c
