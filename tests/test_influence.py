@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations
 
+import naive_audit
 import numpy as np
 import pytest
 from families import FAMILIES
@@ -114,3 +115,16 @@ def test_pictures_are_drawn():
     with pytest.raises(ValueError, match="statistic must be one of slope, r, r2"):
         curve.plot(statistic="mean")
     plt.close("all")
+
+
+@pytest.mark.parametrize(
+    ("name", "least"), [("masking-groups", 4), ("masking-populations", 6), ("masking-leverage", 3)]
+)
+def test_masked_rows_are_found_where_the_approximations_fail(name, least):
+    data = qs.datasets.load(name)
+    found = qs.audit(data.x, data.y)
+    assert found.drop == least == len(data.x) - data.k
+    condition = naive_audit.broken("sign", data.x, data.y, 0.05, None, found.tol)
+    assert naive_audit.audit(data.x, data.y, least, condition) == least
+    for tried in found.approximations:
+        assert tried.needed is None or tried.needed > least

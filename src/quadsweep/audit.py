@@ -369,7 +369,7 @@ def _message(question: Question, known: Known, n: int, most: int) -> str:
     text = f"Removing {_of(known.upper, n)} {question.breaks}."
     fewer = known.lower - 1
     if fewer > 0:
-        text += f" No {fewer:,} {_rows(fewer)} can."
+        text += " No single row can." if fewer == 1 else f" No {fewer:,} rows can."
     if known.lower < known.upper:
         last = known.upper - 1
         between = f"{known.lower:,}" + (f" to {last:,}" if last > known.lower else "")
@@ -379,10 +379,6 @@ def _message(question: Question, known: Known, n: int, most: int) -> str:
 
 def _of(m: int, n: int) -> str:
     return f"{m:,} of {n:,} rows ({_percent(m / n)})"
-
-
-def _rows(m: int) -> str:
-    return "row" if m == 1 else "rows"
 
 
 def _percent(share: float) -> str:

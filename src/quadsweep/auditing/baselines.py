@@ -64,7 +64,7 @@ class Approximation:
         return "; ".join(parts)
 
 
-ONE_STEP, GREEDY = "one-step influence (AMIP)", "greedy removal"
+ONE_STEP, GREEDY = "one-step (AMIP)", "greedy"
 
 
 def approximations(sides: Sequence[Side], max_drop: int) -> tuple[Approximation, Approximation]:

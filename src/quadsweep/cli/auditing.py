@@ -42,7 +42,7 @@ def audit_command(
 ) -> None:
     """The fewest rows whose removal changes the conclusion, proved.
 
-    Example: quadsweep audit trial.csv --x dose --y effect --claim significance
+    Example: quadsweep audit trial.csv --x dose --y effect --claim significance --plot trial.png
     """
     from quadsweep.audit import audit
 

@@ -31,7 +31,8 @@ def note(message: str) -> None:
 
 def code_of(status: str) -> int:
     """The exit code a status deserves."""
-    return {"time_limit": LIMITED, "interrupted": INTERRUPTED}.get(status, DONE)
+    codes = {"time_limit": LIMITED, "undecided": LIMITED, "interrupted": INTERRUPTED}
+    return codes.get(status, DONE)
 
 
 def code_of_all(statuses: list[str]) -> int:

@@ -1,7 +1,8 @@
 """Small data sets that show what the package is for.
 
 The tables are facts from the literature, each with its source; the three ``nonseparable`` ones are
-this project's own counterexamples (``docs/theory.md``).
+this project's own counterexamples (``docs/theory.md``), the three ``masking`` ones its own examples
+for audits (``docs/audit.md``).
 """
 
 from __future__ import annotations
@@ -155,11 +156,51 @@ def _nonseparable(name: str) -> Dataset:
     )
 
 
+_MASKING = {
+    "masking-groups": (
+        8,
+        "two pairs of far rows, each hiding the other: while one pair is left, taking the other "
+        "away changes little",
+        [(-3, 3), (0, -1), (-3, 1), (-2, -3), (-1, 3), (-3, -3), (1, -1), (-1, -4),
+         (28, 14), (28, 14), (17, 27), (17, 28)],
+    ),
+    "masking-populations": (
+        10,
+        "two populations, one rising and one falling, of which the rising one decides",
+        [(0, -1), (7, 2), (1, 1), (9, 4), (2, 2), (7, 3), (9, 7), (6, 3), (0, -1), (1, 0),
+         (11, 10), (9, 13), (15, 4), (17, 3), (11, 10), (12, 8)],
+    ),
+    "masking-leverage": (
+        13,
+        "a cloud that falls, and three far rows which the line of all rows goes through: their "
+        "residuals are small because they make the line",
+        [(-2, 0), (-1, -2), (1, -7), (4, 1), (-3, -1), (-2, 0), (1, -4), (-2, 2), (-2, 3), (2, 4),
+         (0, 1), (-2, 3), (0, -1), (42, 35), (40, 34), (38, 32)],
+    ),
+}  # fmt: skip
+
+
+def _masking(name: str) -> Dataset:
+    k, shows, points = _MASKING[name]
+    x, y = np.array(points, dtype=float).T.copy()
+    return Dataset(
+        x,
+        y,
+        k,
+        ("x", "y"),
+        f"Made for this project: {shows}. Keeping {k} rows reverses the sign of the slope, and "
+        "neither one-step influence nor greedy removal finds them (docs/audit.md).",
+    )
+
+
 _BUILDERS: dict[str, Callable[[], Dataset]] = {
     **{f"anscombe-{i}": (lambda i=i: _anscombe(i)) for i in _ANSCOMBE},  # type: ignore[misc]
     "stars-cyg": _stars,
     "phone-calls": _phone_calls,
     "animals": _animals,
+    "masking-groups": lambda: _masking("masking-groups"),
+    "masking-populations": lambda: _masking("masking-populations"),
+    "masking-leverage": lambda: _masking("masking-leverage"),
     "nonseparable-r2": lambda: _nonseparable("nonseparable-r2"),
     "nonseparable-dv": lambda: _nonseparable("nonseparable-dv"),
     "nonseparable-cov": lambda: _nonseparable("nonseparable-cov"),
