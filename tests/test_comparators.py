@@ -71,8 +71,20 @@ def test_ransac_leaves_gross_outliers_out_of_its_consensus():
         assert found.slope == pytest.approx(2), options
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_ransac_is_that_of_scikit_learn_with_its_own_least_squares(seed):
+    from sklearn.linear_model import RANSACRegressor
+
+    x, y = noise(seed, n=15)
+    model = RANSACRegressor(min_samples=8, max_trials=100, random_state=seed).fit(x[:, None], y)
+    found = ransac(x, y, 8, seed=seed)
+    assert np.array_equal(found.subset, model.inlier_mask_), seed
+    assert found.slope == pytest.approx(model.estimator_.coef_[0]), seed
+    assert found.intercept == pytest.approx(model.estimator_.intercept_), seed
+
+
 def test_ransac_without_a_consensus_says_nothing():
-    x = np.array([0.0, 1, 2, 3, 4])
+    x = np.array([0.0, 1, 2.5, 3, 4.2])
     y = np.array([0.0, 0, 0, 0, 1])  # the median absolute deviation, its threshold, is 0
     found = ransac(x, y, 5)
     assert found.subset is None
