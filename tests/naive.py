@@ -224,3 +224,13 @@ def corrected_p_values(table: list[list[float]], slack: Sequence[float]) -> list
     """Of the first data set: the share whose smallest p-value is as small, for each size."""
     p = pointwise_p_values(table, slack)
     return [sum(min(row) <= own for row in p) / len(p) for own in p[0]]
+
+
+def near_optimal(x: Numbers, y: Numbers, k: int, objective: str, worst: float) -> set[Subset]:
+    """All subsets whose value is at least as good as this."""
+    sense = 1 if objective in MAXIMISED else -1
+    return {
+        subset
+        for s, subset in ranked_subsets(x, y, k, objective)
+        if sense * value_of_score(s, objective) >= sense * worst
+    }

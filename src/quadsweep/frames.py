@@ -64,6 +64,25 @@ def unpack(x: Any, y: Any = None) -> Columns:
     return Columns(_values(x, nw), _values(y, nw), names, labels, native)
 
 
+def every_column(frame: Any) -> tuple[list[Any], list[Any]]:
+    """Names and columns of a frame, or of an array with columns numbered from 0."""
+    if isinstance(frame, (list, tuple, np.ndarray)):
+        array = np.asarray(frame)
+        if array.ndim != 2:
+            raise ValueError(f"frame must have two dimensions; got shape {array.shape}")
+        return list(range(array.shape[1])), list(array.T)
+    try:
+        import narwhals.stable.v1 as nw
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError(
+            "data frames need narwhals; pip install 'quadsweep[frames]'"
+        ) from None
+    wrapped = nw.from_native(frame, eager_only=True, pass_through=True)
+    if not isinstance(wrapped, nw.DataFrame):
+        raise TypeError(f"frame must be a data frame or an array; got {type(frame).__name__}")
+    return list(wrapped.columns), [_values(wrapped[name], nw) for name in wrapped.columns]
+
+
 def with_mask(frame: Any, mask: Any) -> Any:
     """The frame with one more column, True for the rows kept."""
     import narwhals.stable.v1 as nw

@@ -160,9 +160,9 @@ def check_varies(points: Sample, objective: Objective) -> None:
             )
 
 
-def tolerance(tol: Any) -> float:
+def tolerance(tol: Any, name: str = "tol") -> float:
     if not isinstance(tol, (numbers.Real, np.number)) or not 0 <= float(tol) < 1:
-        raise ValueError(f"tol must be a number in [0, 1); got {tol!r}")
+        raise ValueError(f"{name} must be a number in [0, 1); got {tol!r}")
     return float(tol)
 
 

@@ -1,0 +1,333 @@
+"""The certified optimum beside every method it is usually compared with.
+
+The methods answer different questions, so each is judged by the k points it would keep: its own
+subset where it names k points; otherwise the k points nearest to its line. Those with neither (rank
+correlations) have a correlation to show and no subset.
+"""
+
+from __future__ import annotations
+
+import html
+import importlib
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quadsweep import validation
+from quadsweep.comparators import COMPARATORS, Estimate, r2_of
+from quadsweep.progress import counting
+from quadsweep.question import ask
+from quadsweep.result import Result
+from quadsweep.shuffles import Clock
+from quadsweep.significance import Progress
+from quadsweep.telling import known
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+CERTIFIED = "certified"
+SAME = 1e-9  # R2 as close to the optimum as this is the optimum
+
+_LIBRARIES = {
+    "anneal_published": "simanneal",
+    "anneal_fair": "simanneal",
+    "ransac": "sklearn.linear_model",
+    "theil_sen": "sklearn.linear_model",
+    "mcd": "sklearn.covariance",
+    "spearman": "scipy.stats",
+    "kendall": "scipy.stats",
+}
+_COLUMNS = ("method", "R²", "found the optimum", "slope", "intercept", "correlation", "seconds")
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """One method's answer; None where it has nothing to say.
+
+    Attributes
+    ----------
+    method : str
+    r2 : float or None
+        R2 of the k points the method would keep.
+    optimal : bool or None
+        Whether that is the certified optimum.
+    slope, intercept, correlation : float or None
+        The method's own line and its own correlation figure.
+    seconds : float
+    subset : boolean array or None
+        The k points, among those considered.
+    note : str
+        Why there is no answer.
+    """
+
+    method: str
+    r2: float | None = None
+    optimal: bool | None = None
+    slope: float | None = None
+    intercept: float | None = None
+    correlation: float | None = None
+    seconds: float = 0.0
+    subset: Mask | None = field(default=None, repr=False)
+    note: str = ""
+
+    def cells(self) -> tuple[str, ...]:
+        """The row as texts."""
+        word = {True: "yes", False: "no", None: ""}[self.optimal]
+        numbers = [_short(v) for v in (self.slope, self.intercept, self.correlation)]
+        time_ = self.note or f"{self.seconds:.2g}"
+        return (self.method.replace("_", " "), _short(self.r2), word, *numbers, time_)
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """A table of methods, the certified optimum first.
+
+    Attributes
+    ----------
+    rows : tuple of Row
+    result : Result
+        The certified optimum.
+    n, k : int
+    status : str
+        ``finished``, ``time_limit`` or ``interrupted``; rows not reached are left out.
+    """
+
+    rows: tuple[Row, ...]
+    result: Result
+    n: int
+    k: int
+    status: str
+
+    def __getitem__(self, method: str) -> Row:
+        for row in self.rows:
+            if row.method == method:
+                return row
+        raise KeyError(method)
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    def summary(self) -> str:
+        """The table as text."""
+        cells = [_COLUMNS, *(row.cells() for row in self.rows)]
+        widths = [max(len(row[i]) for row in cells) for i in range(len(_COLUMNS))]
+        lines = [
+            "  ".join(
+                text.ljust(width) if i in (0, 2) else text.rjust(width)
+                for i, (text, width) in enumerate(zip(row, widths, strict=True))
+            ).rstrip()
+            for row in cells
+        ]
+        return "\n".join([*lines, self._foot()])
+
+    def _foot(self) -> str:
+        judged = [row for row in self.rows[1:] if row.optimal is not None]
+        hits = sum(bool(row.optimal) for row in judged)
+        text = (
+            f"best {self.k:,} of {self.n:,} points; {hits} of {len(judged)} other methods with a "
+            "subset or a line found it"
+        )
+        return text if self.status == "finished" else f"{text}; {self.status}, rows are missing"
+
+    def _repr_html_(self) -> str:
+        def line(tag: str, cells: Sequence[str]) -> str:
+            return (
+                "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"
+            )
+
+        body = "".join(line("td", row.cells()) for row in self.rows)
+        caption = f"<caption>{html.escape(self._foot())}</caption>"
+        return f"<table>{caption}{line('th', _COLUMNS)}{body}</table>"
+
+    def to_frame(self) -> Any:
+        """One row a method, in pandas (or polars where that is what there is)."""
+        from quadsweep.frames import table
+
+        names = ("method", "r2", "optimal", "slope", "intercept", "correlation", "seconds", "note")
+        return table({name: [getattr(row, name) for row in self.rows] for name in names})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        return {
+            "n": self.n,
+            "k": self.k,
+            "status": self.status,
+            "rows": [
+                {
+                    "method": row.method,
+                    "optimal": row.optimal,
+                    **{
+                        name: known([float("nan") if v is None else v])[0]
+                        for name in ("r2", "slope", "intercept", "correlation", "seconds")
+                        for v in [getattr(row, name)]
+                    },
+                    "note": row.note,
+                }
+                for row in self.rows
+            ],
+            "result": self.result.to_dict(),
+        }
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """The points and every method's line."""
+        from quadsweep.plotting.compare import plot_comparison
+
+        return plot_comparison(self, ax=ax)
+
+
+def compare(
+    x: Any,
+    y: Any = None,
+    k: int | float | None = None,
+    *,
+    drop: int | float | None = None,
+    methods: Sequence[str] | None = None,
+    tol: float = 1e-9,
+    time_limit: float | None = None,
+    n_jobs: int | None = None,
+    seed: int = 0,
+    nan_policy: str = "raise",
+    progress: Progress = False,
+) -> Comparison:
+    """Other methods' R2, lines and correlations beside the certified optimum.
+
+    Parameters
+    ----------
+    x, y, k, drop, tol, n_jobs, nan_policy :
+        As in :func:`solve`.
+    methods : sequence of str, optional
+        Names of :data:`quadsweep.comparators.COMPARATORS`; all of them if left out. A method whose
+        library is not installed has a row that says so.
+    time_limit : float, optional
+        Seconds for everything; methods that were not reached are left out.
+    seed : int
+        For methods that draw random numbers.
+    progress : bool or callable
+        True shows the count on standard error; a callable is given (done, total, seconds) and may
+        return False to stop.
+
+    Returns
+    -------
+    Comparison
+
+    Examples
+    --------
+    >>> import quadsweep as qs
+    >>> table = qs.compare([1, 2, 3, 4, 5, 6], [1, 2, 9, 4, 5, 6], drop=1, methods=["pearson"])
+    >>> [(row.method, round(row.r2, 3), row.optimal) for row in table.rows]
+    [('certified', 1.0, True), ('pearson', 1.0, True)]
+    """
+    clock = Clock(validation.seconds(time_limit))
+    names = _names(methods)
+    question = ask(
+        x, y, k, drop, objective="r2", tol=tol, n_jobs=n_jobs, seed=seed, nan_policy=nan_policy
+    )
+    points, size = question.points, question.problem.k
+    result = question.solve(clock.left())
+    rows = [_certified_row(result, points.rows)]
+    with counting(progress, "methods") as tick:
+        status = _run(names, rows, points.x, points.y, size, question.problem.seed, clock, tick)
+    return Comparison(tuple(rows), result, points.n, size, status)
+
+
+def _names(methods: Any) -> list[str]:
+    if methods is None:
+        return list(COMPARATORS)
+    if isinstance(methods, str):
+        raise TypeError(f"methods must be a sequence of names; got {methods!r}")
+    names = list(methods)
+    for name in names:
+        if name not in COMPARATORS:
+            raise ValueError(f"methods must be among {', '.join(COMPARATORS)}; got {name!r}")
+    return names
+
+
+def _run(
+    names: list[str],
+    rows: list[Row],
+    x: Floats,
+    y: Floats,
+    k: int,
+    seed: int,
+    clock: Clock,
+    tick: Callable[[int, int, float], object],
+) -> str:
+    try:
+        for done, name in enumerate(names, 1):
+            if clock.left() == 0:
+                return "time_limit"
+            rows.append(_row(name, x, y, k, seed, rows[0].r2))
+            if tick(done, len(names), clock.gone()) is False and done < len(names):
+                return "interrupted"
+    except KeyboardInterrupt:
+        return "interrupted"
+    return "finished"
+
+
+def _certified_row(result: Result, rows: NDArray[np.int64]) -> Row:
+    a_sign = 1.0 if result.slope >= 0 else -1.0
+    return Row(
+        CERTIFIED,
+        result.value,
+        result.success,
+        result.slope,
+        result.intercept,
+        a_sign * result.value**0.5,
+        result.seconds,
+        result.mask[rows],
+        "" if result.success else "not proved",
+    )
+
+
+def _row(name: str, x: Floats, y: Floats, k: int, seed: int, best: float | None) -> Row:
+    try:
+        if name in _LIBRARIES:
+            importlib.import_module(_LIBRARIES[name])  # not a part of the method's time
+        start = time.perf_counter()
+        estimate = COMPARATORS[name](x, y, k, seed=seed)
+    except ModuleNotFoundError as missing:
+        return Row(name, note=f"needs {missing.name}")
+    seconds = time.perf_counter() - start
+    subset = kept_by(estimate, x, y, k)
+    r2 = None if subset is None else r2_of(x, y, subset)
+    return Row(
+        name,
+        r2,
+        None if r2 is None or best is None else bool(r2 >= best - SAME),
+        estimate.slope,
+        estimate.intercept,
+        estimate.correlation,
+        seconds,
+        subset,
+    )
+
+
+def kept_by(estimate: Estimate, x: Floats, y: Floats, k: int) -> Mask | None:
+    """The k points a method would keep: its own, or those nearest to its line.
+
+    >>> line = Estimate(slope=1.0, intercept=0.0)
+    >>> kept_by(line, np.array([0.0, 1, 2]), np.array([0.0, 5, 2]), 2)
+    array([ True, False,  True])
+    """
+    if estimate.subset is not None and int(estimate.subset.sum()) == k:
+        return estimate.subset
+    if estimate.slope is None or estimate.intercept is None:
+        return None
+    distance = np.abs(y - estimate.slope * x - estimate.intercept)
+    subset = np.zeros(len(x), dtype=bool)
+    subset[np.argsort(distance, kind="stable")[:k]] = True
+    return subset
+
+
+def _short(value: float | None) -> str:
+    if value is None:
+        return ""
+    text = f"{value:.4g}"
+    return f"{value:.9g}" if text == "1" and value < 1 else text

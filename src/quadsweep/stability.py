@@ -1,0 +1,394 @@
+"""Which points are outliers under small changes of the data?
+
+Two looks at the same question. Resampling: draw the points again (bootstrap) or leave out one at a
+time (jackknife), solve again, and count how often each point is dropped. Near-optimal subsets: all
+subsets whose value is within a margin of the optimum; points on which they disagree could as well
+have been judged the other way.
+
+Near-optimal subsets are found by excluding points. If S is any near-optimal subset that avoids a
+set E, every other one that avoids E lacks some j of S, so it avoids E + {j}: branch on the j. The
+engine's decision form finds one that avoids E or proves that there is none, so when all branches
+are closed the list is complete.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quadsweep import _core, objectives, validation
+from quadsweep.methods import Problem
+from quadsweep.methods.certified import search
+from quadsweep.methods.choice import choose
+from quadsweep.progress import counting
+from quadsweep.question import Question, ask
+from quadsweep.result import Result
+from quadsweep.shuffles import Clock, blocks
+from quadsweep.significance import Progress
+from quadsweep.telling import Told, known, some
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+Subset = frozenset[int]
+
+_CLEAR = 0.1  # dropped less often than this, or kept less often, is clear
+
+
+@dataclass(frozen=True, eq=False)
+class Stability(Told):
+    """How firmly each point is in or out.
+
+    Attributes
+    ----------
+    dropped : array of floats, as long as the data given
+        How often each point was dropped among the times it was drawn; NaN for rows left out.
+    resamples : int
+        Data sets solved for it.
+    resample : str
+        ``bootstrap`` or ``jackknife``.
+    needed : boolean array
+        Inliers that are in every near-optimal subset: proved.
+    disputed : boolean array
+        Points on which near-optimal subsets disagree: inliers that some of them lack (all of
+        these are known), outliers that some of them contain (those found).
+    near : list of arrays
+        Near-optimal subsets, the optimum first.
+    complete : bool
+        True if ``near`` holds all of them.
+    margin : float
+        Within this share of the optimum's value a subset is near-optimal.
+    result : Result
+        The optimum.
+    status : str
+        ``finished``, ``time_limit`` or ``interrupted``.
+    seconds : float
+    """
+
+    dropped: Floats
+    resamples: int
+    resample: str
+    needed: Mask
+    disputed: Mask
+    near: list[Ints] = field(repr=False)
+    complete: bool
+    margin: float
+    result: Result = field(repr=False)
+    status: str
+    seconds: float
+
+    @property
+    def unclear(self) -> Ints:
+        """Points dropped in some resamples and kept in others, ten percent at least of each."""
+        with np.errstate(invalid="ignore"):
+            return np.flatnonzero((self.dropped >= _CLEAR) & (self.dropped <= 1 - _CLEAR))
+
+    def lines(self) -> list[tuple[str, str]]:
+        r, labels = self.result, self.result.labels
+        firm = [i for i in r.outliers if self.dropped[i] > 1 - _CLEAR]
+        many = "" if self.complete else "at least "
+        lines = [
+            ("kept", f"{r.k:,} of {r.n:,} points, {_title(r)} = {r.value:.6g}"),
+            ("resamples", f"{self.resamples:,} ({self.resample})"),
+            ("always out", some(firm, labels)),
+            ("unclear", some(self.unclear, labels)),
+            (
+                "near-optimal",
+                f"{many}{len(self.near):,} subset(s) within {self.margin:.3g} of the value",
+            ),
+            ("disputed", some(np.flatnonzero(self.disputed), labels)),
+        ]
+        if self.status != "finished":
+            lines.append(
+                ("stopped", f"by {self.status.replace('_', ' ')}; counts are of less work")
+            )
+        return lines
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """The points, coloured by how often they were dropped."""
+        from quadsweep.plotting.stability import plot_stability
+
+        return plot_stability(self, ax=ax)
+
+    def to_frame(self) -> Any:
+        """One row a point, in pandas (or polars where that is what there is)."""
+        from quadsweep.frames import table
+
+        names = self.result.names
+        return table(
+            {
+                names[0]: self.result.x,
+                names[1]: self.result.y,
+                "inlier": self.result.mask,
+                "dropped": self.dropped,
+                "needed": self.needed,
+                "disputed": self.disputed,
+            }
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        return {
+            "dropped": known(self.dropped),
+            "resamples": self.resamples,
+            "resample": self.resample,
+            "needed": np.flatnonzero(self.needed).tolist(),
+            "disputed": np.flatnonzero(self.disputed).tolist(),
+            "near": [s.tolist() for s in self.near],
+            "complete": self.complete,
+            "margin": self.margin,
+            "status": self.status,
+            "seconds": self.seconds,
+            "result": self.result.to_dict(),
+        }
+
+
+def stability(
+    x: Any,
+    y: Any = None,
+    k: int | float | None = None,
+    *,
+    drop: int | float | None = None,
+    objective: str = "r2",
+    resample: str = "bootstrap",
+    resamples: int = 200,
+    margin: float = 0.01,
+    most: int = 200,
+    tol: float = 1e-9,
+    time_limit: float | None = None,
+    n_jobs: int | None = None,
+    seed: int = 0,
+    nan_policy: str = "raise",
+    progress: Progress = False,
+) -> Stability:
+    """How often each point is dropped when the data change a little, and what else comes near.
+
+    Parameters
+    ----------
+    x, y, k, drop, objective, tol, nan_policy :
+        As in :func:`solve`; ``var`` is not supported.
+    resample : {"bootstrap", "jackknife"}
+        ``bootstrap`` draws n points with replacement ``resamples`` times and keeps k of them;
+        ``jackknife`` leaves out each point once and keeps the same share of the others.
+    resamples : int
+        For the bootstrap.
+    margin : float
+        A subset is near-optimal if its value is within this share of the optimum's.
+    most : int
+        Near-optimal subsets to list; there may be astronomically many.
+    time_limit : float, optional
+        Seconds for everything. What is finished by then is kept, and so it is after Ctrl-C.
+    n_jobs : int, optional
+        Threads; None is as many as there are cores. The answer does not depend on it.
+    seed : int
+        For the bootstrap.
+    progress : bool or callable
+        True shows the count on standard error; a callable is given (done, total, seconds) and may
+        return False to stop.
+
+    Returns
+    -------
+    Stability
+
+    Examples
+    --------
+    >>> import quadsweep as qs
+    >>> answer = qs.stability([1, 2, 3, 4, 5, 6], [1, 2.1, 9, 4, 5.1, 6], drop=1, resamples=50)
+    >>> bool(answer.dropped[2] > 0.8), len(answer.near), answer.complete
+    (True, 1, True)
+    """
+    clock = Clock(validation.seconds(time_limit))
+    if objective == "var":
+        raise ValueError("stability needs an objective of both columns; 'var' uses x alone")
+    if resample not in ("bootstrap", "jackknife"):
+        raise ValueError(f"resample must be 'bootstrap' or 'jackknife'; got {resample!r}")
+    draws = validation.whole(resamples, "resamples", 1)
+    listed = validation.whole(most, "most", 1)
+    share = validation.tolerance(margin, "margin")
+    question = ask(
+        x, y, k, drop, objective=objective, tol=tol, n_jobs=n_jobs, seed=seed, nan_policy=nan_policy
+    )
+    result = question.solve(clock.left())
+    with counting(progress, "resamples") as tick:
+        counts = _Counts(question.problem, resample, draws, clock)
+        status = counts.go(tick)
+    near = _Near(question, result, share, listed, clock)
+    if status == "finished":
+        status = near.go()
+    return _collect(question, result, counts, near, status, resample, share)
+
+
+class _Counts:
+    """How often each point was drawn and dropped."""
+
+    def __init__(self, problem: Problem, resample: str, draws: int, clock: Clock) -> None:
+        self.problem, self.clock = problem, clock
+        n = problem.n
+        self.drawn, self.gone = np.zeros(n), np.zeros(n)
+        self.done = 0
+        if resample == "bootstrap":
+            self.total, self.k = draws, problem.k
+            rng = np.random.default_rng(problem.seed)
+            self.take: Callable[[int], Ints] = lambda count: rng.integers(0, n, size=(count, n))
+        else:
+            self.total = n
+            least = problem.objective.min_k
+            self.k = min(n - 1, max(least, round(problem.k * (n - 1) / n)))
+            others = np.array([np.delete(np.arange(n), i) for i in range(n)])
+            self.take = lambda count: others[self.done : self.done + count]
+
+    def go(self, tick: Callable[[int, int, float], object]) -> str:
+        try:
+            for size in blocks(self.total, self.problem.n, self.clock, tick):
+                if not self._solve(self.take(size)):
+                    break
+                self.done += size
+        except KeyboardInterrupt:
+            pass
+        if self.done == self.total:
+            return "finished"
+        return "time_limit" if self.clock.left() == 0 else "interrupted"
+
+    def _solve(self, chosen: Ints) -> bool:
+        p = self.problem
+        xs, ys = p.x[chosen], p.y[chosen]
+        varied = (np.ptp(xs, axis=1) > 0) & (np.ptp(ys, axis=1) > 0)
+        if not varied.any():
+            return True
+        chosen, xs, ys = chosen[varied], xs[varied], ys[varied]
+        method = choose("auto", p.objective, xs.shape[1], self.k)
+        _, _, masks, codes, _ = _core.solve_many(
+            xs, ys, self.k, p.objective.name, method, p.tol, self.clock.left(), p.n_jobs, p.seed
+        )
+        if not np.all(np.array(_core.STATUSES)[codes] == "optimal"):
+            return False
+        answered = masks.any(axis=1)
+        rows, out = chosen[answered], masks[answered] == 0
+        self.drawn += np.bincount(rows.ravel(), minlength=p.n)
+        self.gone += np.bincount(rows[out], minlength=p.n)
+        return True
+
+
+class _Near:
+    """Near-optimal subsets, by excluding points."""
+
+    def __init__(
+        self, question: Question, result: Result, margin: float, most: int, clock: Clock
+    ) -> None:
+        self.problem, self.most, self.clock = question.problem, most, clock
+        p = self.problem
+        inside = result.mask[question.points.rows]
+        self.best: Subset = frozenset(np.flatnonzero(inside).tolist())
+        worst = result.value - p.objective.sense * margin * abs(result.value)
+        self.least = _core.lowered(p.x, p.y, p.k, p.objective.name, worst, p.tol)
+        self.found: dict[Subset, None] = {self.best: None}
+        self.lacking: set[int] = set()  # inliers that some near-optimal subset lacks
+        self.complete = False
+
+    def go(self) -> str:
+        try:
+            self._decide_inliers()
+            self._list()
+        except _Stopped as stopped:
+            return str(stopped)
+        except KeyboardInterrupt:
+            return "interrupted"
+        return "finished"
+
+    def _decide_inliers(self) -> None:
+        """Which inliers can be done without, all at once: n - 1 points each."""
+        p, inliers = self.problem, sorted(self.best)
+        if p.n - 1 < p.k:
+            return
+        others = np.array([np.delete(np.arange(p.n), j) for j in inliers])
+        xs, ys = p.x[others], p.y[others]
+        varied = (np.ptp(xs, axis=1) > 0) & (np.ptp(ys, axis=1) > 0)
+        answers = np.zeros(len(inliers), dtype=np.int8)
+        answers[varied] = _core.decide_many(
+            xs[varied], ys[varied], p.k, p.objective.name, np.full(int(varied.sum()), self.least),
+            p.tol, self.clock.left(), p.n_jobs, p.seed, 2,
+        )  # fmt: skip
+        if (answers < 0).any():
+            raise _Stopped("time_limit" if self.clock.left() == 0 else "interrupted")
+        self.lacking = {j for j, yes in zip(inliers, answers, strict=True) if yes == 1}
+
+    def _list(self) -> None:
+        fixed = self.best - self.lacking
+        none = frozenset[int]()
+        seen, queue = {none}, deque([none])
+        while queue and len(self.found) < self.most:
+            excluded = queue.popleft()
+            subset = self._avoiding(excluded)
+            if subset is None:
+                continue
+            self.found[subset] = None
+            for j in sorted(subset - fixed):
+                more = excluded | {j}
+                if more not in seen:
+                    seen.add(more)
+                    queue.append(more)
+        self.complete = not queue
+
+    def _avoiding(self, excluded: Subset) -> Subset | None:
+        for known_ in self.found:
+            if not known_ & excluded:
+                return known_
+        p = self.problem
+        left = np.array([i for i in range(p.n) if i not in excluded])
+        if len(left) < p.k or np.ptp(p.x[left]) == 0 or np.ptp(p.y[left]) == 0:
+            return None
+        part = replace(p, x=p.x[left], y=p.y[left], n_jobs=1, time_limit=self.clock.left())
+        answer = search(part, above=self.least, starting_lines=2)
+        if not answer.decided:
+            raise _Stopped("time_limit" if self.clock.left() == 0 else "interrupted")
+        return frozenset(left[answer.inliers].tolist()) if len(answer.inliers) else None
+
+
+class _Stopped(Exception):
+    """A limit came first."""
+
+
+def _collect(
+    question: Question,
+    result: Result,
+    counts: _Counts,
+    near: _Near,
+    status: str,
+    resample: str,
+    margin: float,
+) -> Stability:
+    rows, given = question.points.rows, question.points.given
+    dropped = np.full(given, np.nan)
+    with np.errstate(invalid="ignore"):
+        dropped[rows] = counts.gone / counts.drawn
+    kept_by_some = frozenset[int]().union(*near.found)
+    disputed = (kept_by_some - near.best) | near.lacking
+    in_doubt, needed = np.zeros(given, dtype=bool), np.zeros(given, dtype=bool)
+    in_doubt[rows[sorted(disputed)]] = True
+    if status == "finished":
+        needed[rows[sorted(near.best - near.lacking)]] = True
+    return Stability(
+        dropped=dropped,
+        resamples=counts.done,
+        resample=resample,
+        needed=needed,
+        disputed=in_doubt,
+        near=[rows[sorted(s)] for s in near.found],
+        complete=near.complete,
+        margin=margin,
+        result=result,
+        status=status,
+        seconds=near.clock.gone(),
+    )
+
+
+def _title(result: Result) -> str:
+    return objectives.get(result.objective).title

@@ -1,0 +1,189 @@
+"""Pairs of columns: each as if it were solved alone."""
+
+import json
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+
+import quadsweep as qs
+
+
+def table(rows=20, columns=4, seed=0):
+    data = np.random.default_rng(seed).normal(size=(rows, columns))
+    data[:, 1] += 2 * data[:, 0]
+    return data
+
+
+@pytest.mark.parametrize("objective", ["r2", "r", "cov", "tv"])
+def test_every_pair_is_the_optimum_of_its_two_columns(objective):
+    data = table()
+    answer = qs.pairwise(data, 15, objective=objective, p_values=None)
+    for i in range(4):
+        for j in range(i + 1, 4):
+            alone = qs.solve(data[:, i], data[:, j], 15, objective=objective)
+            assert answer.values[i, j] == pytest.approx(alone.value, abs=1e-8)
+            assert answer.values[j, i] == answer.values[i, j]
+    assert answer.p_values is None
+    assert answer.status == "finished"
+    diagonal = np.diag(answer.values)
+    assert (diagonal == 1).all() if objective in ("r2", "r") else np.isnan(diagonal).all()
+
+
+def test_missing_values_leave_rows_out_of_their_own_pairs_only():
+    data = table(30)
+    data[:5, 0] = np.nan
+    data[3:9, 2] = np.inf
+    answer = qs.pairwise(data, drop=0.2, p_values=None)
+    assert answer.rows[0].tolist() == [25, 25, 21, 25]
+    for i, j in [(0, 1), (0, 2), (1, 3), (2, 3)]:
+        alone = qs.solve(data[:, i], data[:, j], drop=0.2, nan_policy="omit")
+        assert answer.values[i, j] == pytest.approx(alone.value, abs=2e-9)
+        assert answer.kept[i, j] == alone.k
+
+
+def test_own_p_values_are_those_of_shuffles_until_three_have_reached_the_value():
+    data = table(16, 3)
+    answer = qs.pairwise(data, 12, permutations=59, seed=4)
+    for i, j in [(0, 1), (0, 2), (1, 2)]:
+        value = qs.solve(data[:, i], data[:, j], 12).value
+        rng, hits, made = np.random.default_rng([4, i, j]), 0, 0
+        for size in (8, 16, 32, 3):
+            for y in rng.permuted(np.tile(data[:, j], (size, 1)), axis=1):
+                if hits < 3:
+                    made += 1
+                    hits += qs.solve(data[:, i], y, 12).value >= value - 2e-9
+        expected = 3 / made if hits == 3 else (1 + hits) / (1 + made)
+        assert answer.p_values[i, j] == pytest.approx(expected), (i, j)
+
+
+def test_own_p_values_of_noise_are_uniform():
+    """435 p-values, dependent through shared columns: tolerance 0.1, see test_significance."""
+    data = np.random.default_rng(8).uniform(size=(14, 30))
+    answer = qs.pairwise(data, 9, permutations=39)
+    p = answer.p_values[np.triu_indices(30, 1)]
+    for u in (0.05, 0.1, 0.25, 0.5, 0.75):
+        assert abs((p <= u).mean() - u) < 0.1, u
+
+
+def test_pooled_p_values_compare_with_shuffled_pairs_of_as_many_rows():
+    data = table(14, 30, seed=3)
+    answer = qs.pairwise(data, 9, p_values="pooled", permutations=99)
+    again = qs.pairwise(data, 9, p_values="pooled", permutations=99, n_jobs=1)
+    np.testing.assert_array_equal(answer.p_values, again.p_values)
+    p = answer.p_values[np.triu_indices(30, 1)]
+    assert ((p * 100).round(9) % 1 == 0).all()
+    assert p[0] <= 0.05
+    for u in (0.05, 0.25, 0.5, 0.75):
+        assert abs((p <= u).mean() - u) < 0.1, u
+
+
+def test_does_not_depend_on_workers():
+    data = table(20, 6)
+    data[2, 1] = np.nan
+    one = qs.pairwise(data, drop=4, permutations=29, n_jobs=1)
+    for options in ({"n_jobs": 3}, {"workers": "joblib", "n_jobs": 2}):
+        many = qs.pairwise(data, drop=4, permutations=29, **options)
+        np.testing.assert_array_equal(one.values, many.values)
+        np.testing.assert_array_equal(one.p_values, many.p_values)
+
+
+def test_pairs_with_few_rows_are_nan_and_counted_in_the_warning():
+    data = table(10, 4)
+    data[3:, 3] = np.nan
+    with pytest.warns(UserWarning, match="3 pairs of columns have fewer usable rows"):
+        answer = qs.pairwise(data, drop=1, p_values=None)
+    assert np.isnan(answer.values[3, :3]).all()
+    assert np.isfinite(answer.values[:3, :3]).all()
+    assert answer.too_few == 3
+    assert "3 pairs with too few rows" in answer.summary()
+
+
+def test_constant_columns_are_nan_and_counted_in_the_warning():
+    data = table(10, 3)
+    data[:, 2] = 5
+    with pytest.warns(UserWarning, match="2 pairs have a constant column"):
+        answer = qs.pairwise(data, drop=1)
+    assert answer.undefined == 2
+    assert np.isnan(answer.values[2, :2]).all()
+    assert np.isnan(answer.p_values[2, :2]).all()
+
+
+def test_pairs_with_fewer_rows_than_k_are_nan_and_counted():
+    data = table(12, 3)
+    data[:4, 0] = np.nan
+    with pytest.warns(UserWarning, match="2 pairs"):
+        answer = qs.pairwise(data, 10, p_values=None)
+    assert np.isfinite(answer.values[1, 2])
+
+
+def test_frames_keep_their_names():
+    frame = pd.DataFrame(table(12, 3), columns=["a", "b", "c"])
+    answer = qs.pairwise(frame, drop=2, permutations=9)
+    assert answer.matrix().loc["a", "b"] == answer.values[0, 1]
+    assert answer.p_matrix().columns.tolist() == ["a", "b", "c"]
+    long = answer.to_frame()
+    assert long[["x", "y"]].to_numpy().tolist() == [["a", "b"], ["a", "c"], ["b", "c"]]
+    assert long["p_value"].tolist() == answer.p_values[np.triu_indices(3, 1)].tolist()
+
+
+def test_polars_frames_are_taken_too():
+    import polars as pl
+
+    data = table(12, 3)
+    frame = pl.DataFrame({"a": data[:, 0], "b": data[:, 1]})
+    assert qs.pairwise(frame, 10, p_values=None).names == ["a", "b"]
+
+
+def test_limits_keep_the_pairs_made_so_far():
+    data = table(20, 40)
+    stopped = qs.pairwise(data, 15, p_values=None, progress=lambda done, *_: False)
+    assert stopped.status == "interrupted"
+    finite = np.isfinite(stopped.values[np.triu_indices(40, 1)])
+    assert 0 < finite.sum() < 780
+    assert "interrupted after" in stopped.summary()
+    none = qs.pairwise(data, 15, time_limit=0)
+    assert none.status == "time_limit"
+    assert np.isnan(none.values[np.triu_indices(40, 1)]).all()
+
+
+@pytest.mark.parametrize(
+    ("frame", "options", "error", "says"),
+    [
+        ({"a": [1, 2, 3, 4], "b": list("wxyz")}, {}, TypeError, "column 'b' must hold real"),
+        ({"a": [1, 2, 3, 4]}, {}, ValueError, "at least two columns; got 1"),
+        ({"a": [1, 2, 3], "b": [1, 2, 4]}, {}, ValueError, "at least 4 rows; got 3"),
+        (None, {"permutations": 0}, ValueError, "permutations must be at least 1"),
+        (None, {"k": None}, ValueError, "exactly one of k"),
+        (None, {"k": 2}, ValueError, "r2 needs between 3"),
+        (None, {"objective": "lts"}, ValueError, "treats both columns alike"),
+        (None, {"p_values": "all"}, ValueError, "p_values must be 'own', 'pooled' or None"),
+        (None, {"p_values": "pooled", "objective": "cov"}, ValueError, "without units"),
+        (None, {"workers": "hands"}, ValueError, "workers must be 'threads' or 'joblib'"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_refused_in_one_sentence(frame, options, error, says):
+    frame = pd.DataFrame(frame) if frame else table(8, 3)
+    with pytest.raises(error, match=says):
+        qs.pairwise(frame, **{"k": 3, **options})
+
+
+@pytest.mark.parametrize("frame", [3, np.zeros(5), "table.csv"])
+def test_what_is_no_table_is_refused(frame):
+    with pytest.raises((TypeError, ValueError), match="frame must"):
+        qs.pairwise(frame, 3)
+
+
+def test_it_tells_itself_as_text_html_json_and_picture():
+    answer = qs.pairwise(table(), 15, permutations=19)
+    with warnings.catch_warnings():
+        assert "pairs" in answer.summary()
+    assert answer._repr_html_().startswith("<table>")
+    told = json.loads(json.dumps(answer.to_dict()))
+    assert told["p_values"][0][0] is None
+    ax = Figure().subplots()
+    assert answer.plot(ax=ax) is ax
+    assert sum("*" in t.get_text() for t in ax.texts) >= 2
+    ax.figure.canvas.draw()

@@ -1,0 +1,138 @@
+"""Stability: counts over resamples, and every subset that comes near."""
+
+import json
+
+import naive
+import numpy as np
+import pytest
+from families import FAMILIES
+from matplotlib.figure import Figure
+
+import quadsweep as qs
+
+
+@pytest.mark.parametrize("objective", ["r2", "r", "cov", "tv", "lts"])
+@pytest.mark.parametrize("family", ["uniform", "normal", "lattice", "duplicated"])
+def test_near_optimal_subsets_are_those_of_the_definition(family, objective):
+    x, y = FAMILIES[family](np.random.default_rng(4), 9)
+    answer = qs.stability(
+        x, y, 6, objective=objective, margin=0.05, most=10_000, resamples=2, n_jobs=1
+    )
+    value = answer.result.value
+    sense = qs.objectives.get(objective).sense
+    worst = value - sense * 0.05 * abs(value)
+    expected = naive.near_optimal(x, y, 6, objective, worst - sense * 1e-9)
+    assert answer.complete
+    assert {tuple(s.tolist()) for s in answer.near} == expected
+    best = set(answer.result.inliers.tolist())
+    needed = set.intersection(*map(set, expected))
+    assert set(np.flatnonzero(answer.needed).tolist()) == needed & best
+    disputed = set.union(*map(set, expected)) - needed
+    assert set(np.flatnonzero(answer.disputed).tolist()) == disputed
+
+
+def test_a_short_list_says_that_it_is_short():
+    x, y = np.random.default_rng(0).uniform(size=(2, 20))
+    answer = qs.stability(x, y, 12, margin=0.6, most=15, resamples=2)
+    assert len(answer.near) == 15
+    assert not answer.complete
+    assert "at least 15" in answer.summary()
+
+
+def test_frequencies_are_those_of_resampled_solves():
+    x, y = np.random.default_rng(1).normal(size=(2, 12))
+    answer = qs.stability(x, y, 8, resamples=7, seed=3)
+    rng = np.random.default_rng(3)
+    drawn, gone = np.zeros(12), np.zeros(12)
+    for chosen in rng.integers(0, 12, size=(7, 12)):
+        result = qs.solve(x[chosen], y[chosen], 8)
+        np.add.at(drawn, chosen, 1)
+        np.add.at(gone, chosen[result.outliers], 1)
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_allclose(answer.dropped, gone / drawn)
+
+
+def test_the_jackknife_leaves_out_each_point_once():
+    x, y = np.random.default_rng(2).normal(size=(2, 10))
+    answer = qs.stability(x, y, 7, resample="jackknife")
+    gone = np.zeros(10)
+    for i in range(10):
+        others = np.delete(np.arange(10), i)
+        gone[others[qs.solve(x[others], y[others], 6).outliers]] += 1
+    assert answer.resamples == 10
+    np.testing.assert_allclose(answer.dropped, gone / 9)
+
+
+def test_a_gross_outlier_is_always_out_and_nothing_is_disputed():
+    x = np.arange(20.0)
+    y = x + 0.1 * np.random.default_rng(0).normal(size=20)
+    y[7] = 90
+    answer = qs.stability(x, y, drop=1, resamples=40)
+    assert answer.dropped[7] > 0.5  # of several copies, all but one must stay
+    assert np.delete(answer.dropped, 7).max() < 0.25
+    assert len(answer.near) == 1
+    assert answer.complete
+    assert not answer.disputed.any()
+    assert answer.needed.sum() == 19
+
+
+def test_does_not_depend_on_the_number_of_threads():
+    x, y = np.random.default_rng(5).uniform(size=(2, 25))
+    one, two = (qs.stability(x, y, 18, resamples=30, most=50, n_jobs=j) for j in (1, 3))
+    np.testing.assert_array_equal(one.dropped, two.dropped)
+    assert [s.tolist() for s in one.near] == [s.tolist() for s in two.near]
+
+
+def test_rows_left_out_have_no_frequency():
+    x, y = np.random.default_rng(6).uniform(size=(2, 15))
+    y[4] = np.nan
+    answer = qs.stability(x, y, 10, nan_policy="omit", resamples=20)
+    assert np.isnan(answer.dropped[4])
+    assert np.isfinite(np.delete(answer.dropped, 4)).all()
+    assert all(4 not in s for s in answer.near)
+
+
+def test_limits_keep_what_is_finished():
+    x, y = np.random.default_rng(7).uniform(size=(2, 60))
+    stopped = qs.stability(x, y, 40, resamples=500, progress=lambda done, *_: done < 10)
+    assert stopped.status == "interrupted"
+    assert 10 <= stopped.resamples < 500
+    assert "stopped" in stopped.summary()
+    none = qs.stability(x, y, 40, time_limit=0)
+    assert none.status == "time_limit"
+    assert none.resamples == 0
+    assert not none.complete
+    json.dumps(none.to_dict())
+
+
+def test_bootstraps_of_few_distinct_points_do_no_harm():
+    answer = qs.stability([0, 0, 0, 0, 1], [0, 0, 0, 1, 1], 4, resamples=60)
+    assert answer.status == "finished"
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "says"),
+    [
+        ({"resample": "split"}, ValueError, "resample must be 'bootstrap' or 'jackknife'"),
+        ({"resamples": 0}, ValueError, "resamples must be at least 1"),
+        ({"most": 0}, ValueError, "most must be at least 1"),
+        ({"margin": -1}, ValueError, "margin must be a number in"),
+        ({"objective": "var"}, ValueError, "'var' uses x alone"),
+        ({"k": 9}, ValueError, "keeps 9 of 4 points"),
+    ],
+)
+def test_bad_input_is_refused_in_one_sentence(options, error, says):
+    with pytest.raises(error, match=says):
+        qs.stability([1, 2, 3, 4], [1, 2, 4, 3], **{"k": 3, **options})
+
+
+def test_it_tells_itself_as_text_html_json_frame_and_picture():
+    x, y = np.random.default_rng(0).uniform(size=(2, 20))
+    answer = qs.stability(x, y, 15, resamples=10, most=10, margin=0.1)
+    assert "unclear" in answer.summary()
+    assert answer._repr_html_().startswith("<table>")
+    assert json.loads(json.dumps(answer.to_dict()))["resamples"] == 10
+    assert len(answer.to_frame()) == 20
+    ax = Figure().subplots()
+    assert answer.plot(ax=ax) is ax
+    ax.figure.canvas.draw()
