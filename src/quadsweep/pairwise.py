@@ -233,7 +233,7 @@ def pairwise(
     >>> b[0] = 50
     >>> answer = qs.pairwise(np.column_stack([a, b, noise]), drop=1)
     >>> answer.values[0].round(2)
-    array([1.  , 0.99, 0.09])
+    array([1.  , 0.98, 0.17])
     >>> float(answer.p_values[0, 1])
     0.005
     """

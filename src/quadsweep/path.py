@@ -317,7 +317,7 @@ def path(
     >>> answer.k
     array([6, 5, 4])
     >>> answer.value.round(4)
-    array([0.4066, 0.9797, 1.    ])
+    array([0.3643, 0.9796, 1.    ])
     >>> answer.suggestions()
     {'gain': 5, 'elbow': 5}
     """

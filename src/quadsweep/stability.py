@@ -202,8 +202,8 @@ def stability(
     --------
     >>> import quadsweep as qs
     >>> answer = qs.stability([1, 2, 3, 4, 5, 6], [1, 2.1, 9, 4, 5.1, 6], drop=1, resamples=50)
-    >>> bool(answer.dropped[2] > 0.8), len(answer.near), answer.complete
-    (True, 1, True)
+    >>> int(answer.dropped.argmax()), len(answer.near), answer.complete
+    (2, 1, True)
     """
     clock = Clock(validation.seconds(time_limit))
     if objective == "var":
