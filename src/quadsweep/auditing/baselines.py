@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 # Rows times refits after which the greedy method gives up.
-_MOST_WORK = 10**8
+_MOST_WORK = 2 * 10**7
 
 
 @dataclass(frozen=True)
@@ -37,14 +37,15 @@ class Approximation:
         How many rows it says are needed (greedy predicts nothing it has not tried).
     needed : int or None
         How many rows, in its order, really break the claim; None if it never gets there.
-    tried : int
-        How many rows it was allowed to remove.
+    tried, allowed : int
+        How many rows it may have removed; fewer than allowed where it gave up to save time.
     """
 
     method: str
     predicted: int | None
     needed: int | None
     tried: int
+    allowed: int
 
     def verdict(self, lower: int, upper: int | None) -> str:
         """How it compares with the least number, as far as that is known."""
@@ -54,7 +55,8 @@ class Approximation:
         elif self.predicted is None and self.method == ONE_STEP:
             parts.append("says it cannot be done")
         if self.needed is None:
-            parts.append(f"fails within {self.tried:,} rows")
+            ended = "fails within" if self.tried == self.allowed else "gave up after"
+            parts.append(f"{ended} {self.tried:,} rows")
         elif upper is not None and self.needed == upper == lower:
             parts.append(f"needs {self.needed:,}, the least")
         elif upper is not None and self.needed > upper:
@@ -97,7 +99,9 @@ def one_step(side: Side, max_drop: int) -> Approximation:
     order = np.argsort(-effect, kind="stable")
     reached = np.flatnonzero(start + np.cumsum(effect[order])[:max_drop] > past)
     predicted = int(reached[0]) + 1 if len(reached) else None
-    return Approximation(ONE_STEP, predicted, _first_that_breaks(side, order, max_drop), max_drop)
+    return Approximation(
+        ONE_STEP, predicted, _first_that_breaks(side, order, max_drop), max_drop, max_drop
+    )
 
 
 def _way_and_limit(side: Side) -> tuple[int, Threshold]:
@@ -140,8 +144,8 @@ def greedy(side: Side, max_drop: int) -> Approximation:
     for m in range(1, tried + 1):
         kept = np.delete(kept, _best_to_remove(side, kept))
         if side.broken(kept):
-            return Approximation(GREEDY, None, m, tried)
-    return Approximation(GREEDY, None, None, tried)
+            return Approximation(GREEDY, None, m, tried, max_drop)
+    return Approximation(GREEDY, None, None, tried, max_drop)
 
 
 def _best_to_remove(side: Side, kept: Ints) -> int:
