@@ -365,3 +365,19 @@ def test_what_the_other_commands_cannot_do_is_refused_in_one_line(run, arguments
     assert err.startswith("error: ")
     assert err.count("\n") == 1
     assert says in err
+
+
+def test_compare_puts_other_methods_beside_the_optimum(run, tmp_path):
+    picture = tmp_path / "lines.png"
+    methods = ("compare", "stars-cyg", "--methods", "pearson, theil_sen")
+    code, out, _ = run(*methods, "--plot", picture)
+    assert code == 0
+    assert picture.exists()
+    assert "certified" in out
+    assert "theil sen" in out
+    assert all(len(line) <= 80 for line in out.splitlines())
+    _, out, _ = run(*methods, "--json")
+    assert json.loads(out)["rows"][0]["method"] == "certified"
+    code, _, err = run("compare", "stars-cyg", "--methods", "magic")
+    assert code == 2
+    assert "magic" in err

@@ -55,6 +55,12 @@ def test_tells_how_surprising_each_size_is_and_how_few_rows_carry_the_finding(pa
     assert "reverses the sign" in page
 
 
+def test_shows_what_other_methods_find(page):
+    assert "Other methods on the same points" in page
+    assert "<td>certified</td>" in page
+    assert "<td>pearson</td>" in page
+
+
 @pytest.mark.parametrize("objective", ["r", "cov", "dv", "tv", "var", "lts"])
 def test_every_objective_has_a_page(objective):
     x, y = np.random.default_rng(0).normal(size=(2, 12))
@@ -74,7 +80,7 @@ def test_long_ranges_are_thinned_and_keep_what_was_asked():
 def test_many_points_are_thinned_and_the_page_says_so():
     x, y = np.random.default_rng(0).normal(size=(2, 6000))
     y[:5] += 100
-    report = gather(x, y, drop=5, permutations=0)
+    report = gather(x, y, drop=5, objective="tv", permutations=0)
     page = to_html(report)
     assert "5,000 of the 6,000 points are drawn" in page
     assert len(embedded(page)["points"]) == 5000

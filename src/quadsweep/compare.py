@@ -44,7 +44,7 @@ _LIBRARIES = {
     "spearman": "scipy.stats",
     "kendall": "scipy.stats",
 }
-_COLUMNS = ("method", "R²", "found the optimum", "slope", "intercept", "correlation", "seconds")
+_COLUMNS = ("method", "R²", "optimal", "slope", "intercept", "correlation", "seconds")
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,6 +23,7 @@ app = typer.Typer(
 app.command("solve")(solving.solve_command)
 app.command("path")(choosing.path_command)
 app.command("significance")(choosing.significance_command)
+app.command("compare")(choosing.compare_command)
 app.command("audit")(auditing.audit_command)
 app.command("report")(reporting.report_command)
 app.command("separate")(separating.separate_command)

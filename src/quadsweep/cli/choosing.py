@@ -89,3 +89,42 @@ def significance_command(
     )
     present(answer, points, plot, json)
     raise typer.Exit(code_of_all([answer.status, answer.result.status]))
+
+
+def compare_command(
+    file: options.File,
+    x: options.X = None,
+    y: options.Y = None,
+    keep: options.Keep = None,
+    drop: options.Drop = None,
+    methods: Annotated[
+        str | None,
+        typer.Option("--methods", metavar="A,B", help="Which of them; default: all."),
+    ] = None,
+    label: options.Label = None,
+    plot: options.Picture = None,
+    json: options.Json = False,
+    time_limit: options.TimeLimit = None,
+    jobs: options.Jobs = None,
+    seed: options.Seed = 0,
+) -> None:
+    """Other methods' lines and correlations beside the certified optimum.
+
+    Example: quadsweep compare stars-cyg --drop 4 --plot lines.png
+    """
+    from quadsweep.compare import compare
+
+    points = read_points(file, x, y, label)
+    check_picture(plot)
+    answer = compare(
+        points.columns,
+        **options.amounts(points, keep, drop),
+        methods=None if methods is None else [name.strip() for name in methods.split(",")],
+        time_limit=time_limit,
+        n_jobs=jobs,
+        seed=seed,
+        nan_policy="omit",
+        progress=sys.stderr.isatty(),
+    )
+    present(answer, points, plot, json)
+    raise typer.Exit(code_of_all([answer.status, answer.result.status]))

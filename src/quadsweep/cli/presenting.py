@@ -22,6 +22,8 @@ def present(
         draw(answer, plot)
     if as_json:
         print_json(as_object(answer, points, skipped))
+    elif not hasattr(answer, "lines"):  # a table of its own
+        print(answer.summary())
     else:
         first = [("answer", headline)] if headline else []
         print_pairs([("data", described(points)), *first, *answer.lines()])

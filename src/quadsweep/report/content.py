@@ -9,12 +9,14 @@ import numpy as np
 
 from quadsweep import objectives, validation
 from quadsweep.audit import Audit, audit
+from quadsweep.compare import Comparison, compare
 from quadsweep.frames import Columns, unpack
 from quadsweep.path import Path, path
 from quadsweep.result import Result
 
 MOST_STEPS = 60  # positions of the slider
 _AUDIT_SECONDS = 10.0
+_OTHERS_SECONDS = 20.0
 _ABOUT_LINES = ("r2", "r", "cov", "lts")
 
 
@@ -29,7 +31,7 @@ class Report:
     start : which of them is the answer asked for.
     chosen : why the slider starts there.
     audits : how few rows carry the sign and the significance of the correlation of all points.
-    comparison : rows of a table of other methods, by column.
+    comparison : other methods with as many points kept; for R2 alone.
     source, command : where the data come from and what was asked.
     """
 
@@ -40,7 +42,7 @@ class Report:
     source: str
     command: str
     audits: list[Audit] = field(default_factory=list)
-    comparison: list[dict[str, Any]] = field(default_factory=list)
+    comparison: Comparison | None = None
 
     @property
     def answer(self) -> Result:
@@ -107,7 +109,18 @@ def gather(
         raise ValueError("the time limit ended before the first subset was found; give more")
     start, chosen = _start(walk, steps, None if asked is None else points.n - asked)
     audits = _audits(given, n_jobs) if goal.name in _ABOUT_LINES else []
-    return Report(walk, steps, start, chosen, source, command, audits)
+    others = None
+    if goal.name == "r2":
+        others = compare(
+            given,
+            k=steps[start].k,
+            time_limit=_OTHERS_SECONDS,
+            n_jobs=n_jobs,
+            seed=seed,
+            nan_policy="omit",
+            progress=progress,
+        )
+    return Report(walk, steps, start, chosen, source, command, audits, others)
 
 
 def _audits(given: Columns, n_jobs: int | None) -> list[Audit]:

@@ -148,28 +148,12 @@ def _notes(report: Report) -> list[str]:
 
 
 def _comparison(report: Report) -> str:
-    if not report.comparison:
+    if report.comparison is None:
         return ""
-    columns = list(report.comparison[0])
-    head = "".join(f"<th scope='col'>{html.escape(name)}</th>" for name in columns)
-    body = "".join(
-        "<tr>" + "".join(_cell(row[name]) for name in columns) + "</tr>"
-        for row in report.comparison
-    )
     return (
         "<section aria-labelledby='others'><h2 id='others'>Other methods on the same points</h2>"
-        f"<div class='scroll'><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-        "</div></section>"
+        f"<div class='scroll'>{report.comparison._repr_html_()}</div></section>"
     )
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, (bool, np.bool_)):
-        return f"<td>{'yes' if value else 'no'}</td>"
-    if isinstance(value, (int, float, np.number)):
-        text = f"{value:.5g}" if math.isfinite(value) else "-"
-        return f"<td class='number'>{text}</td>"
-    return f"<td>{html.escape(str(value))}</td>"
 
 
 def _made(report: Report) -> str:
