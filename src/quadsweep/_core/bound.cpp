@@ -11,6 +11,8 @@ namespace {
 constexpr double ulp = 0x1p-52;
 constexpr double cost_roundings = 48;  // in one point's cost, relative to its Magnitude
 
+int ceiling(double copies) { return static_cast<int>(std::ceil(copies)); }
+
 double rectangle_magnitude(const Magnitude& m, const Cell& c) {
     return m(std::fabs(c.x) + c.hx, std::fabs(c.y) + c.hy);
 }
@@ -105,8 +107,9 @@ double Bounder::guess(const Row& row) const {
 }
 
 // Maximises the concave, piecewise linear D(lambda) = S + lambda (need - W) by a bracket on its
-// slope. Any lambda gives a valid bound, so it stops when little is left to gain.
-double Bounder::solve(const Row& row, double& lambda) const {
+// slope. Any lambda gives a valid bound, so it stops when little is left to gain or, at a corner,
+// when the bound is positive for certain.
+double Bounder::solve(const Row& row, double& lambda, bool positive_is_enough) {
     const auto& loops = hot_loops();
     const int rows = static_cast<int>(row.cost.size());
     const double need = box_->need;
@@ -122,6 +125,10 @@ double Bounder::solve(const Row& row, double& lambda) const {
             best_lambda = at;
         }
         if (std::fabs(slope) < 1e-9 || (at_least_ && slope <= 0 && at == 0)) break;
+        if (positive_is_enough &&
+            row.offset + best > 1e-8 * (std::fabs(row.offset) + std::fabs(best))) {
+            break;
+        }
         if (slope > 0) {
             lo = at;
             d_lo = d;
@@ -132,6 +139,7 @@ double Bounder::solve(const Row& row, double& lambda) const {
             s_hi = slope;
         }
         if (lo == -infinity || hi == infinity) {
+            if (step == 0 && density_ > 0) step = 1.25 * std::fabs(slope) / density_;
             if (step == 0) step = std::max(0.05 * std::fabs(at), 1e-3 * std::fabs(d) / (need + 1));
             if (step == 0) step = 1e-6;
             at += slope > 0 ? step : -step;
@@ -142,7 +150,9 @@ double Bounder::solve(const Row& row, double& lambda) const {
         // The tangents at both ends meet above the maximum.
         const double meet = (d_hi - d_lo + s_lo * lo - s_hi * hi) / (s_lo - s_hi);
         const double most = d_lo + s_lo * (meet - lo);
-        if (most - best <= 0.01 * std::fabs(row.offset + best)) break;
+        density_ = (s_lo - s_hi) / (hi - lo);
+        const double value = row.offset + best;
+        if (most - best <= 0.02 * std::fabs(value)) break;
         if (!(hi - lo > 4 * ulp * (std::fabs(lo) + std::fabs(hi)))) break;
         const double secant = lo + (hi - lo) * (s_lo / (s_lo - s_hi));
         at = pass % 2 == 0 ? secant : meet;
@@ -156,7 +166,7 @@ Choice Bounder::choose(const Cost& cost, double base, double lambda) {
     fill(centre_, cost, base);
     Choice choice;
     choice.lambda = std::isnan(lambda) ? guess(centre_) : lambda;
-    choice.value = solve(centre_, choice.lambda);
+    choice.value = solve(centre_, choice.lambda, false);
     add_chosen(centre_, choice);
     return choice;
 }
@@ -199,7 +209,7 @@ Bound Bounder::bound(const Corners& corners, double lambda) {
     for (int q = 0; q < corners.count; ++q) {
         fill(row_[q], corners.cost[q], corners.base[q]);
         b.lambda[q] = q == 0 ? lambda : b.lambda[q - 1];
-        b.value[q] = solve(row_[q], b.lambda[q]);
+        b.value[q] = solve(row_[q], b.lambda[q], true);
         base = std::max(base, std::fabs(corners.base[q]));
     }
     b.error = rounding(b) + 4 * ulp * base;
@@ -214,19 +224,14 @@ Bound Bounder::bound(const Corners& corners, double lambda) {
 double Bounder::rounding(const Bound& b) const {
     const double per_cost = cost_roundings * ulp;
     double touched = magnitude_.total(box_->moments, box_->kept);
-    const auto below = [&](std::size_t i, double slack) {
-        bool any = false;
-        for (int q = 0; q < b.corners; ++q) any |= row_[q].cost[i] - b.lambda[q] < slack;
-        return any;
-    };
-    for (std::size_t i = 0; i < points_; ++i) {
-        const double m = magnitude_(x_[i], y_[i]);
-        if (below(i, per_cost * m)) touched += w_[i] * m;
-    }
+    touched += hot_loops().touched(x_.data(), y_.data(), w_.data(), static_cast<int>(padded_),
+                                   corner_rows(b, 0), magnitude_, per_cost);
+    // The low ends of cells are already widened by their own rounding.
     for (std::size_t j = 0; j < n_cells_; ++j) {
+        bool below = false;
+        for (int q = 0; q < b.corners; ++q) below |= row_[q].cost[padded_ + j] < b.lambda[q];
         const Cell& c = cells_.cell[box_->open.cell[j]];
-        const double m = rectangle_magnitude(magnitude_, c);
-        if (below(padded_ + j, per_cost * m)) touched += c.weight * m;
+        if (below) touched += c.weight * rectangle_magnitude(magnitude_, c);
     }
     double threshold = 0;
     for (int q = 0; q < b.corners; ++q) threshold = std::max(threshold, std::fabs(b.lambda[q]));
@@ -252,7 +257,7 @@ void Bounder::measure_coarseness(const Bound& b) {
         centre_.weight[low] = centre_.weight[high] = weight / 2;
     }
     double lambda = b.lambda[worst];
-    coarseness_ = std::max(0.0, solve(centre_, lambda) - b.value[worst]);
+    coarseness_ = std::max(0.0, solve(centre_, lambda, false) - b.value[worst]);
     for (const double at : {lambda, b.lambda[worst]}) {
         for (std::size_t j = 0; j < n_cells_; ++j) {
             const std::size_t low = padded_ + j, high = low + n_cells_;
@@ -306,27 +311,21 @@ void Bounder::open_all(Box& box) const {
     box.open.cell.clear();
 }
 
+CornerRows Bounder::corner_rows(const Bound& b, std::size_t from) const {
+    CornerRows rows;
+    for (int i = 0; i < 4; ++i) {
+        const int q = i % b.corners;
+        rows.cost[i] = row_[q].cost.data() + from;
+        rows.lambda[i] = b.lambda[q];
+        rows.lift[i] = (b.error - b.value[q]) * (1 + 1e-9);
+    }
+    return rows;
+}
+
 // Keeping j copies of a point with cost above lambda lifts the bound by j (cost - lambda); leaving
 // out j copies of one below it, by j (lambda - cost). Both are concave over the box, so the corners
 // decide.
-Bounder::Required Bounder::required(const Bound& b, std::size_t low, std::size_t high,
-                                    double slack) const {
-    Required r{0, 0};
-    for (int q = 0; q < b.corners; ++q) {
-        const double lift = b.error - b.value[q];
-        if (lift <= 0) continue;
-        const double above = row_[q].cost[low] - b.lambda[q] - slack;
-        const double below = b.lambda[q] - row_[q].cost[high] - slack;
-        r.out = above > 0 ? std::max(r.out, lift / above) : infinity;
-        if (above <= 0 && below <= 0) return {infinity, infinity};
-        r.in = below > 0 ? std::max(r.in, lift / below) : infinity;
-        if (r.out == infinity && r.in == infinity) break;
-    }
-    const double up = 1 + 1e-9;
-    return {r.out * up, r.in * up};
-}
-
-bool Bounder::fix(Box& box, const Bound& bound) const {
+bool Bounder::fix(Box& box, const Bound& bound) {
     auto newly = std::make_shared<Decided>();
     if (!fix_points(box, bound, *newly) || !fix_cells(box, bound, *newly)) return false;
     if (!newly->cells.empty() || !newly->points.empty()) {
@@ -336,16 +335,17 @@ bool Bounder::fix(Box& box, const Bound& bound) const {
     return true;
 }
 
-bool Bounder::fix_points(Box& box, const Bound& bound, Decided& newly) const {
+bool Bounder::fix_points(Box& box, const Bound& bound, Decided& newly) {
+    out_.resize(padded_);
+    in_.resize(padded_);
+    hot_loops().required(x_.data(), y_.data(), static_cast<int>(padded_), corner_rows(bound, 0),
+                         magnitude_, cost_roundings * ulp, out_.data(), in_.data());
     std::size_t to = 0;
     for (std::size_t i = 0; i < points_; ++i) {
         const int p = box.open.point[i], copies = box.open.copies[i];
-        const Required r = required(bound, i, i, cost_roundings * ulp * magnitude_(x_[i], y_[i]));
-        // z >= j is impossible from j = ceil(out) on; leaving out j likewise from ceil(in) on.
-        const int most =
-            r.out > copies ? copies : std::max(0, static_cast<int>(std::ceil(r.out)) - 1);
-        const int least =
-            r.in > copies ? 0 : copies - std::max(0, static_cast<int>(std::ceil(r.in)) - 1);
+        // Keeping j copies is impossible from j = ceil(out) on, leaving out j from ceil(in) on.
+        const int most = out_[i] > copies ? copies : std::max(1, ceiling(out_[i])) - 1;
+        const int least = in_[i] > copies ? 0 : copies - (std::max(1, ceiling(in_[i])) - 1);
         if (least > most) return false;
         if (least > 0) {
             newly.points.push_back({p, least});
@@ -365,15 +365,26 @@ bool Bounder::fix_points(Box& box, const Bound& bound, Decided& newly) const {
     return true;
 }
 
-bool Bounder::fix_cells(Box& box, const Bound& bound, Decided& newly) const {
+bool Bounder::fix_cells(Box& box, const Bound& bound, Decided& newly) {
+    if (n_cells_ == 0) return true;
+    // Rows of low ends decide what is out, rows of high ends what is in; both are widened already.
+    std::vector<double> unused(n_cells_);
+    out_.resize(n_cells_);
+    in_.resize(n_cells_);
+    const auto& loops = hot_loops();
+    const int size = static_cast<int>(n_cells_);
+    const double* x = cell_rows_[0].data();
+    loops.required(x, x, size, corner_rows(bound, padded_), magnitude_, 0, out_.data(),
+                   unused.data());
+    loops.required(x, x, size, corner_rows(bound, padded_ + n_cells_), magnitude_, 0, unused.data(),
+                   in_.data());
     std::size_t to = 0;
     for (std::size_t j = 0; j < n_cells_; ++j) {
         const int at = box.open.cell[j];
         const Cell& c = cells_.cell[at];
-        const Required r = required(bound, padded_ + j, padded_ + n_cells_ + j, 0);
-        if (r.out <= 1 && r.in <= 1) return false;
-        if (r.out <= 1) continue;
-        if (r.in <= 1) {
+        if (out_[j] <= 1 && in_[j] <= 1) return false;
+        if (out_[j] <= 1) continue;
+        if (in_[j] <= 1) {
             newly.cells.push_back(at);
             box.moments += cells_.moments(c);
             box.kept += c.weight;

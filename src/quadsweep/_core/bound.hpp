@@ -44,7 +44,7 @@ class Bounder final : public Chooser {
     void open_all(Box& box) const;
 
     // Moves decided copies out of the undecided ones. False if the box can hold no subset.
-    bool fix(Box& box, const Bound& bound) const;
+    bool fix(Box& box, const Bound& bound);
 
     double looked_at = 0;  // points and cells costed so far
 
@@ -54,22 +54,17 @@ class Bounder final : public Chooser {
         std::vector<double> cost, weight;
         double offset = 0;  // cost of the decided points, and the base
     };
-    // Copies that must move against the threshold before the bound reaches zero at every corner.
-    struct Required {
-        double out, in;
-    };
-
     void fill(Row& row, const Cost& cost, double base);
     void load_cells();
     CellTable cell_table() const;
-    double solve(const Row& row, double& lambda) const;
+    double solve(const Row& row, double& lambda, bool positive_is_enough);
     double guess(const Row& row) const;
     void add_chosen(const Row& row, Choice& choice) const;
     double rounding(const Bound& bound) const;
-    Required required(const Bound& bound, std::size_t low, std::size_t high, double slack) const;
+    CornerRows corner_rows(const Bound& bound, std::size_t from) const;
     void measure_coarseness(const Bound& bound);
-    bool fix_cells(Box& box, const Bound& bound, Decided& newly) const;
-    bool fix_points(Box& box, const Bound& bound, Decided& newly) const;
+    bool fix_cells(Box& box, const Bound& bound, Decided& newly);
+    bool fix_points(Box& box, const Bound& bound, Decided& newly);
 
     const Cells& cells_;
     bool at_least_;
@@ -79,8 +74,10 @@ class Bounder final : public Chooser {
     std::vector<double> cell_rows_[10];  // the columns of a CellTable
     Row row_[4], centre_;
     Magnitude magnitude_;
-    std::vector<double> gap_;  // coarseness of each cell
+    std::vector<double> out_, in_;  // copies required, of each point or cell
+    std::vector<double> gap_;       // coarseness of each cell
     double coarseness_ = 0;
+    double density_ = 0;  // of the costs around the last threshold, for the first step to the next
 };
 
 }  // namespace quadsweep

@@ -12,6 +12,13 @@ std::int64_t ways(const Undecided& open, int need, bool at_least, std::int64_t m
     // Fewer of the two: copies kept and copies left out.
     const std::int64_t side = at_least ? total - need : std::min<std::int64_t>(need, total - need);
     if (side > 4096 || open.point.size() > 4096) return most + 1;
+    if (!at_least && total == static_cast<std::int64_t>(open.point.size())) {
+        std::int64_t count = 1;  // single copies: a binomial coefficient
+        for (std::int64_t i = 1; i <= side && count <= most; ++i) {
+            count = count * (total - side + i) / i;
+        }
+        return std::min(count, most + 1);
+    }
     std::vector<std::int64_t> count(static_cast<std::size_t>(side) + 1, 0);
     count[0] = 1;
     for (int copies : open.copies) {

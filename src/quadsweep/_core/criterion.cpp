@@ -50,7 +50,7 @@ Choice ascend(double& at, double& curvature, double most, Evaluate&& evaluate) {
             curvature = std::min((slope - last_slope) / (at - last), -1e-300);
         }
         const double believed = std::min(std::fabs(curvature), most);
-        if (curvature < 0 && slope * slope <= 0.06 * believed * std::fabs(best.value)) break;
+        if (curvature < 0 && slope * slope <= 0.15 * believed * std::fabs(best.value)) break;
         last = at;
         last_slope = slope;
         if (slope > 0) {

@@ -138,6 +138,43 @@ Tally tally(const double* cost, const double* weight, int size, double lambda) {
     return all;
 }
 
+double touched(const double* x, const double* y, const double* weight, int size,
+               const CornerRows& rows, const Magnitude& magnitude, double slack) {
+    const CornerRows r = rows;
+    const Magnitude m = magnitude;
+    double total = 0;
+#pragma omp simd reduction(+ : total)
+    for (int i = 0; i < size; ++i) {
+        const double here = m(x[i], y[i]);
+        const double first = smaller(r.cost[0][i] - r.lambda[0], r.cost[1][i] - r.lambda[1]);
+        const double last = smaller(r.cost[2][i] - r.lambda[2], r.cost[3][i] - r.lambda[3]);
+        total += smaller(first, last) < slack * here ? weight[i] * here : 0.0;
+    }
+    return total;
+}
+
+// Copies of margin `above` that make up for `lift`.
+QUADSWEEP_INLINE double copies(double lift, double above) {
+    const double some = above > 0 ? lift / above : infinity;
+    return lift > 0 ? some : 0.0;
+}
+
+void required(const double* x, const double* y, int size, const CornerRows& rows,
+              const Magnitude& magnitude, double slack, double* out, double* in) {
+    const CornerRows r = rows;
+    const Magnitude m = magnitude;
+#pragma omp simd
+    for (int i = 0; i < size; ++i) {
+        const double own = slack * m(x[i], y[i]);
+        const double d0 = r.cost[0][i] - r.lambda[0], d1 = r.cost[1][i] - r.lambda[1];
+        const double d2 = r.cost[2][i] - r.lambda[2], d3 = r.cost[3][i] - r.lambda[3];
+        out[i] = larger(larger(copies(r.lift[0], d0 - own), copies(r.lift[1], d1 - own)),
+                        larger(copies(r.lift[2], d2 - own), copies(r.lift[3], d3 - own)));
+        in[i] = larger(larger(copies(r.lift[0], -d0 - own), copies(r.lift[1], -d1 - own)),
+                       larger(copies(r.lift[2], -d2 - own), copies(r.lift[3], -d3 - own)));
+    }
+}
+
 Moments below(const double* x, const double* y, const double* weight, const double* cost, int size,
               double lambda, double& total) {
     double n = 0, sx = 0, sy = 0, sxx = 0, sxy = 0, syy = 0;
@@ -169,6 +206,8 @@ const HotLoops QUADSWEEP_CONCAT(hot_loops_, QUADSWEEP_ISA) = {
     costs,
     cell_costs,
     tally,
+    touched,
+    required,
     below,
 };
 

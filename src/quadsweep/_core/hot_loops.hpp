@@ -35,6 +35,13 @@ struct Tally {
     double weight = 0, cost = 0;
 };
 
+// The costs of some points at the four corners of a box (fewer corners: some twice), with the
+// thresholds and how far each bound is below zero.
+struct CornerRows {
+    const double* cost[4];
+    double lambda[4], lift[4];
+};
+
 struct HotLoops {
     const char* name;
 
@@ -65,6 +72,14 @@ struct HotLoops {
                        double* high_weight);
     // Over all i with cost[i] < lambda.
     Tally (*tally)(const double* cost, const double* weight, int size, double lambda);
+    // Sum of weight times magnitude over the points that are below the threshold at some corner, or
+    // may be, given a rounding of `slack` times their magnitude.
+    double (*touched)(const double* x, const double* y, const double* weight, int size,
+                      const CornerRows& rows, const Magnitude& magnitude, double slack);
+    // For each point the copies that must be kept against the threshold, and those that must be
+    // left out, before the bound reaches zero at every corner.
+    void (*required)(const double* x, const double* y, int size, const CornerRows& rows,
+                     const Magnitude& magnitude, double slack, double* out, double* in);
     // Moments of the points i with cost[i] < lambda, times their weights; also their weight.
     Moments (*below)(const double* x, const double* y, const double* weight, const double* cost,
                      int size, double lambda, double& total);
