@@ -7,6 +7,7 @@ nothing at all.
 from __future__ import annotations
 
 import math
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -37,6 +38,7 @@ class Line:
 
     def show(self, text: str) -> None:
         if self._live:
+            text = text[: shutil.get_terminal_size().columns - 1]  # a wrapped line is not rewritten
             self._stream.write("\r" + text.ljust(self._width))
             self._width = len(text)
         else:
