@@ -46,7 +46,7 @@ def test_never_wraps_on_a_narrow_terminal(monkeypatch):
     monkeypatch.setenv("COLUMNS", "30")
     stream = Terminal()
     Display(get("r2"), stream)(0.5, 0.75, 1000, 1.0)
-    assert screen(stream.getvalue()) == "R² 0.5, bound 0.75, gap 0.25"
+    assert screen(stream.getvalue()) == "R² 0.5, bound 0.75, gap 0.25,"
 
 
 def test_prints_sparse_lines_where_there_is_no_terminal():
