@@ -57,6 +57,16 @@ def test_agrees_with_solving_each_size_alone(family, seed):
         assert bound >= value
 
 
+@pytest.mark.parametrize("objective", ["r2", "r", "tv", "var", "lts"])
+@pytest.mark.parametrize("family", ["uniform", "normal", "lattice", "duplicated"])
+def test_dropping_one_more_point_never_hurts(family, objective):
+    x, y = FAMILIES[family](np.random.default_rng(9), 40)
+    answer = qs.path(x, y, objective=objective, drop=40 - naive.MIN_K[objective])
+    score = objectives.get(objective).sense * answer.value
+    tied = 1e-8 * (1 + np.abs(score).max())
+    assert (np.diff(score[np.isfinite(score)]) >= -tied).all()
+
+
 def test_values_belong_to_the_masks_and_lines_to_the_kept_points():
     x, y = noisy_line(40)
     answer = qs.path(x, y)
