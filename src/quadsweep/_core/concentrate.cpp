@@ -22,62 +22,6 @@ constexpr int subsample_size = 2000;  // starts are tried on at most this many p
 constexpr int polished = 10;          // starts that go on until they stop rising
 constexpr int lifted_to_all = 2;      // of these, those that go from the subsample to all points
 
-// The quadratic forms of `Objective._gradient` in objectives.py.
-std::optional<Gain> quadratic_form(Objective objective, const Centred& m) {
-    Gain g;
-    switch (objective) {
-        case Objective::r2:
-        case Objective::r: {
-            if (!(m.a > 0 && m.b > 0)) return std::nullopt;
-            const double sign = objective == Objective::r || m.c >= 0 ? 1 : -1;
-            g.uu = -sign * m.c / m.a;
-            g.uw = 2 * sign;
-            g.ww = -sign * m.c / m.b;
-            return g;
-        }
-        case Objective::cov:
-            g.uw = 1;
-            return g;
-        case Objective::dv:
-            g.uu = 1;
-            g.ww = -1;
-            return g;
-        case Objective::tv:
-            g.uu = g.ww = -1;
-            return g;
-        case Objective::var:
-            g.uu = -1;
-            return g;
-        case Objective::lts:
-            break;
-    }
-    const double slope = m.a > 0 ? m.c / m.a : 0;
-    g.uu = -slope * slope;
-    g.uw = 2 * slope;
-    g.ww = -1;
-    return g;
-}
-
-bool fits_a_line(Objective objective) {
-    return objective == Objective::r2 || objective == Objective::r || objective == Objective::lts;
-}
-
-// r wants a rising line: a falling one is mirrored.
-Gain gain_of_pair(const Points& points, Objective objective, int i, int j) {
-    const double dx = points.x[j] - points.x[i], dy = points.y[j] - points.y[i];
-    Gain g = *quadratic_form(objective, {1, 1, 0});
-    g.mx = points.x[i] + dx / 2;
-    g.my = points.y[i] + dy / 2;
-    const double scale = std::fmax(std::fabs(dx), std::fabs(dy));
-    if (fits_a_line(objective) && scale > 0) {
-        const double p = dy / scale, q = dx / scale;
-        g.uu = -p * p;
-        g.uw = objective == Objective::r ? 2 * std::fabs(p * q) : 2 * p * q;
-        g.ww = -q * q;
-    }
-    return g;
-}
-
 // k points on which every objective has a value, if there are any: with point 0, one that differs
 // from it in x and one that differs in y, both columns vary.
 std::vector<int> any_subset(const Points& points, int k) {
@@ -134,7 +78,8 @@ Start try_pair(const Points& points, Objective objective, int k, std::uint64_t s
     std::mt19937_64 random(seed);
     const auto n = static_cast<std::uint64_t>(points.size());
     const int i = static_cast<int>(random() % n), j = static_cast<int>(random() % n);
-    Start start{undefined, gain_of_pair(points, objective, i, j)};
+    Start start{undefined,
+                gain_of_pair(objective, points.x[i], points.y[i], points.x[j], points.y[j])};
     for (int step = 0; step < 3; ++step) {
         const std::vector<int> subset = largest_gains(points, start.gain, k);
         const double score = accurate_score(points, subset, objective);
@@ -176,6 +121,62 @@ std::vector<Incumbent> polish(const Points& points, Objective objective, int k,
 }
 
 }  // namespace
+
+// The quadratic forms of `Objective._gradient` in objectives.py.
+std::optional<Gain> quadratic_form(Objective objective, const Centred& m) {
+    Gain g;
+    switch (objective) {
+        case Objective::r2:
+        case Objective::r: {
+            if (!(m.a > 0 && m.b > 0)) return std::nullopt;
+            const double sign = objective == Objective::r || m.c >= 0 ? 1 : -1;
+            g.uu = -sign * m.c / m.a;
+            g.uw = 2 * sign;
+            g.ww = -sign * m.c / m.b;
+            return g;
+        }
+        case Objective::cov:
+            g.uw = 1;
+            return g;
+        case Objective::dv:
+            g.uu = 1;
+            g.ww = -1;
+            return g;
+        case Objective::tv:
+            g.uu = g.ww = -1;
+            return g;
+        case Objective::var:
+            g.uu = -1;
+            return g;
+        case Objective::lts:
+            break;
+    }
+    const double slope = m.a > 0 ? m.c / m.a : 0;
+    g.uu = -slope * slope;
+    g.uw = 2 * slope;
+    g.ww = -1;
+    return g;
+}
+
+static bool fits_a_line(Objective objective) {
+    return objective == Objective::r2 || objective == Objective::r || objective == Objective::lts;
+}
+
+// r wants a rising line: a falling one is mirrored.
+Gain gain_of_pair(Objective objective, double x1, double y1, double x2, double y2) {
+    const double dx = x2 - x1, dy = y2 - y1;
+    Gain g = *quadratic_form(objective, {1, 1, 0});
+    g.mx = x1 + dx / 2;
+    g.my = y1 + dy / 2;
+    const double scale = std::fmax(std::fabs(dx), std::fabs(dy));
+    if (fits_a_line(objective) && scale > 0) {
+        const double p = dy / scale, q = dx / scale;
+        g.uu = -p * p;
+        g.uw = objective == Objective::r ? 2 * std::fabs(p * q) : 2 * p * q;
+        g.ww = -q * q;
+    }
+    return g;
+}
 
 std::optional<Gain> gain_at(const Points& points, std::span<const int> subset,
                             Objective objective) {

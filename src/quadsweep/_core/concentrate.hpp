@@ -28,6 +28,13 @@ struct Gain {
     }
 };
 
+// The gain's quadratic form at a subset with these centred sums, about (0, 0).
+std::optional<Gain> quadratic_form(Objective objective, const Centred& m);
+
+// The gain that a search may start from, given two points: minus the squared distance from the line
+// through them or, for objectives whose form is fixed, the form about their middle.
+Gain gain_of_pair(Objective objective, double x1, double y1, double x2, double y2);
+
 // The gain at a subset; nothing where the score is undefined there.
 std::optional<Gain> gain_at(const Points& points, std::span<const int> subset, Objective objective);
 

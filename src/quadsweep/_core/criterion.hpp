@@ -22,6 +22,7 @@
 #include "box.hpp"
 #include "cells.hpp"
 #include "cost.hpp"
+#include "ranges.hpp"
 
 namespace quadsweep {
 
@@ -69,18 +70,6 @@ class Criterion {
 
     virtual std::unique_ptr<Criterion> clone() const = 0;
 };
-
-// What the criteria need to know of the data, from sorting each column once: over all subsets of k
-// points, the range of the means and of the centred sums of squares a and b.
-struct Ranges {
-    int k;
-    double x_lo, x_hi, y_lo, y_hi;
-    double a_least, b_least;
-    double a_least_positive, b_least_positive;  // of those that are not zero
-    double a_most, b_most;
-};
-
-Ranges ranges(const Cells& cells, int k, int n_jobs);
 
 // `tau0` is sqrt(b/a) of a good subset; `tol` is added to the score to be beaten.
 std::unique_ptr<Criterion> make_criterion(Objective objective, const Ranges& ranges, double tau0,

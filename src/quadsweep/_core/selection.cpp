@@ -44,39 +44,6 @@ double value(const Quadratic& f, double x, double y) {
     return x * (f.xx * x + f.xy * y + f.x) + y * (f.yy * y + f.y) + f.c;
 }
 
-// The quadratic form of the first-order loss from keeping a point (see objectives.py: gradient).
-Quadratic loss(Objective objective, const Centred& m, double mx, double my) {
-    Quadratic g;
-    switch (objective) {
-        case Objective::r2: {
-            const double c = std::fabs(m.c);
-            g = {c / m.a, m.c < 0 ? 2.0 : -2.0, c / m.b};
-            break;
-        }
-        case Objective::r:
-            g = {m.c / m.a, -2, m.c / m.b};
-            break;
-        case Objective::cov:
-            g = {0, -1, 0};
-            break;
-        case Objective::dv:
-            g = {-1, 0, 1};
-            break;
-        case Objective::tv:
-            g = {1, 0, 1};
-            break;
-        case Objective::var:
-            g = {1, 0, 0};
-            break;
-        case Objective::lts: {
-            const double slope = m.a > 0 ? m.c / m.a : 0;
-            g = {slope * slope, -2 * slope, 1};
-            break;
-        }
-    }
-    return moved(g, -mx, -my);
-}
-
 // Few points: cost them all and find the threshold by selection. Ties go to the first in order.
 Selection cheapest_of_few(const Cells& cells, const Quadratic& cost, int k) {
     const int n = cells.size();
@@ -109,6 +76,10 @@ Selection cheapest_of_few(const Cells& cells, const Quadratic& cost, int k) {
 }
 
 }  // namespace
+
+Quadratic loss(const Gain& gain) {
+    return moved({-gain.uu, -gain.uw, -gain.ww}, -gain.mx, -gain.my);
+}
 
 Quadratic moved(const Quadratic& f, double x0, double y0) {
     return {f.xx,
@@ -217,11 +188,11 @@ Selection concentrate(const Cells& cells, Selection from, Objective objective, i
                       double& pure) {
     pure = from.weight > 0 ? score(objective, centred(from.moments, k), k) : undefined;
     for (int step = 0; step < 100; ++step) {
-        const Centred m = centred(from.moments, k);
-        const bool flat = !(m.a > 0 && m.b > 0);
-        if (flat && (objective == Objective::r2 || objective == Objective::r)) break;
-        Selection next =
-            cheapest(cells, loss(objective, m, from.moments.x / k, from.moments.y / k), k);
+        std::optional<Gain> gain = quadratic_form(objective, centred(from.moments, k));
+        if (!gain) break;
+        gain->mx = from.moments.x / k;
+        gain->my = from.moments.y / k;
+        Selection next = cheapest(cells, loss(*gain), k);
         const double better = score(objective, centred(next.moments, k), k);
         if (!(better > pure)) break;
         pure = better;

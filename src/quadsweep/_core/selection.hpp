@@ -5,6 +5,7 @@
 
 #include "box.hpp"
 #include "cells.hpp"
+#include "concentrate.hpp"
 #include "cost.hpp"
 
 namespace quadsweep {
@@ -30,8 +31,12 @@ CellRange range_over(const Quadratic& about_centre, const Cell& cell);
 // The same quadratic about another point.
 Quadratic moved(const Quadratic& f, double x0, double y0);
 
-// Concentration steps from a selection, or from moments alone (weight 0): its gradient's k cheapest
-// points, while the score rises. `score` is that of what is returned.
+// A gain as a cost.
+Quadratic loss(const Gain& gain);
+
+// Concentration steps (concentrate.hpp) on the tree, from a selection, or from moments alone
+// (weight 0): its gradient's k cheapest points, while the score rises. `score` is that of what is
+// returned.
 Selection concentrate(const Cells& cells, Selection from, Objective objective, int k,
                       double& score);
 
