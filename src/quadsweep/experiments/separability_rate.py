@@ -8,8 +8,9 @@ For every instance the best subset comes from enumeration. Then
 (b) separability under each lift. Where (a) has settled it nothing is left to do; where it failed,
     the quadratic program's lower bound on the distance settles it if it is large, and the exact
     decision if it is not. L4 does not contain the gradient's conic of r2, r and cov and fails
-    often, so there one instance in ten goes to the quadratic program, and to the exact decision if
-    the distance is too small to tell.
+    often, so there one instance in ten goes to the quadratic program: a squared distance of at most
+    1e-13 of the lifted points' size counts as none, one of at least 1e-10 as some, and what lies
+    between goes to the exact decision.
 
 Run as
 
@@ -205,7 +206,8 @@ def tables(results: Results, work: list[Chunk]) -> list[Table]:
                 "`gradient`: the objective's own level set separates. A lift: a plane of it does.",
                 "Every failure of a lift on all instances is proved in rational arithmetic. For L4 "
                 f"with R², r and covariance one instance in {SUBSAMPLE} was tested, by the "
-                "quadratic program, and exactly where its distance was too small to tell.",
+                "quadratic program; a squared distance of at most 1e-13 counts as none, and what lies "
+                "between that and 1e-10 was decided exactly.",
                 "Made by `python -m quadsweep.experiments.separability_rate --out DIRECTORY`.",
                 f"![Rates against the share of points kept]({NAME}.png)",
             ],
