@@ -206,8 +206,8 @@ def tables(results: Results, work: list[Chunk]) -> list[Table]:
                 "`gradient`: the objective's own level set separates. A lift: a plane of it does.",
                 "Every failure of a lift on all instances is proved in rational arithmetic. For L4 "
                 f"with R², r and covariance one instance in {SUBSAMPLE} was tested, by the "
-                "quadratic program; a squared distance of at most 1e-13 counts as none, and what lies "
-                "between that and 1e-10 was decided exactly.",
+                "quadratic program; a squared distance of at most 1e-13 counts as none, and what "
+                "lies between that and 1e-10 was decided exactly.",
                 "Made by `python -m quadsweep.experiments.separability_rate --out DIRECTORY`.",
                 f"![Rates against the share of points kept]({NAME}.png)",
             ],
