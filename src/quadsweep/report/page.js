@@ -104,6 +104,7 @@
   const here = element(path, "line", { class: "here", y1: on.box.top, y2: on.box.bottom });
   const spot = element(path, "circle", { class: "spot", r: 6 });
 
+  const count = (v) => v.toLocaleString("en-US");
   const number = (v, digits = 6) => (v === null ? "not known" : String(Number(v.toPrecision(digits))));
   const lineText = (f) =>
     f.slope === null ? "none" : `y = ${number(f.slope, 5)} x ${f.intercept < 0 ? "−" : "+"} ${number(Math.abs(f.intercept), 5)}`;
@@ -125,9 +126,9 @@
         element(marks, "text", { class: "mark", x: dot.cx + (left ? -9 : 9), y: dot.cy + 4, "text-anchor": left ? "end" : "start" }, dot.label);
       }
     }
-    byId("count").textContent = `${f.drop} of ${data.n} dropped`;
+    byId("count").textContent = `${count(f.drop)} of ${count(data.n)} dropped`;
     byId("slider").setAttribute("aria-valuetext", `${f.drop} of ${data.n} points dropped, ${data.value} ${number(f.value, 4)}`);
-    byId("kept").textContent = `${f.k} of ${data.n}`;
+    byId("kept").textContent = `${count(f.k)} of ${count(data.n)}`;
     byId("value").textContent = number(f.value);
     byId("proof").textContent = f.proof;
     byId("line").textContent = lineText(f);
@@ -136,7 +137,7 @@
     const rows = byId("rows");
     rows.replaceChildren();
     for (const label of f.labels) rows.appendChild(document.createElement("li")).textContent = label;
-    byId("more").textContent = f.more ? `and ${f.more} more` : out.size || f.labels.length ? "" : "No row is dropped.";
+    byId("more").textContent = f.more ? `and ${count(f.more)} more` : out.size || f.labels.length ? "" : "No row is dropped.";
     scatter.setAttribute("aria-label", `Scatter of ${data.names[1]} against ${data.names[0]}: ${f.k} points kept, ${f.drop} dropped, ${data.value} ${number(f.value, 4)}`);
     here.setAttribute("x1", on.x(f.drop));
     here.setAttribute("x2", on.x(f.drop));
