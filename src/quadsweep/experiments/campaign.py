@@ -106,8 +106,7 @@ def note(out: Path, scale: Scale, name: str, seconds: float, resumed: bool) -> N
         **known.get("experiments", {}),
         name: {
             "command": f"quadsweep reproduce {name} --scale {scale.name}",
-            "seconds": round(seconds, 1),
-            "resumed": resumed,
+            ("seconds since resumed" if resumed else "seconds"): round(seconds, 1),
             "processor seconds": _processor_seconds(chunk_directory(out, scale, name)),
         },
     }
