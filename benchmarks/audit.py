@@ -3,9 +3,8 @@
     python benchmarks/audit.py [--quick]
 
 Noise with a correlation of exactly 0.1 in the sample; also rounded, as answers from 1 to 5, and
-with heavy tails. On each line the audit and greedy removal are timed in turn in one process, the
-best of several; greedy removal stops at its own answer, or gives up. One-step influence is timed
-with it.
+with heavy tails. On each line the audit and the approximations are timed in turn in one process,
+the best of several; greedy removal stops at its own answer, or gives up.
 """
 
 from __future__ import annotations

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+_PATIENCE = 5.0  # seconds for one question, after which a wider bound is asked for
 STATISTICS = ("slope", "r", "r2")
 
 
@@ -169,6 +170,7 @@ def influence_curve(
 
         asker = Asker(Points(sample.x, sample.y), callback=report, **settings)
         turned = Asker(Points(sample.x, -sample.y), callback=report, **settings)
+        asker.patience = turned.patience = _PATIENCE
         climbers = _climbers(asker, turned)
         try:
             found.append({name: climber.best for name, climber in climbers.items()})

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from quadsweep.auditing.decisions import UNKNOWN, Answer, Asker
+from quadsweep.auditing.decisions import UNKNOWN, Answer, Asker, Impatient
 from quadsweep.auditing.exact import Points
 from quadsweep.auditing.sides import Side, Strong, Tilt
 
@@ -59,7 +59,10 @@ class Climber:
             value, kept = self._value(offer), offer
         while True:
             step = self._step * 8**wider
-            answer = self._better(m, value + step)
+            try:
+                answer = self._better(m, value + step)
+            except Impatient:
+                answer = UNKNOWN
             if answer.kept is not None and self._value(answer.kept) > value:
                 value, kept = self._value(answer.kept), answer.kept
             elif answer.refuted:

@@ -42,7 +42,6 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _BRACKET_STEPS = 24
-_PATIENCE = 5.0  # seconds for the search over both means, where no single tau is enough
 
 
 class Stopped(Exception):
@@ -51,6 +50,10 @@ class Stopped(Exception):
     def __init__(self, status: str) -> None:
         super().__init__(status)
         self.status = status
+
+
+class Impatient(Exception):
+    """A question took longer than it was worth so far; it may be asked again."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +82,7 @@ class Asker:
     ) -> None:
         self.points = points
         self.nodes = 0
+        self.patience = math.inf  # seconds for one question
         self._start = time.perf_counter()
         self._limit = time_limit
         self._n_jobs, self._seed = n_jobs, seed
@@ -155,9 +159,7 @@ class Asker:
             tau = math.sqrt(low * high)
             if low >= high:
                 break
-        return self._ask(
-            self._x, -self._y, m, "r", above=-loose, at_most=at_most, patience=_PATIENCE
-        )
+        return self._ask(self._x, -self._y, m, "r", above=-loose, at_most=at_most)
 
     def _below_at(self, tau: float, m: int, t: float, at_most: bool) -> Answer:
         root = math.sqrt((1 - t) / (1 + t))
@@ -179,7 +181,6 @@ class Asker:
         *,
         above: float,
         at_most: bool,
-        patience: float = math.inf,
     ) -> Answer:
         self.check()
         problem = Problem(
@@ -188,7 +189,7 @@ class Asker:
             self.points.n - m,
             objectives.get(objective),
             tol=0.0,
-            time_limit=min(self._limit - self.seconds, patience),
+            time_limit=min(self._limit - self.seconds, self.patience),
             n_jobs=self._n_jobs,
             seed=self._seed,
             callback=self._report,
@@ -200,7 +201,7 @@ class Asker:
         if answer.decided:
             return FOUND_NONE
         if answer.status == "time_limit" and self.seconds < self._limit:
-            return UNKNOWN
+            raise Impatient
         raise Stopped(answer.status)
 
     def _report(self, value: float, bound: float, nodes: int, seconds: float) -> object:

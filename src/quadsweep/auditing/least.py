@@ -2,21 +2,30 @@
 
 From above, good subsets: concentration steps for m = 1, 2, 4, ... and then between. From below,
 proofs: the numbers of removals not yet decided are kept as intervals; the engine is asked about the
-highest, and either refutes it whole, or finds a better subset, or the interval is cut in two.
+highest, and either refutes it whole, or finds a better subset, or the interval is cut in two. A
+question that takes too long is put off: first its lower half, then the rest with more patience.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from quadsweep.auditing.decisions import Asker, Stopped
+from quadsweep.auditing.decisions import UNKNOWN, Answer, Asker, Impatient, Stopped
 from quadsweep.auditing.sides import Side
 
 Ints = NDArray[np.int64]
-Interval = tuple[int, int]
+
+
+class Interval(NamedTuple):
+    """Numbers of removals to be decided, and the seconds that one question about them may take."""
+
+    low: int
+    high: int
+    patience: float = 2.0
 
 
 class Least:
@@ -39,13 +48,12 @@ class Least:
         self.status = "optimal"
         self._asker, self._max_drop, self._report = asker, max_drop, report
         # Numbers of removals not yet decided, of each side; and those that cannot be.
-        self._open: list[list[Interval]] = [[(1, max_drop)] for _ in sides]
+        self._open: list[list[Interval]] = [[Interval(1, max_drop)] for _ in sides]
         self._stuck: list[Interval] = []
         try:
             for side in sides:
                 self._approach(side)
-            for side, pending in zip(sides, self._open, strict=True):
-                self._prove(side, pending)
+            self._prove(sides)
         except Stopped as stop:
             self.status = stop.status
         except KeyboardInterrupt:
@@ -60,7 +68,7 @@ class Least:
     @property
     def lower(self) -> int:
         """No fewer removals than this break the claim."""
-        left = [low for pending in (*self._open, self._stuck) for low, _ in pending]
+        left = [at.low for pending in (*self._open, self._stuck) for at in pending]
         return min([self._last + 1, *left])
 
     @property
@@ -93,34 +101,59 @@ class Least:
             return True
         return side.passed(kept)
 
-    def _prove(self, side: Side, pending: list[Interval]) -> None:
-        found = 0  # in a row: the stride downwards doubles
-        while pending:
-            low, high = pending.pop()
-            high = min(high, self._last)
-            if low > high:
-                continue
-            if found and self.upper is not None:
-                cut = max(low, self.upper - 2**found)
-                if cut < high:
-                    pending.append((low, cut))
-                    pending.append((cut + 1, high))
-                    low, high = pending.pop(-2)
-            pending.append((low, high))  # open until answered, whatever stops the search
-            answer = side.decide(self._asker, low, high)
-            pending.remove((low, high))
+    def _prove(self, sides: Sequence[Side]) -> None:
+        """Whatever needs the least patience first, on either side."""
+        found = [0] * len(sides)  # in a row: the stride downwards doubles
+        while self._left():
+            _, i = min((min(at.patience for at in p), i) for i, p in enumerate(self._open) if p)
+            at = self._next(self._open[i], found[i])
+            answer, impatient = self._ask(sides[i], at)
+            self._open[i].remove(at)
+            found[i] = found[i] + 1 if answer.kept is not None else 0
             if answer.kept is not None:
                 self._offer(answer.kept)
-                found += 1
-                if self._last >= low:
-                    pending.append((low, min(high, self._last)))
-                    pending.sort()
-            elif answer.refuted:
-                found = 0
-            elif low < high:
-                found = 0
-                middle = (low + high) // 2
-                pending += [(low, middle), (middle + 1, high)]
-                pending.sort()
-            else:
-                self._stuck.append((low, high))
+                self._open[i].append(at)  # clipped when its turn comes
+            elif not answer.refuted:
+                self._put_off(self._open[i], at, impatient)
+
+    def _ask(self, side: Side, at: Interval) -> tuple[Answer, bool]:
+        """The answer, and whether patience ran out before there was one."""
+        self._asker.patience = at.patience
+        try:
+            return side.decide(self._asker, at.low, at.high), False
+        except Impatient:
+            single = at.low == at.high
+            answer = side.listed(self._asker, at.low) if single else UNKNOWN
+            return answer, answer is UNKNOWN
+
+    def _left(self) -> bool:
+        """Whether anything is open, numbers that no longer matter left out."""
+        for pending in self._open:
+            pending[:] = [
+                at._replace(high=min(at.high, self._last)) for at in pending if at.low <= self._last
+            ]
+        return any(self._open)
+
+    def _next(self, pending: list[Interval], found: int) -> Interval:
+        """The interval to ask about: the highest of those that need the least patience."""
+        at = max(pending, key=lambda at: (-at.patience, at.low))
+        if found and self.upper is not None:
+            cut = max(at.low, self.upper - 2**found)
+            if cut < at.high:
+                pending.remove(at)
+                lower = at._replace(high=cut)
+                pending += [lower, at._replace(low=cut + 1)]
+                return lower
+        return at
+
+    def _put_off(self, pending: list[Interval], at: Interval, impatient: bool) -> None:
+        """Neither refuted nor found: ask less, or later, or not at all."""
+        more = 4 * at.patience if impatient else at.patience
+        if at.low < at.high:
+            middle = (at.low + at.high) // 2
+            pending.append(at._replace(high=middle))
+            pending.append(at._replace(low=middle + 1, patience=more))
+        elif impatient:
+            pending.append(at._replace(patience=more))
+        else:
+            self._stuck.append(at)

@@ -173,11 +173,9 @@ class Weak(Side):
         t = self.threshold(self.points.n - most)
         for at_most in (True, False) if fewest == most else (True,):
             answer = asker.below(most, t, at_most=at_most)
-            if answer.kept is None:
-                if answer.refuted:
-                    return answer
-                continue
-            kept = self.between(answer.kept, most)
+            if answer.refuted:
+                return answer
+            kept = None if answer.kept is None else self.between(answer.kept, most)
             if kept is not None:
                 return Answer(kept)
         return self.listed(asker, most) if fewest == most else UNKNOWN
