@@ -90,6 +90,24 @@ def test_does_not_depend_on_workers():
         np.testing.assert_array_equal(one.p_values, many.p_values)
 
 
+def test_a_dask_cluster_gives_the_same_through_joblib():
+    import joblib
+    from distributed import Client, LocalCluster
+
+    data = table(20, 18)
+    here = qs.pairwise(data, 15, permutations=9)
+    with (
+        LocalCluster(
+            n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0"
+        ) as cluster,
+        Client(cluster),
+        joblib.parallel_config(backend="dask"),
+    ):
+        there = qs.pairwise(data, 15, permutations=9, workers="joblib")
+    np.testing.assert_array_equal(here.values, there.values)
+    np.testing.assert_array_equal(here.p_values, there.p_values)
+
+
 def test_pairs_with_few_rows_are_nan_and_counted_in_the_warning():
     data = table(10, 4)
     data[3:, 3] = np.nan

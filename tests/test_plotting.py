@@ -83,6 +83,31 @@ def test_drawing_leaves_global_state_alone(ax):
     assert plt.get_fignums() == figures
 
 
+def test_drawing_what_helps_to_choose_leaves_global_state_alone():
+    import matplotlib.pyplot as plt
+
+    x, y = np.random.default_rng(0).uniform(size=(2, 16))
+    path = qs.path(x, y, permutations=5)
+    drawn = [
+        path,
+        path.noise,
+        qs.significance(x, y, 12, permutations=9),
+        qs.stability(x, y, 12, resamples=5),
+        qs.compare(x, y, 12, methods=["pearson", "lts"]),
+        qs.pairwise(np.reshape([x, y], (8, 4)), 6, permutations=5),
+    ]
+    before, figures = dict(mpl.rcParams), plt.get_fignums()
+    for answer in drawn:
+        figure = Figure(layout="constrained")
+        FigureCanvasAgg(figure)
+        axes = figure.subplots()
+        assert answer.plot(ax=axes) is axes
+        figure.canvas.draw()
+        assert axes.get_title(loc="left")
+    assert dict(mpl.rcParams) == before
+    assert plt.get_fignums() == figures
+
+
 def test_without_axes_a_new_figure_is_made():
     import matplotlib.pyplot as plt
 

@@ -8,7 +8,7 @@ import pytest
 
 import quadsweep as qs
 from quadsweep.objectives import get
-from quadsweep.progress import Display, watching
+from quadsweep.progress import Count, Display, counting, watching
 
 
 class Terminal(io.StringIO):
@@ -87,3 +87,24 @@ def test_is_cleared_when_the_search_fails(monkeypatch):
     with pytest.raises(RuntimeError):
         search()
     assert screen(stream.getvalue()).strip() == ""
+
+
+def test_counts_are_shown_with_the_time_they_still_take_and_cleared():
+    stream = Terminal()
+    count = Count("permutations", stream)
+    count(10, 999, 0.2)
+    assert stream.getvalue() == ""
+    count(333, 999, 2.0)
+    assert screen(stream.getvalue()) == "333 of 999 permutations, 2 s, about 4 s to go"
+    count.close()
+    assert screen(stream.getvalue()).strip() == ""
+
+
+def test_long_runs_show_their_count_on_standard_error(monkeypatch):
+    stream = Terminal()
+    monkeypatch.setattr("sys.stderr", stream)
+    with counting(True, "sizes") as tick:
+        tick(3, 9, 1.0)
+    assert "3 of 9 sizes" in stream.getvalue()
+    with pytest.raises(TypeError, match="progress must be"), counting(3, "sizes"):
+        pass

@@ -1,6 +1,10 @@
 """Permutation tests: exact, valid, reproducible, and plain-spoken."""
 
 import json
+import os
+import signal
+import threading
+import time
 
 import naive
 import numpy as np
@@ -187,6 +191,24 @@ def test_limits_keep_the_shuffles_made_so_far():
     assert none.status == "time_limit"
     assert none.p_value == 1.0
     assert "not proved" in none.summary()
+
+
+LONG_RUNS = {
+    "values": lambda x, y: qs.significance(x, y, 1500, permutations=9999),
+    "decisions": lambda x, y: qs.significance(x, y, 1500, permutations=9999, null="decisions"),
+    "path": lambda x, y: qs.path(x, y, ks=[1900, 1500], permutations=9999).noise,
+    "stability": lambda x, y: qs.stability(x, y, 1500, resamples=9999),
+    "pairwise": lambda x, y: qs.pairwise(np.reshape([x, y], (40, 100)), 30, permutations=9999),
+}
+
+
+@pytest.mark.parametrize("run", LONG_RUNS)
+def test_ctrl_c_returns_what_is_finished(run):
+    x, y = np.random.default_rng(0).uniform(size=(2, 2000))
+    threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
+    start = time.perf_counter()
+    assert LONG_RUNS[run](x, y).status == "interrupted"
+    assert time.perf_counter() - start >= 0.9
 
 
 @pytest.mark.parametrize(

@@ -58,6 +58,8 @@ class PathSignificance(Told):
     status : str
         ``finished``, ``time_limit`` or ``interrupted``.
     objective : str
+    n : int
+        Points considered.
     seconds : float
     """
 
@@ -70,6 +72,7 @@ class PathSignificance(Told):
     seed: int
     status: str
     objective: str
+    n: int
     seconds: float
 
     @property
@@ -142,6 +145,7 @@ class PathSignificance(Told):
         low, middle, high = self.band()
         return {
             "objective": self.objective,
+            "n": self.n,
             "k": self.k.tolist(),
             "observed": known(self.observed),
             "p_value": known(self.p_value),
@@ -194,6 +198,7 @@ def shuffled_paths(
         seed=problem.seed,
         status="finished" if done == permutations else limit,
         objective=problem.objective.name,
+        n=problem.n,
         seconds=clock.gone() - start,
     )
 

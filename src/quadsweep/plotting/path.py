@@ -48,9 +48,8 @@ def plot_path_significance(noise: PathSignificance, ax: Axes | None = None) -> A
     """The band of the shuffles, the observed values, and where they stand out."""
     ax = axes_or_new(ax)
     tidy(ax)
-    n = int(noise.k.max())
-    _band(ax, noise, n)
-    drop = n - noise.k
+    _band(ax, noise, noise.n)
+    drop = noise.n - noise.k
     _curve(ax, drop, noise.observed)
     passed = noise.corrected <= 0.05
     if passed.any():
@@ -61,8 +60,6 @@ def plot_path_significance(noise: PathSignificance, ax: Axes | None = None) -> A
     word = "more than noise gives" if noise.overall <= 0.05 else "within what noise gives"
     sizes = f"corrected for {len(noise.k):,} sizes, {len(noise.null):,} shuffles"
     _finish(ax, noise.objective, f"p = {noise.overall:.3g}: {word}\n{sizes}")
-    if n != noise.k[0] or drop[0] == 0:
-        ax.set_xlabel("points dropped")
     return ax
 
 
