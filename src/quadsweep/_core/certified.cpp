@@ -158,7 +158,11 @@ class Search {
         ranges_ = ranges(cells_, k_, problem_.n_jobs);
         const std::size_t polished = small ? 3 : 2;
         if (good.size() > polished) good.resize(polished);
-        for (const Moments& m : good) polish(translate(m, kept));
+        for (const Moments& m : good) {
+            if (!best_.subset.empty() && halt()) break;  // one good subset is always worth its time
+            polish(translate(m, kept));
+            attend();
+        }
         for (const auto& start : options_.starts) polish(moments_of(start));
         if (best_.subset.empty() && !options_.above) offer_any();
     }
@@ -281,7 +285,7 @@ class Search {
     bool halt() const { return control_.stopped() || decided_ || !criterion_valid_; }
 
     void attend() {
-        control_.attend([&] {
+        control_.look([&] {
             return Progress{target(), std::max(frontier_.upper(), target() + tol_), boxes_, 0};
         });
     }
@@ -300,7 +304,12 @@ class Search {
             ++active_;
             lock.unlock();
             children.clear();
-            worker.process(std::move(box), children);
+            try {
+                worker.process(std::move(box), children);
+            } catch (...) {
+                control_.interrupt();  // the others stop; the exception goes to the caller
+                throw;
+            }
             lock.lock();
             --active_;
             boxes_ += worker.boxes;

@@ -24,7 +24,8 @@ struct R2 {
     static constexpr std::string_view name = "r2";
     static constexpr int sense = +1;
     static QUADSWEEP_INLINE double score(const Centred& m, double) {
-        return m.a > 0 && m.b > 0 ? std::fmin(m.c / m.a * (m.c / m.b), 1.0) : undefined;
+        const double q = m.c / m.a * (m.c / m.b);
+        return m.a > 0 && m.b > 0 ? (q > 1 ? 1.0 : q) : undefined;
     }
     static QUADSWEEP_INLINE double optimistic(const CentredRange& m, double) {
         const double c = std::fabs(m.c_hi) > std::fabs(m.c_lo) ? m.c_hi : m.c_lo;
@@ -39,7 +40,8 @@ struct R {
     static constexpr int sense = +1;
     static QUADSWEEP_INLINE double score(const Centred& m, double) {
         if (!(m.a > 0 && m.b > 0)) return undefined;
-        return std::fmax(std::fmin(m.c / std::sqrt(m.a) / std::sqrt(m.b), 1.0), -1.0);
+        const double q = m.c / std::sqrt(m.a) / std::sqrt(m.b);
+        return q > 1 ? 1.0 : q < -1 ? -1.0 : q;
     }
     static QUADSWEEP_INLINE double optimistic(const CentredRange& m, double) {
         const double low = m.c_hi / std::sqrt(m.a_hi * m.b_hi);  // c < 0: the widest spread is best

@@ -167,7 +167,7 @@ double score_of(const Points& points, Objective objective, double value) {
 }
 
 bool Incumbent::offer(double candidate, std::span<const int> sorted_subset) {
-    if (candidate < score || candidate == undefined) return false;
+    if (!(candidate >= score) || candidate == undefined) return false;  // NaN never wins
     if (candidate == score &&
         !std::lexicographical_compare(sorted_subset.begin(), sorted_subset.end(), subset.begin(),
                                       subset.end())) {
