@@ -4,7 +4,7 @@ BIN = $(VENV)/bin
 CORE = $(wildcard src/quadsweep/_core/*.?pp)
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint types werror bench wheel docs format pictures images clean
+.PHONY: demo test lint types werror sanitize bench wheel docs format pictures images clean
 
 # The environment, with the package built and installed for development.
 $(VENV)/.ready: pyproject.toml CMakeLists.txt $(CORE)
@@ -32,6 +32,23 @@ werror: $(VENV)/.ready
 	$(BIN)/cmake -S . -B build/werror -G Ninja -DQUADSWEEP_WERROR=ON -DCMAKE_BUILD_TYPE=Release \
 	  -DCMAKE_MAKE_PROGRAM="$(abspath $(BIN))/ninja" -DPython_EXECUTABLE="$(abspath $(BIN))/python"
 	$(BIN)/cmake --build build/werror
+
+# The tests of the compiled half once more with sanitizers: address and undefined behaviour in one
+# build, threads in another, each in its own environment. Takes several minutes, so it is run by hand
+# before a release and not by .ci/run. GCC on Linux.
+SANITIZED = core exhaustive naive sweep univariate concentrate batch interrupts certified fuzz
+sanitize:
+	$(MAKE) sanitize-address,undefined RUNTIME=libasan.so
+	$(MAKE) sanitize-thread RUNTIME=libtsan.so
+
+sanitize-%:
+	test -x build/$@/bin/python || $(PYTHON) -m venv build/$@
+	build/$@/bin/python -m pip install --quiet --disable-pip-version-check pytest hypothesis
+	build/$@/bin/python -m pip install --quiet --disable-pip-version-check . \
+	  -C build-dir=build/$@/cmake -C cmake.define.QUADSWEEP_SANITIZE=$* -C install.strip=false
+	LD_PRELOAD="$$($(CXX) -print-file-name=$(RUNTIME))" OPENBLAS_NUM_THREADS=1 \
+	  ASAN_OPTIONS=detect_leaks=0 TSAN_OPTIONS="halt_on_error=1 report_signal_unsafe=0" \
+	  setarch -R build/$@/bin/python -m pytest $(SANITIZED:%=tests/test_%.py)
 
 # Every benchmark, small: that they run, not what they measure.
 bench: $(VENV)/.ready
