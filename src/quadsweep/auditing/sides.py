@@ -32,6 +32,7 @@ Threshold = Callable[[int], float]
 _STEPS = 12
 _LISTED = 200_000
 _NEAR = 1e-6
+_EXCHANGES = 10**6
 
 
 @dataclass(frozen=True)
@@ -193,7 +194,8 @@ class Weak(Side):
         if self.broken(kept):
             return kept
         if self.passed(kept):
-            return self._walk(kept)
+            walked = self._walk(kept)
+            return walked if walked is not None else self._exchange(kept)
         while len(kept) > self.points.n - most:
             kept = np.delete(kept, np.argmin(self.gain(kept)[kept]))
             if self.broken(kept):
@@ -211,6 +213,30 @@ class Weak(Side):
                     break
                 if self.broken(np.flatnonzero(now)):
                     return np.flatnonzero(now)
+        return None
+
+    def _exchange(self, kept: Ints) -> Ints | None:
+        """Exchange the two rows that bring r closest to 0, again and again."""
+        points, kept, k = self.points, kept.copy(), len(kept)
+        gone = np.setdiff1d(np.arange(points.n), kept)
+        if len(gone) * k > _EXCHANGES:
+            return None
+        closest = np.inf
+        for _ in range(_STEPS):
+            a, b, c = points.floating(kept)
+            x, y = points.x - points.x[kept].mean(), points.y - points.y[kept].mean()
+            u, w, du, dw = x[kept], y[kept], x[gone][:, None], y[gone][:, None]
+            a1 = a + du * du - u * u - (du - u) ** 2 / k
+            b1 = b + dw * dw - w * w - (dw - w) ** 2 / k
+            c1 = c + du * dw - u * w - (du - u) * (dw - w) / k
+            r = np.abs(correlation(a1, b1, c1))
+            i, j = np.unravel_index(np.argmin(np.where(np.isnan(r), np.inf, r)), r.shape)
+            if not r[i, j] < closest:
+                return None
+            closest = r[i, j]
+            kept[j], gone[i] = gone[i], kept[j]
+            if self.broken(np.sort(kept)):
+                return np.sort(kept)
         return None
 
     def _step(self, inside: NDArray[np.bool_], exchange: bool) -> bool:
