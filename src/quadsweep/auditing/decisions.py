@@ -133,7 +133,9 @@ class Asker:
         t -= self.slack(m)
         if t >= 1:
             return FOUND_NONE
-        return self._ask(self._x, sign * self._y, m, "r", above=max(t, 1e-300), at_most=True)
+        if t <= 0:  # rounding is larger than the threshold
+            return UNKNOWN
+        return self._ask(self._x, sign * self._y, m, "r", above=t, at_most=True)
 
     def below(self, m: int, t: float, *, at_most: bool = True) -> Answer:
         """Is r < t for some subset with at most (or exactly) m removed, for t > 0?"""
