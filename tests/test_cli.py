@@ -232,7 +232,8 @@ def test_an_interrupt_ends_with_code_130_and_the_best_so_far(tmp_path):
     command = [sys.executable, "-m", "quadsweep", "solve", str(path)]
     command += ["--keep", "30", "--method", "exhaustive", "--json"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    time.sleep(2.0)
+    assert b"x is 'a'" in process.stderr.readline()  # the file is read, the search begins
+    time.sleep(1.0)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=20)
     assert process.returncode == 130, err
