@@ -140,7 +140,8 @@ def _decode(chunk: Chunk, content: bytes) -> Columns | None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    table = pq.read_table(pa.BufferReader(content))
+    # No threads: files are small, and a pool may outlive the interpreter.
+    table = pq.read_table(pa.BufferReader(content), use_threads=False, pre_buffer=False)
     if table.schema.metadata.get(b"quadsweep") != chunk.origin.encode():
         return None
     return {name: table[name].to_numpy() for name in table.column_names}
