@@ -345,8 +345,9 @@ class Search {
             box->priority = value;
             const Choice worst = bounder_.chosen_at_worst(bound);
             if (!bounder_.fix(*box, bound)) return;
-            if (list(*box)) return;
-            if (box->open.cell.empty() && (stuck(*box, choice.value, bound) || narrow(*box))) {
+            const bool in_points = stuck(*box, choice.value, bound) || narrow(*box);
+            if (list(*box, s_.options_.enumerate * (in_points ? 20 : 1))) return;
+            if (box->open.cell.empty() && in_points) {
                 branch_on_copies(std::move(box), children);
             } else {
                 split(std::move(box), worst, children);
@@ -384,12 +385,11 @@ class Search {
             return {f * m.x, f * m.y, f * m.xx, f * m.xy, f * m.yy};
         }
 
-        bool list(Box& box) {
+        bool list(Box& box, std::int64_t most) {
             double weight = 0;
             for (int at : box.open.cell) weight += s_.cells_.cell[at].weight;
             if (weight > 64) return false;
             bounder_.open_all(box);
-            const auto most = s_.options_.enumerate;
             if (ways(box.open, box.need, s_.options_.at_most, most) > most) return false;
             const Slack slack{(96.0 + box.additions) * 0x1p-52};
             visit(s_.problem_.objective, [&]<class O>() {
