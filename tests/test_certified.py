@@ -410,3 +410,11 @@ def test_bounds_of_stopped_searches_are_true(objective):
             asked = problem(x, y, 60, objective, time_limit=limit)
             found = search(asked, cells=cells, enumerate_up_to=1)
             assert sense(objective) * (found.bound - best) >= -1e-12 * abs(best), limit
+
+
+@pytest.mark.parametrize(("objective", "threshold"), [("r2", -0.5), ("r", -1.001)])
+def test_any_subset_is_above_a_threshold_that_no_value_can_reach(objective, threshold):
+    x, y = np.arange(7.0), -np.arange(7.0)
+    answer = search(Problem(x, y, 3, get(objective)), above=threshold)
+    assert answer.decided
+    assert len(answer.inliers) == 3

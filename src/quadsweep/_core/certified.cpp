@@ -83,6 +83,10 @@ class Search {
         begin();
         set_tolerance();
         if (target() == undefined) return answer();  // no subset has a value
+        if (is_correlation(problem_.objective) && target() < least_score()) {
+            offer_any();  // any subset that has a value is above that
+            return answer();
+        }
         while (k_ < problem_.size() && !finished()) {
             criterion_ = make_criterion(problem_.objective, ranges_, good_tau(), target(), tol_);
             if (!criterion_->valid()) break;
@@ -231,6 +235,7 @@ class Search {
 
     bool finished() const { return decided_ || target() + tol_ >= natural_limit(); }
     double natural_limit() const { return limit_; }
+    double least_score() const { return problem_.objective == Objective::r2 ? 0 : -1; }
 
     void grow_roots() {
         frontier_.clear();
