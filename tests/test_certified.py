@@ -16,6 +16,7 @@ import quadsweep as qs
 from quadsweep.methods import METHODS
 from quadsweep.methods.certified import search
 from quadsweep.methods.problem import Problem
+from quadsweep.objectives import get
 
 OBJECTIVES = ("r2", "r", "cov", "dv", "tv", "lts")
 GENEROUS = 120.0  # seconds; the engine needs a fraction of one, busy machines need more
