@@ -35,7 +35,8 @@ werror: $(VENV)/.ready
 
 # The tests of the compiled half once more with sanitizers: address and undefined behaviour in one
 # build, threads in another, each in its own environment. Takes a quarter of an hour on two cores, so
-# it is run by hand before a release and not by .ci/run. GCC on Linux.
+# it is run by hand before a release and not by .ci/run. GCC on Linux; where an exception
+# is thrown, the runtime wants the C++ library loaded beside it.
 SANITIZED = core exhaustive naive sweep univariate concentrate batch interrupts certified fuzz
 sanitize:
 	$(MAKE) sanitize-address,undefined RUNTIME=libasan.so
@@ -46,7 +47,8 @@ sanitize-%:
 	build/$@/bin/python -m pip install --quiet --disable-pip-version-check pytest hypothesis
 	build/$@/bin/python -m pip install --quiet --disable-pip-version-check . \
 	  -C build-dir=build/$@/cmake -C cmake.define.QUADSWEEP_SANITIZE=$* -C install.strip=false
-	LD_PRELOAD="$$($(CXX) -print-file-name=$(RUNTIME))" OPENBLAS_NUM_THREADS=1 QUADSWEEP_LATE_BY=60 \
+	LD_PRELOAD="$$($(CXX) -print-file-name=$(RUNTIME)) $$($(CXX) -print-file-name=libstdc++.so)" \
+	  OPENBLAS_NUM_THREADS=1 QUADSWEEP_LATE_BY=60 \
 	  ASAN_OPTIONS=detect_leaks=0 TSAN_OPTIONS="halt_on_error=1 report_signal_unsafe=0" \
 	  setarch -R build/$@/bin/python -m pytest $(SANITIZED:%=tests/test_%.py) \
 	  --deselect tests/test_naive.py::test_both_directions_miss_nothing_in_2000_samples
