@@ -134,7 +134,7 @@ class Search {
         from.moments = about;
         double score = 0;
         Selection to = concentrate(cells_, from, problem_.objective, k_, score);
-        if (to.weight == k_) offer(indices(cells_, to));
+        if (to.weight == k_ && score > target() + margin_) offer(indices(cells_, to));
     }
 
     void begin() {
@@ -344,7 +344,7 @@ class Search {
             Choice choice;
             Bound bound;
             if (closes(*box, choice, bound)) return;
-            propose(choice);
+            propose(choice, !box->open.cell.empty());
             const double value = bound.least() - bound.error;
             box->upper = std::min(box->upper, criterion_->upper(*box, value));
             box->priority = value;
@@ -378,11 +378,14 @@ class Search {
             }
         }
 
-        void propose(const Choice& choice) {
+        void propose(const Choice& choice, bool coarse) {
             if (std::fabs(choice.weight - s_.k_) > 0.5 * s_.k_) return;
             const double about =
                 score(s_.problem_.objective, centred(choice.moments, choice.weight), choice.weight);
-            if (about > s_.target() + s_.margin_) s_.polish(rescaled(choice));
+            // Cells that straddle the threshold count in part: their score promises a little too
+            // much.
+            const double doubt = coarse ? 1e-3 * std::fabs(s_.target()) : 0;
+            if (about > s_.target() + s_.margin_ + doubt) s_.polish(rescaled(choice));
         }
         Moments rescaled(const Choice& c) const {
             const double f = s_.k_ / c.weight;
