@@ -21,6 +21,7 @@ from quadsweep.auditing.fit import Fit, fit
 from quadsweep.auditing.least import Least
 from quadsweep.objectives import Objective
 from quadsweep.progress import watching
+from quadsweep.telling import Told
 from quadsweep.validation import Sample
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ REMOVALS = Objective(
 
 
 @dataclass(frozen=True, eq=False)
-class Audit:
+class Audit(Told):
     """How few rows carry a conclusion.
 
     Attributes
@@ -175,12 +176,7 @@ class Audit:
         }
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><th style='text-align:left'>{html.escape(name)}</th>"
-            f"<td style='text-align:left'>{html.escape(text)}</td></tr>"
-            for name, text in self.lines()
-        )
-        return f"<p><b>{html.escape(self.message)}</b></p><table>{rows}</table>"
+        return f"<p><b>{html.escape(self.message)}</b></p>{super()._repr_html_()}"
 
 
 def audit(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from quadsweep.conic import Conic
 from quadsweep.objectives import OBJECTIVES
+from quadsweep.telling import Told
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,7 +30,7 @@ CERTIFICATE = {
 
 
 @dataclass(frozen=True, eq=False)
-class Result:
+class Result(Told):
     """The chosen subset and what is known about it.
 
     Attributes
@@ -128,10 +128,6 @@ class Result:
         known = OBJECTIVES.get(self.objective)
         return math.nan if known is None else known.value(self.x[self.used], self.y[self.used])
 
-    def summary(self) -> str:
-        """What was found, how sure we are, and what to beware of, as text."""
-        return "\n".join(f"{name + ':':<14}{text}" for name, text in self.lines())
-
     def lines(self) -> list[tuple[str, str]]:
         """The summary as pairs: what, and its text."""
         lines = [
@@ -209,14 +205,6 @@ class Result:
             "nodes": self.nodes,
             "seconds": self.seconds,
         }
-
-    def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><th style='text-align:left'>{html.escape(name)}</th>"
-            f"<td style='text-align:left'>{html.escape(text)}</td></tr>"
-            for name, text in self.lines()
-        )
-        return f"<table>{rows}</table>"
 
 
 def _known(value: float) -> float | None:

@@ -7,7 +7,6 @@ program (hulls/distance.py); whether it is zero is decided in rational arithmeti
 
 from __future__ import annotations
 
-import html
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -20,6 +19,7 @@ from quadsweep import lifts, objectives, validation
 from quadsweep.conic import Conic
 from quadsweep.hulls.distance import TOLERANCE, HullDistances, hull_distance
 from quadsweep.hulls.exact import Decision, Plane, decide
+from quadsweep.telling import Told
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,7 +33,7 @@ _UNKNOWN = "Undecided: time ran out before a certificate was found."
 
 
 @dataclass(frozen=True, eq=False)
-class Separation:
+class Separation(Told):
     """Whether a lift separates inliers from outliers, and the proof.
 
     Attributes
@@ -77,10 +77,6 @@ class Separation:
     mask: Bools = field(repr=False)
     x: Floats = field(repr=False)
     y: Floats = field(repr=False)
-
-    def summary(self) -> str:
-        """The answer, how it is known, and its certificate, as text."""
-        return "\n".join(f"{name + ':':<14}{text}" for name, text in self.lines())
 
     def lines(self) -> list[tuple[str, str]]:
         """The summary as pairs: what, and its text."""
@@ -127,14 +123,6 @@ class Separation:
             "weights": {str(i): str(w) if self.exact else w for i, w in self.weights.items()},
             "message": self.message,
         }
-
-    def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><th style='text-align:left'>{html.escape(name)}</th>"
-            f"<td style='text-align:left'>{html.escape(text)}</td></tr>"
-            for name, text in self.lines()
-        )
-        return f"<table>{rows}</table>"
 
 
 def separate(

@@ -1,19 +1,20 @@
-"""How results other than a single subset introduce themselves: pairs of a name and a text."""
+"""How results introduce themselves: pairs of a name and a text."""
 
 from __future__ import annotations
 
 import html
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 
-class Told:
+class Told(ABC):
     """A result that can list what there is to say about it."""
 
+    @abstractmethod
     def lines(self) -> list[tuple[str, str]]:
         """The summary as pairs: what, and its text."""
-        raise NotImplementedError
 
     def summary(self) -> str:
         """What was found and what to make of it, as text."""
