@@ -47,14 +47,21 @@ def test_any_number_of_threads_or_processes_gives_the_same_files(workers, expect
     assert bytes_of(store) == bytes_of(reference)
 
 
-def test_processor_time_is_kept_beside_the_chunks_and_not_in_them(tmp_path):
+def test_times_are_kept_beside_the_chunks_and_not_in_them(tmp_path):
     store = ChunkStore(tmp_path)
     chunks = square_chunks(3)
     assert store.times() == {}
     run("x", chunks, store, local(2, "threads"), resume=False)
     times = store.times()
     assert set(times) == {chunk.name for chunk in chunks}
-    assert all(seconds >= 0 for seconds in times.values())
+    assert all(processor >= 0 and finished > 0 for processor, finished in times.values())
+
+
+def test_keys_differ_where_the_work_or_its_arguments_do():
+    few, many = square_chunks(2), square_chunks(3)
+    other = Chunk(few[0].name, square_chunks, few[0].arguments)
+    assert [chunk.key for chunk in few] == [chunk.key for chunk in many[:2]]
+    assert len({chunk.key for chunk in [*many, other]}) == 4
 
 
 def test_results_are_in_the_order_of_the_chunks(tmp_path):

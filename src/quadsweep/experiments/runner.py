@@ -37,9 +37,10 @@ def run(
         start, done = time.monotonic(), 0
         for chunk, columns, seconds in workers([c for c in chunks if c.name not in kept]):
             store.save(chunk, columns)
-            store.log_time(chunk, seconds)
+            elapsed = time.monotonic() - start
+            store.log_time(chunk, seconds, elapsed)
             done += chunk.trials
-            rate = done / max(time.monotonic() - start, 1e-9)
+            rate = done / max(elapsed, 1e-9)
             bar.set_postfix_str(f"{done:,} trials, {rate:,.0f} a second", refresh=False)
             bar.update()
     return {chunk.name: _load(chunk, store) for chunk in chunks}

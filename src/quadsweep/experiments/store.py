@@ -54,6 +54,11 @@ class Chunk:
             sort_keys=True,
         )
 
+    @property
+    def key(self) -> str:
+        """The same for the same work with the same arguments and version, and for nothing else."""
+        return f"{self.name}-{_digest(self.origin.encode())}"
+
 
 class ChunkStore:
     """A directory of finished chunks.
@@ -108,17 +113,20 @@ class ChunkStore:
                     return columns
         return None
 
-    def log_time(self, chunk: Chunk, seconds: float) -> None:
-        """Remember how long a processor took, beside the chunk: the chunk itself must not vary."""
+    def log_time(self, chunk: Chunk, processor: float, finished: float) -> None:
+        """Remember how long a chunk took, beside it: the chunk itself must not vary."""
         with open(self.directory / "times.csv", "a", encoding="utf-8") as file:
-            file.write(f"{chunk.name},{seconds:.3f}\n")
+            file.write(f"{chunk.name},{processor:.3f},{finished:.3f}\n")
 
-    def times(self) -> dict[str, float]:
-        """Processor seconds of each chunk, as far as they were logged."""
+    def times(self) -> dict[str, tuple[float, float]]:
+        """Of each chunk, as far as logged: processor seconds, and seconds since the run began."""
         path = self.directory / "times.csv"
         lines = path.read_text("utf-8").splitlines() if path.exists() else []
-        pairs = (line.split(",") for line in lines if line.count(",") == 1)
-        return {name: float(seconds or 0) for name, seconds in pairs}
+        fields = (line.split(",") for line in lines if line.count(",") == 2)
+        return {
+            name: (float(processor or 0), float(finished or 0))
+            for name, processor, finished in fields
+        }
 
     def clean(self) -> None:
         """Remove what a killed run was writing."""

@@ -73,7 +73,7 @@ def cluster(address: str, jobs: int) -> Workers:
             where = _local_cluster(stack, jobs) if address == "local" else address
             client = stack.enter_context(Client(where))  # type: ignore[no-untyped-call]
             futures = [
-                client.submit(_perform, chunk, key=f"quadsweep-{chunk.name}", retries=RETRIES)
+                client.submit(_perform, chunk, key=f"quadsweep-{chunk.key}", retries=RETRIES)
                 for chunk in chunks
             ]
             for future in as_completed(futures):  # type: ignore[no-untyped-call]
