@@ -6,6 +6,7 @@ import math
 import os
 import signal
 import threading
+from fractions import Fraction
 
 import naive
 import numpy as np
@@ -13,6 +14,7 @@ import pytest
 from families import FAMILIES
 
 import quadsweep as qs
+from quadsweep import _core
 from quadsweep.methods import METHODS
 from quadsweep.methods.certified import search
 from quadsweep.methods.problem import Problem
@@ -274,6 +276,40 @@ def test_the_better_of_two_nearly_equal_subsets(apart, offset):
     worse = qs.objectives.get("lts").value(x[other], y[other])
     assert worse > result.bound
     assert worse - result.value < 1e-4 * result.value
+
+
+def exact_bound(x, y, cost, base, decided, need):
+    """The least sum of costs in rational arithmetic, base included."""
+    e, line, p, q = (cost[i : i + 3] for i in (0, 3, 6, 9))
+    s, d = cost[12:]
+
+    def affine(f, u, w):
+        return f[0] * u + f[1] * w + f[2]
+
+    def cost_of(u, w):
+        level = affine(e, u, w)
+        return level * (level - affine(line, u, w)) + s * affine(p, u, w) * affine(q, u, w) + d
+
+    costs = [cost_of(Fraction(u), Fraction(w)) for u, w in zip(x, y, strict=True)]
+    return sum(costs[:decided]) + sum(sorted(costs[decided:])[:need]) + Fraction(base)
+
+
+@pytest.mark.parametrize("decided", [0, 40])
+def test_a_bound_is_never_above_the_least_sum_by_more_than_its_error(decided):
+    """Without the error it would be: sums near zero show how the bound rounds."""
+    above = 0
+    for seed in range(60):
+        rng = np.random.default_rng([seed, decided])
+        size = 10.0 ** rng.integers(-3, 6, size=2)
+        x, y = np.round(rng.normal(size=(2, 100)), rng.integers(0, 17)) * size[:, None]
+        cost = [float(c) for c in rng.normal(size=14) / ([*size, 1.0] * 4 + [1.0, 1.0])]
+        exactly = [Fraction(c) for c in cost]
+        base = -float(exact_bound(x, y, exactly, 0, decided, need=25))
+        least = exact_bound(x, y, exactly, base, decided, need=25)
+        value, error = _core.bound_of_cost(x, y, cost, base, decided, 25)
+        assert Fraction(value) - Fraction(error) <= least, f"seed {seed}"
+        above += Fraction(value) > least
+    assert above > 0, "no instance needs the error: the test shows nothing"
 
 
 # ---- forms ----------------------------------------------------------------------------------

@@ -88,5 +88,13 @@ def decide_many(
 def value(
     x: NDArray[np.float64], y: NDArray[np.float64], subset: Sequence[int], objective: str
 ) -> float: ...
+def bound_of_cost(
+    x: NDArray[np.float64],
+    y: NDArray[np.float64],
+    cost: Sequence[float],
+    base: float,
+    decided: int,
+    need: int,
+) -> tuple[float, float]: ...
 def instruction_set() -> str: ...
 def choose_instruction_set(name: str) -> bool: ...

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "bound.hpp"
 #include "certified.hpp"
 #include "control.hpp"
 #include "hot_loops.hpp"
@@ -277,6 +278,37 @@ double value(const Column& x, const Column& y, const std::vector<int>& subset,
     return value_of(points, chosen, accurate_score(points, subset, chosen));
 }
 
+// The bound of one box with one corner, for the tests: points with the given cost, the first
+// `decided` of them decided, `need` of the others to be chosen.
+nb::tuple bound_of_cost(const Column& x, const Column& y, const std::vector<double>& cost,
+                        double base, int decided, int need) {
+    if (cost.size() != 14) throw std::invalid_argument("a cost has 14 coefficients");
+    const auto affine = [&](int i) { return Affine{cost[i], cost[i + 1], cost[i + 2]}; };
+    Points points;
+    Box box;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        if (static_cast<int>(i) < decided) {
+            box.moments.add(x.data()[i], y.data()[i]);
+        } else {
+            points.x.push_back(x.data()[i]);
+            points.y.push_back(y.data()[i]);
+        }
+    }
+    box.kept = box.additions = decided;
+    box.need = need;
+    const Cells cells = make_cells(points, 0, 0, 1, 1, 1);
+    Bounder bounder(cells, false);
+    box.open.cell = {0};
+    bounder.open_all(box);
+    bounder.load(box);
+    Corners corners;
+    corners.count = 1;
+    corners.cost[0] = {affine(0), affine(3), affine(6), affine(9), cost[12], cost[13]};
+    corners.base[0] = base;
+    const Bound bound = bounder.bound(corners, 0);
+    return nb::make_tuple(bound.least(), bound.error);
+}
+
 }  // namespace
 }  // namespace quadsweep
 
@@ -296,6 +328,7 @@ NB_MODULE(_core, m) {
     m.def("decide_many", &decide_many, "x"_a, "y"_a, "k"_a, "objective"_a, "above"_a, "tol"_a,
           "time_limit"_a, "n_jobs"_a, "seed"_a, "starting_lines"_a);
     m.def("value", &value, "x"_a, "y"_a, "subset"_a, "objective"_a);
+    m.def("bound_of_cost", &bound_of_cost, "x"_a, "y"_a, "cost"_a, "base"_a, "decided"_a, "need"_a);
     m.def("instruction_set", [] { return std::string(hot_loops().name); });
     m.def(
         "choose_instruction_set",
