@@ -93,7 +93,7 @@ class Watch {
 
 Problem make_problem(std::span<const double> x, std::span<const double> y, int k,
                      Objective objective, double tol, std::uint64_t seed, int n_jobs) {
-    return {standardise(x, y, objective), objective, k, tol, seed, n_jobs};
+    return {standardise(x, y, objective, n_jobs), objective, k, tol, seed, n_jobs};
 }
 
 nb::tuple to_tuple(const Problem& problem, Answer&& answer) {

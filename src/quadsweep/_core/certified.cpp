@@ -23,6 +23,7 @@ namespace {
 constexpr int sample_points = 1000;    // for the starts, where there are more
 constexpr int whole_points = 512;      // up to here a root box holds points, beyond it cells
 constexpr int serial_work = 100000;    // points in boxes before more threads are asked for help
+constexpr int serial_points = 500;     // up to here the starts are not worth a thread
 constexpr double coarse_share = 0.25;  // of the bound: what unopened cells may take away from it
 
 // Shift and scale (a power of two) that put the best subset at the origin with unit spread.
@@ -129,13 +130,22 @@ class Search {
         if (options_.above) decided_ = true;
     }
 
-    void polish(const Moments& about) {
-        Selection from;
-        from.moments = about;
-        double score = 0;
-        Selection to = concentrate(cells_, from, problem_.objective, k_, score);
-        if (to.weight == k_ && score > target() + margin_) offer(indices(cells_, to));
+    struct Polished {
+        Selection selection;
+        double score = undefined;
+    };
+    Polished polished(const Moments& about) const {
+        Polished p;
+        p.selection.moments = about;
+        p.selection = concentrate(cells_, p.selection, problem_.objective, k_, p.score);
+        return p;
     }
+    void offer(const Polished& p) {
+        if (p.selection.weight == k_ && p.score > target() + margin_) {
+            offer(indices(cells_, p.selection));
+        }
+    }
+    void polish(const Moments& about) { offer(polished(about)); }
 
     void begin() {
         const int n = problem_.size();
@@ -146,6 +156,7 @@ class Search {
         if (k_ == n) return;
 
         const bool small = n <= sample_points;
+        const int jobs = n <= serial_points ? 1 : problem_.n_jobs;
         const Points few = small ? Points{} : sample(problem_.points, sample_points, problem_.seed);
         const Points& seen = small ? problem_.points : few;
         const Cells rough = make_cells(seen, 0, 0, 1, 1, 1);
@@ -155,20 +166,32 @@ class Search {
         const int starts =
             options_.starting_lines > 0 ? options_.starting_lines : (small ? 12 : 24);
         std::vector<Moments> good =
-            promising(rough, problem_.objective, kept, starts, problem_.seed);
+            promising(rough, problem_.objective, kept, starts, problem_.seed, jobs);
         const bool correlation = is_correlation(problem_.objective);
         if (!good.empty()) at_ = Placement(good[0], kept, correlation);
         cells_ = make_cells(problem_.points, at_.x0, at_.y0, at_.sx, at_.sy, problem_.n_jobs);
         ranges_ = ranges(cells_, k_, problem_.n_jobs);
-        const std::size_t polished = small ? 3 : 2;
-        if (good.size() > polished) good.resize(polished);
-        for (const Moments& m : good) {
-            if (!best_.subset.empty() && halt()) break;  // one good subset is always worth its time
-            polish(translate(m, kept));
-            attend();
-        }
+        const std::size_t finalists = small ? 3 : 2;
+        if (good.size() > finalists) good.resize(finalists);
+        for (Moments& m : good) m = translate(m, kept);
+        polish_all(good, jobs);
         for (const auto& start : options_.starts) polish(moments_of(start));
         if (best_.subset.empty() && !options_.above) offer_any();
+    }
+
+    // Together where there are threads for it; they are offered in order all the same, so that the
+    // answer does not depend on who is first.
+    void polish_all(const std::vector<Moments>& good, int jobs) {
+        std::vector<Polished> together(jobs > 1 ? good.size() : 0);
+        parallel_for(jobs, std::ssize(together), [&](int, std::int64_t i) {
+            together[i] = polished(good[i]);
+            return true;
+        });
+        for (std::size_t i = 0; i < good.size(); ++i) {
+            if (!best_.subset.empty() && halt()) break;  // one good subset is always worth its time
+            offer(jobs > 1 ? together[i] : polished(good[i]));
+            attend();
+        }
     }
 
     // Moments found on a sample, in the coordinates of all points and blown up to k.

@@ -3,27 +3,39 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <utility>
+
+#include "parallel.hpp"
 
 namespace quadsweep {
 std::vector<Moments> promising(const Cells& cells, Objective objective, int k, int starts,
-                               std::uint64_t seed) {
+                               std::uint64_t seed, int n_jobs) {
     struct Found {
         double score;
         Moments moments;
     };
-    std::vector<Found> found;
     std::mt19937_64 random(seed);
     std::uniform_int_distribution<int> any(0, cells.size() - 1);
-    for (int s = 0; s < starts; ++s) {
-        const int p = any(random), q = any(random);
+    std::vector<std::pair<int, int>> pairs(starts);
+    for (auto& [p, q] : pairs) {
+        p = any(random);
+        q = any(random);
+    }
+    std::vector<Found> tried(starts);
+    parallel_for(n_jobs, starts, [&](int, std::int64_t s) {
+        const auto [p, q] = pairs[s];
         const Quadratic cost =
             loss(gain_of_pair(objective, cells.x[p], cells.y[p], cells.x[q], cells.y[q]));
-        double score = 0;
-        const Selection best = concentrate(cells, cheapest(cells, cost, k), objective, k, score);
+        tried[s].moments =
+            concentrate(cells, cheapest(cells, cost, k), objective, k, tried[s].score).moments;
+        return true;
+    });
+    std::vector<Found> found;
+    for (const Found& t : tried) {
         const bool known = std::any_of(found.begin(), found.end(), [&](const Found& f) {
-            return std::fabs(f.score - score) <= 1e-12 * std::fabs(score);
+            return std::fabs(f.score - t.score) <= 1e-12 * std::fabs(t.score);
         });
-        if (score != undefined && !known) found.push_back({score, best.moments});
+        if (t.score != undefined && !known) found.push_back(t);
     }
     std::sort(found.begin(), found.end(),
               [](const Found& f, const Found& g) { return f.score > g.score; });

@@ -12,7 +12,7 @@ namespace quadsweep {
 
 // Moments of good subsets (scaled to k points), best first, in the coordinates of `cells`.
 std::vector<Moments> promising(const Cells& cells, Objective objective, int k, int starts,
-                               std::uint64_t seed);
+                               std::uint64_t seed, int n_jobs);
 
 // Every step-th point, as points of their own.
 Points sample(const Points& points, int most, std::uint64_t seed);

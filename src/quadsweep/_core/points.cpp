@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "parallel.hpp"
+
 namespace quadsweep {
 namespace {
 
@@ -66,12 +68,14 @@ double squared_residuals(const Points& points, std::span<const int> subset, doub
 
 }  // namespace
 
-Points standardise(std::span<const double> x, std::span<const double> y, Objective objective) {
+Points standardise(std::span<const double> x, std::span<const double> y, Objective objective,
+                   int n_jobs) {
     Points p;
-    centre(x, p.x, p.mx);
-    centre(y, p.y, p.my);
-    p.ex = spread_exponent(p.x);
-    p.ey = spread_exponent(p.y);
+    parallel_for(x.size() > 10000 ? n_jobs : 1, 2, [&](int, std::int64_t column) {
+        centre(column == 0 ? x : y, column == 0 ? p.x : p.y, column == 0 ? p.mx : p.my);
+        (column == 0 ? p.ex : p.ey) = spread_exponent(column == 0 ? p.x : p.y);
+        return true;
+    });
     if (objective == Objective::tv || objective == Objective::dv)
         p.ex = p.ey = std::max(p.ex, p.ey);
     rescale(p.x, p.ex);

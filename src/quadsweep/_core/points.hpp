@@ -26,7 +26,8 @@ struct Points {
 };
 
 // Objectives that add x to y (tv, dv) need one scale for both axes; the others get one each.
-Points standardise(std::span<const double> x, std::span<const double> y, Objective objective);
+Points standardise(std::span<const double> x, std::span<const double> y, Objective objective,
+                   int n_jobs = 1);
 
 enum class Status { optimal, best_separable, heuristic, time_limit, interrupted };
 std::string_view name(Status status);
