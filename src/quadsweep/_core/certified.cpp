@@ -367,7 +367,7 @@ class Search {
             Choice choice;
             Bound bound;
             if (closes(*box, choice, bound)) return;
-            propose(choice, !box->open.cell.empty());
+            propose(*box, choice);
             const double value = bound.least() - bound.error;
             box->upper = std::min(box->upper, criterion_->upper(*box, value));
             box->priority = value;
@@ -401,14 +401,46 @@ class Search {
             }
         }
 
-        void propose(const Choice& choice, bool coarse) {
+        void propose(const Box& box, const Choice& choice) {
             if (std::fabs(choice.weight - s_.k_) > 0.5 * s_.k_) return;
-            const double about =
-                score(s_.problem_.objective, centred(choice.moments, choice.weight), choice.weight);
+            const bool coarse = !box.open.cell.empty();
             // Cells that straddle the threshold count in part: their score promises a little too
             // much.
             const double doubt = coarse ? 1e-3 * std::fabs(s_.target()) : 0;
-            if (about > s_.target() + s_.margin_ + doubt) s_.polish(rescaled(choice));
+            if (!promises(choice.moments, choice.weight, doubt)) return;
+            if (coarse) {
+                s_.polish(rescaled(choice));
+            } else if (const auto whole = filled(box, choice)) {
+                if (promises(*whole, s_.k_, 0)) s_.polish(*whole);
+            }
+        }
+        bool promises(const Moments& m, double weight, double doubt) const {
+            const double about = score(s_.problem_.objective, centred(m, weight), weight);
+            return about > s_.target() + s_.margin_ + doubt;
+        }
+        // A choice may be a copy or two short of k, and fewer points score more. So its gradient
+        // chooses again, exactly as many as the box needs of those it has open.
+        std::optional<Moments> filled(const Box& box, const Choice& choice) const {
+            auto gain =
+                quadratic_form(s_.problem_.objective, centred(choice.moments, choice.weight));
+            if (!gain) return std::nullopt;
+            gain->mx = choice.moments.x / choice.weight;
+            gain->my = choice.moments.y / choice.weight;
+            std::vector<std::pair<double, std::size_t>> worth;
+            for (std::size_t i = 0; i < box.open.point.size(); ++i) {
+                const int p = box.open.point[i];
+                worth.emplace_back(-(*gain)(s_.cells_.x[p], s_.cells_.y[p]), i);
+            }
+            std::sort(worth.begin(), worth.end());
+            Moments m = box.moments;
+            int need = box.need;
+            for (const auto& [cost, i] : worth) {
+                const int p = box.open.point[i];
+                for (int z = box.open.copies[i]; z > 0 && need > 0; --z, --need) {
+                    m.add(s_.cells_.x[p], s_.cells_.y[p]);
+                }
+            }
+            return need == 0 ? std::optional(m) : std::nullopt;
         }
         Moments rescaled(const Choice& c) const {
             const double f = s_.k_ / c.weight;
