@@ -249,6 +249,16 @@ def test_few_of_many_and_nearly_all_close(k):
     assert result.gap <= 1.001e-9
 
 
+@pytest.mark.parametrize("kept", [1000, 5000])
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_cells_are_opened_where_no_narrower_box_can_help(objective, kept):
+    """What whole points cost a bound is not a matter of width: splitting would never end."""
+    x, y = np.random.default_rng(kept).random((2, 10_000))
+    found = search(problem(x, y, kept, objective))
+    assert found.status == "optimal"
+    assert found.nodes < 30_000
+
+
 # ---- rounding -------------------------------------------------------------------------------
 
 

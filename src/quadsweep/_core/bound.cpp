@@ -282,22 +282,33 @@ bool Bounder::open_cells(Box& box) const {
     const double least = 0.25 * total / straddling;
     std::vector<int> kept;
     for (std::size_t j = 0; j < n_cells_; ++j) {
-        const int at = box.open.cell[j];
-        const Cell& c = cells_.cell[at];
         if (gap_[j] < least || gap_[j] == 0) {
-            kept.push_back(at);
-        } else if (c.leaf()) {
-            for (int p = c.first; p < c.last; ++p) {
-                box.open.point.push_back(p);
-                box.open.copies.push_back(cells_.weight[p]);
-            }
+            kept.push_back(box.open.cell[j]);
         } else {
-            kept.push_back(c.left);
-            kept.push_back(c.left + 1);
+            open_cell(box, box.open.cell[j], kept);
         }
     }
     box.open.cell = std::move(kept);
     return true;
+}
+
+void Bounder::open_level(Box& box) const {
+    std::vector<int> finer;
+    for (int at : box.open.cell) open_cell(box, at, finer);
+    box.open.cell = std::move(finer);
+}
+
+void Bounder::open_cell(Box& box, int at, std::vector<int>& finer) const {
+    const Cell& c = cells_.cell[at];
+    if (!c.leaf()) {
+        finer.push_back(c.left);
+        finer.push_back(c.left + 1);
+        return;
+    }
+    for (int p = c.first; p < c.last; ++p) {
+        box.open.point.push_back(p);
+        box.open.copies.push_back(cells_.weight[p]);
+    }
 }
 
 void Bounder::open_all(Box& box) const {

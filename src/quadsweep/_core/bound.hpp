@@ -41,6 +41,7 @@ class Bounder final : public Chooser {
     // How far the unopened cells may have lowered the bound, and opening those that matter most.
     double coarseness() const { return coarseness_; }
     bool open_cells(Box& box) const;
+    void open_level(Box& box) const;  // every cell: into its two halves, a leaf into points
     void open_all(Box& box) const;
 
     // Moves decided copies out of the undecided ones. False if the box can hold no subset.
@@ -55,6 +56,7 @@ class Bounder final : public Chooser {
         double offset = 0;  // cost of the decided points, and the base
     };
     void fill(Row& row, const Cost& cost, double base);
+    void open_cell(Box& box, int at, std::vector<int>& finer) const;
     void load_cells();
     CellTable cell_table() const;
     double solve(const Row& row, double& lambda, bool positive_is_enough);

@@ -373,12 +373,17 @@ class Search {
             box->priority = value;
             const Choice worst = bounder_.chosen_at_worst(bound);
             if (!bounder_.fix(*box, bound)) return;
-            const bool in_points = stuck(*box, choice.value, bound) || narrow(*box);
+            const bool in_points =
+                narrow(*box) || (stuck(*box, choice.value, bound) &&
+                                 (box->open.cell.empty() || fine(*box, worst, bound)));
             if (list(*box, s_.options_.enumerate * (in_points ? 20 : 1))) return;
-            if (box->open.cell.empty() && in_points) {
+            if (!in_points) {
+                split(std::move(box), worst, children);
+            } else if (box->open.cell.empty()) {
                 branch_on_copies(std::move(box), children);
             } else {
-                split(std::move(box), worst, children);
+                bounder_.open_level(*box);
+                children.push_back(std::move(box));
             }
         }
 
@@ -470,7 +475,13 @@ class Search {
         // rounding.
         static bool stuck(const Box& box, double centre, const Bound& bound) {
             const double least = bound.least();
-            return box.open.point.size() <= 4 || centre < 0.5 * least || least > -4 * bound.error;
+            return box.open.items() <= 4 || centre < 0.5 * least || least > -4 * bound.error;
+        }
+        // What is negative is not the box's width either.
+        bool fine(const Box& box, const Choice& worst, const Bound& bound) const {
+            const double width =
+                criterion_->width_cost(box, 0, worst) + criterion_->width_cost(box, 1, worst);
+            return width < 0.1 * std::fabs(bound.least());
         }
         static bool narrow(const Box& box) {
             for (int i = 0; i < 2; ++i) {
