@@ -288,13 +288,12 @@ nb::tuple bound_of_cost(const Column& x, const Column& y, const std::vector<doub
     Box box;
     for (std::size_t i = 0; i < x.size(); ++i) {
         if (static_cast<int>(i) < decided) {
-            box.moments.add(x.data()[i], y.data()[i]);
+            box.kept.add(x.data()[i], y.data()[i], 1);
         } else {
             points.x.push_back(x.data()[i]);
             points.y.push_back(y.data()[i]);
         }
     }
-    box.kept = box.additions = decided;
     box.need = need;
     const Cells cells = make_cells(points, 0, 0, 1, 1, 1);
     Bounder bounder(cells, false);

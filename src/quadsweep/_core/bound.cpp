@@ -19,6 +19,10 @@ double rectangle_magnitude(const Magnitude& m, const Cell& c) {
 
 }  // namespace
 
+// In a cell's mean cost: its moments' own about the origin, at most three times for the shift to
+// the rectangle's centre (half an ulp each), and those of the shift.
+double Bounder::cell_roundings() const { return 2 * cells_.roundings + 8; }
+
 double Bound::least() const { return *std::min_element(value, value + corners); }
 
 void Bounder::load(const Box& box) {
@@ -48,17 +52,19 @@ void Bounder::load_cells() {
     for (auto& column : cell_rows_) column.resize(n_cells_);
     for (std::size_t j = 0; j < n_cells_; ++j) {
         const Cell& c = cells_.cell[box_->open.cell[j]];
-        const double unit = 1 / c.weight;
-        const double values[] = {c.x,
-                                 c.y,
+        const double unit = 1 / c.weight, x = c.x, y = c.y;
+        const double mx = unit * c.sums.x, my = unit * c.sums.y;
+        // About the rectangle's centre.
+        const double values[] = {x,
+                                 y,
                                  c.hx,
                                  c.hy,
                                  c.weight,
-                                 unit * c.about.x,
-                                 unit * c.about.y,
-                                 unit * c.about.xx,
-                                 unit * c.about.xy,
-                                 unit * c.about.yy};
+                                 mx - x,
+                                 my - y,
+                                 unit * c.sums.xx - x * (2 * mx - x),
+                                 unit * c.sums.xy - x * my - y * (mx - x),
+                                 unit * c.sums.yy - y * (2 * my - y)};
         for (int i = 0; i < 10; ++i) cell_rows_[i][j] = values[i];
     }
 }
@@ -83,10 +89,11 @@ void Bounder::fill(Row& row, const Cost& cost, double base) {
     if (n_cells_ > 0) {
         double* low = row.cost.data() + padded_;
         double* low_weight = row.weight.data() + padded_;
-        hot_loops().cell_costs(cell_table(), cost, magnitude_, cost_roundings * ulp, low,
-                               low + n_cells_, low_weight, low_weight + n_cells_);
+        hot_loops().cell_costs(cell_table(), cost, magnitude_,
+                               (cost_roundings + cell_roundings()) * ulp, low, low + n_cells_,
+                               low_weight, low_weight + n_cells_);
     }
-    row.offset = base + cost.about(0, 0).total(box_->moments, box_->kept);
+    row.offset = base + cost.about(0, 0).total(box_->kept.moments(), box_->kept.copies());
     looked_at += static_cast<double>(points_ + n_cells_);
 }
 
@@ -183,12 +190,12 @@ void Bounder::add_chosen(const Row& row, Choice& choice) const {
         if (row.cost[high] < choice.lambda) taken += row.weight[high];
         if (taken == 0) continue;
         const double share = taken / c.weight;
-        const Moments s = cells_.moments(c);
+        const Moments& s = c.sums;
         choice.moments += {share * s.x, share * s.y, share * s.xx, share * s.xy, share * s.yy};
         choice.weight += taken;
     }
-    choice.moments += box_->moments;
-    choice.weight += box_->kept;
+    choice.moments += box_->kept.moments();
+    choice.weight += box_->kept.copies();
 }
 
 Choice Bounder::chosen_at_worst(const Bound& b) const {
@@ -218,12 +225,12 @@ Bound Bounder::bound(const Corners& corners, double lambda) {
 }
 
 // Forward error of a bound. A cost is off by at most cost_roundings ulps of its Magnitude; a sum
-// adds a rounding for each addition in a row (64 in a block of the loop, one a block, `additions`
-// in the decided moments). Only what lies below its threshold, or may lie there for all that
-// rounding tells, enters a bound.
+// adds a rounding for each addition in a row (64 in a block of the loop, one a block), a cell those
+// of its moments. Only what lies below its threshold, or may lie there for all that rounding tells,
+// enters a bound.
 double Bounder::rounding(const Bound& b) const {
     const double per_cost = cost_roundings * ulp;
-    double touched = magnitude_.total(box_->moments, box_->kept);
+    double touched = magnitude_.total(box_->kept.moments(), box_->kept.copies());
     touched += hot_loops().touched(x_.data(), y_.data(), w_.data(), static_cast<int>(padded_),
                                    corner_rows(b, 0), magnitude_, per_cost);
     // The low ends of cells are already widened by their own rounding.
@@ -235,7 +242,7 @@ double Bounder::rounding(const Bound& b) const {
     }
     double threshold = 0;
     for (int q = 0; q < b.corners; ++q) threshold = std::max(threshold, std::fabs(b.lambda[q]));
-    const double sums = 64 + static_cast<double>(padded_ + 2 * n_cells_) / 512 + box_->additions;
+    const double sums = 64 + static_cast<double>(padded_ + 2 * n_cells_) / 512 + cell_roundings();
     return ulp * ((cost_roundings + sums) * touched + 8 * threshold * (box_->need + 1));
 }
 
@@ -360,11 +367,8 @@ bool Bounder::fix_points(Box& box, const Bound& bound, Decided& newly) {
         if (least > most) return false;
         if (least > 0) {
             newly.points.push_back({p, least});
-            const double w = least, x = x_[i], y = y_[i];
-            box.moments += {w * x, w * y, w * x * x, w * x * y, w * y * y};
-            box.kept += w;
+            box.kept.add(x_[i], y_[i], least);
             box.need -= least;
-            box.additions += 1;
         }
         if (most > least) {
             box.open.point[to] = p;
@@ -397,10 +401,8 @@ bool Bounder::fix_cells(Box& box, const Bound& bound, Decided& newly) {
         if (out_[j] <= 1) continue;
         if (in_[j] <= 1) {
             newly.cells.push_back(at);
-            box.moments += cells_.moments(c);
-            box.kept += c.weight;
+            box.kept.add(c.sums, c.weight);
             box.need -= static_cast<int>(c.weight);
-            box.additions += 1;
             continue;
         }
         box.open.cell[to++] = at;

@@ -63,6 +63,7 @@ class Bounder final : public Chooser {
     double guess(const Row& row) const;
     void add_chosen(const Row& row, Choice& choice) const;
     double rounding(const Bound& bound) const;
+    double cell_roundings() const;
     CornerRows corner_rows(const Bound& bound, std::size_t from) const;
     void measure_coarseness(const Bound& bound);
     bool fix_cells(Box& box, const Bound& bound, Decided& newly);

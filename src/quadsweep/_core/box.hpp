@@ -26,6 +26,36 @@ struct Undecided {
     std::size_t items() const { return cell.size() + point.size(); }
 };
 
+// Moments of the decided copies. Each addition keeps what it rounds away (Knuth's two-sum), so that
+// the sum is off by hardly more than its terms are, however many they were.
+class DecidedMoments {
+  public:
+    void add(const Moments& m, double copies) {
+        accumulate(sum_.x, lost_.x, m.x);
+        accumulate(sum_.y, lost_.y, m.y);
+        accumulate(sum_.xx, lost_.xx, m.xx);
+        accumulate(sum_.xy, lost_.xy, m.xy);
+        accumulate(sum_.yy, lost_.yy, m.yy);
+        copies_ += copies;
+    }
+    void add(double x, double y, double copies) {
+        add({copies * x, copies * y, copies * x * x, copies * x * y, copies * y * y}, copies);
+    }
+
+    Moments moments() const { return sum_ + lost_; }
+    double copies() const { return copies_; }
+
+  private:
+    static void accumulate(double& sum, double& lost, double term) {
+        const double to = sum + term, added = to - sum;
+        lost += (sum - (to - added)) + (term - added);
+        sum = to;
+    }
+
+    Moments sum_, lost_;
+    double copies_ = 0;
+};
+
 struct Box {
     int frame = 0;              // which of the criterion's parametrisations
     double centre[2], half[2];  // of the two searched parameters
@@ -35,10 +65,8 @@ struct Box {
     double priority = 0;
 
     Undecided open;
-    int need = 0;       // points still to be kept
-    double kept = 0;    // copies decided
-    Moments moments;    // of the decided copies
-    int additions = 0;  // roundings in those moments
+    int need = 0;  // points still to be kept
+    DecidedMoments kept;
     std::shared_ptr<const Decided> decided;
 };
 

@@ -66,6 +66,8 @@ class Builder {
         const int n = static_cast<int>(entries_.size());
         cells_.cell.resize(count(n));
         fill(0, 1, 0, n, n_jobs);
+        // Two products and an addition for each point of a leaf, an addition a level.
+        cells_.roundings = 2 + Cells::leaf_points + std::ceil(std::log2(n + 1.0));
     }
 
   private:
@@ -128,28 +130,19 @@ class Builder {
 
     void sum_points(Cell& c) const {
         c.weight = 0;
-        c.about = {};
+        c.sums = {};
         for (int i = c.first; i < c.last; ++i) {
             const Entry& p = entries_[i];
-            const double w = weight_[p.point], dx = p.x - c.x, dy = p.y - c.y;
+            const double w = weight_[p.point], x = p.x, y = p.y;
             c.weight += w;
-            c.about += {w * dx, w * dy, w * dx * dx, w * dx * dy, w * dy * dy};
+            c.sums += {w * x, w * y, w * x * x, w * x * y, w * y * y};
         }
     }
 
     void sum_children(Cell& c) const {
-        c.weight = 0;
-        c.about = {};
-        for (int j = c.left; j < c.left + 2; ++j) {
-            const Cell& d = cells_.cell[j];
-            const double dx = d.x - c.x, dy = d.y - c.y;
-            const Moments& s = d.about;
-            c.weight += d.weight;
-            c.about +=
-                {s.x + d.weight * dx, s.y + d.weight * dy, s.xx + 2 * dx * s.x + d.weight * dx * dx,
-                 s.xy + dx * s.y + dy * s.x + d.weight * dx * dy,
-                 s.yy + 2 * dy * s.y + d.weight * dy * dy};
-        }
+        const Cell &left = cells_.cell[c.left], &right = cells_.cell[c.left + 1];
+        c.weight = left.weight + right.weight;
+        c.sums = left.sums + right.sums;
     }
 
     Cells& cells_;
@@ -158,13 +151,6 @@ class Builder {
 };
 
 }  // namespace
-
-Moments Cells::moments(const Cell& c) const {
-    const Moments& s = c.about;
-    return {s.x + c.weight * c.x, s.y + c.weight * c.y, s.xx + c.x * (2 * s.x + c.weight * c.x),
-            s.xy + c.x * s.y + c.y * s.x + c.weight * c.x * c.y,
-            s.yy + c.y * (2 * s.y + c.weight * c.y)};
-}
 
 Cells make_cells(const Points& points, double x0, double y0, double sx, double sy, int n_jobs) {
     const int n = points.size();

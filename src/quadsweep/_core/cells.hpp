@@ -1,9 +1,9 @@
 // Distinct points with weights, in the order of a kd-tree whose nodes ("cells") hold moments.
 //
 // Identical points become one point with a weight, so that rounded data and counts are as small as
-// they look. A cell knows its rectangle, the weight in it and its moments about the rectangle's
-// centre: enough to bound any quadratic over its points, and to add up exactly where a quadratic
-// stays on one side of a threshold over the whole rectangle.
+// they look. A cell knows its rectangle, the weight in it and its moments: enough to bound any
+// quadratic over its points, and to add up exactly where a quadratic stays on one side of a
+// threshold over the whole rectangle.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct Cell {
     double x, y;    // centre of the rectangle
     double hx, hy;  // half its sides
     double weight;
-    Moments about;    // about (x, y)
+    Moments sums;     // about the origin
     int first, last;  // its points, in tree order
     int left = -1;    // children, -1 in a leaf; the right one follows the left one
     bool leaf() const { return left < 0; }
@@ -32,14 +32,13 @@ struct Cells {
     std::vector<int> weight;
     std::vector<int> member, first_member;  // point p stands for member[first_member[p] ...]
     std::vector<Cell> cell;                 // cell[0] is the root
+    double roundings = 0;  // in any cell's moments, relative to its sums of squares
 
     int size() const { return static_cast<int>(x.size()); }
     std::span<const int> members(int p) const {
         return {member.data() + first_member[p],
                 static_cast<std::size_t>(first_member[p + 1] - first_member[p])};
     }
-    // Moments of a whole cell about the origin.
-    Moments moments(const Cell& c) const;
 };
 
 // x and y shifted by (x0, y0) and multiplied by (sx, sy).

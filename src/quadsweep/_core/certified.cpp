@@ -216,7 +216,7 @@ class Search {
 
     // sqrt(b/a) of the best subset known, or of all points.
     double good_tau() const {
-        Moments s = cells_.moments(cells_.cell[0]);
+        Moments s = cells_.cell[0].sums;
         double k = problem_.size();
         if (!best_.subset.empty()) {
             s = moments_of(best_.subset);
@@ -437,7 +437,7 @@ class Search {
                 worth.emplace_back(-(*gain)(s_.cells_.x[p], s_.cells_.y[p]), i);
             }
             std::sort(worth.begin(), worth.end());
-            Moments m = box.moments;
+            Moments m = box.kept.moments();
             int need = box.need;
             for (const auto& [cost, i] : worth) {
                 const int p = box.open.point[i];
@@ -459,7 +459,8 @@ class Search {
             if (weight > 64) return false;
             bounder_.open_all(box);
             if (ways(box.open, box.need, s_.options_.at_most, most) > most) return false;
-            const Slack slack{(96.0 + box.additions) * 0x1p-52};
+            // Of the decided moments, and of up to `need` points added to them.
+            const Slack slack{(32.0 + s_.cells_.roundings + std::max(box.need, 64)) * 0x1p-52};
             visit(s_.problem_.objective, [&]<class O>() {
                 const auto look = [&](const Moments& m, double kept, const Picks& picks) {
                     const double best = O::optimistic(centred_range(m, kept, slack), kept);
@@ -529,10 +530,8 @@ class Search {
             decided->points.push_back({p, z + 1});
             decided->before = more->decided;
             more->decided = std::move(decided);
-            for (int i = 0; i <= z; ++i) more->moments.add(s_.cells_.x[p], s_.cells_.y[p]);
-            more->kept += z + 1;
+            more->kept.add(s_.cells_.x[p], s_.cells_.y[p], z + 1);
             more->need -= z + 1;
-            more->additions += z + 1;
             set_copies(*more, at, copies - z - 1);
             children.push_back(std::move(more));
             children.push_back(std::move(box));

@@ -30,7 +30,7 @@ class Lister {
     }
     void run() {
         if (box_.need <= left_[0] && (box_.need >= 0 || at_least_)) {
-            descend(0, box_.need, box_.moments, box_.kept);
+            descend(0, box_.need, box_.kept.moments(), box_.kept.copies());
         }
     }
 

@@ -130,7 +130,7 @@ Selection cheapest(const Cells& cells, const Quadratic& cost, int k) {
                 out.weight += c.weight;
                 if (c.cell >= 0) {
                     out.cells.push_back(c.cell);
-                    out.moments += cells.moments(cells.cell[c.cell]);
+                    out.moments += cells.cell[c.cell].sums;
                 } else {
                     out.points.push_back({c.point, static_cast<int>(c.weight)});
                     out.moments += weighted(c.weight, cells.x[c.point], cells.y[c.point]);
