@@ -19,15 +19,17 @@ std::int64_t ways(const Undecided& open, int need, bool at_least, std::int64_t m
         }
         return std::min(count, most + 1);
     }
+    // Coefficients of the product of 1 + z + ... + z^copies. They rise up to half the degree and
+    // with every factor, so that any of them above `most` settles it.
     std::vector<std::int64_t> count(static_cast<std::size_t>(side) + 1, 0);
     count[0] = 1;
     for (int copies : open.copies) {
         for (std::int64_t s = side; s >= 1; --s) {
             for (std::int64_t z = 1; z <= std::min<std::int64_t>(copies, s); ++z) {
-                count[s] = std::min(count[s] + count[s - z], most + 1);
+                count[s] += count[s - z];
             }
+            if (count[s] > most) return most + 1;
         }
-        if (count[side] > most) return most + 1;
     }
     if (!at_least) return count[side];
     return std::min(std::accumulate(count.begin(), count.end(), std::int64_t{0}), most + 1);
