@@ -79,3 +79,14 @@ def test_a_line_among_many_points_is_found():
     assert result.status == "heuristic"
     assert np.mean(result.inliers >= 2_000) > 0.99
     assert result.value > 0.999
+
+
+@pytest.mark.parametrize("objective", ["cov", "dv"])
+def test_steps_that_go_too_far_are_shortened(objective):
+    """Points far from the mean on both sides: a whole step takes them all from one of them."""
+    rng = np.random.default_rng(5)
+    x = np.round(rng.uniform(1900, 2020, 2000))
+    y = np.round(0.01 * (x - 1900) + rng.normal(size=2000), 2)
+    best = run(x, y, 400, objective, "certified")
+    assert best[3] == "optimal"
+    assert run(x, y, 400, objective)[1] == pytest.approx(best[1], rel=1e-9)

@@ -178,14 +178,20 @@ Gain gain_of_pair(Objective objective, double x1, double y1, double x2, double y
     return g;
 }
 
+static Mean mean_of(const Points& points, std::span<const int> subset) {
+    const double k = static_cast<double>(subset.size());
+    Mean m{0, 0};
+    for (int i : subset) {
+        m.x += points.x[i] / k;
+        m.y += points.y[i] / k;
+    }
+    return m;
+}
+
 std::optional<Gain> gain_at(const Points& points, std::span<const int> subset,
                             Objective objective) {
     const double k = static_cast<double>(subset.size());
-    double mx = 0, my = 0;
-    for (int i : subset) {
-        mx += points.x[i] / k;
-        my += points.y[i] / k;
-    }
+    const auto [mx, my] = mean_of(points, subset);
     Moments s;
     for (int i : subset) s.add(points.x[i] - mx, points.y[i] - my);
     auto gain = quadratic_form(objective, centred(s, k));
@@ -224,10 +230,18 @@ Incumbent concentrate_from(const Points& points, Objective objective, int k,
     auto gain = gain_at(points, start, objective);
     while (gain && !halted()) {
         const std::vector<int> subset = largest_gains(points, *gain, k);
-        const double score = accurate_score(points, subset, objective);
-        if (!(score > best.score)) break;
-        best.offer(score, subset);
-        gain = gain_at(points, subset, objective);
+        Incumbent next;
+        next.offer(accurate_score(points, subset, objective), subset);
+        if (!(next.score > best.score) && overshoots(objective)) {
+            settle(*gain, mean_of(points, subset), [&](const Gain& about) {
+                const std::vector<int> here = largest_gains(points, about, k);
+                next.offer(accurate_score(points, here, objective), here);
+                return mean_of(points, here);
+            });
+        }
+        if (!(next.score > best.score)) break;
+        best = std::move(next);
+        gain = gain_at(points, best.subset, objective);
     }
     return best;
 }

@@ -5,7 +5,8 @@
 //   gain = g_uu u^2 + g_uw u w + g_ww w^2      (r2: 2 uw/c - u^2/a - w^2/b, times |c|)
 //
 // A step keeps the k points with the largest gain. For tv, var and lts it can only raise the
-// score; for the others it nearly always does, and the walk ends when it does not.
+// score; for the others it nearly always does. Where it does not, r and r2 end the walk; cov and
+// dv, which want their points far from the mean, look for a step that carries the mean less far.
 #pragma once
 
 #include <cstdint>
@@ -40,6 +41,31 @@ std::optional<Gain> gain_at(const Points& points, std::span<const int> subset, O
 
 // The k points of largest gain, sorted by index; ties go to the smaller index.
 std::vector<int> largest_gains(const Points& points, const Gain& gain, int k);
+
+struct Mean {
+    double x, y;
+};
+
+inline bool overshoots(Objective objective) {
+    return objective == Objective::cov || objective == Objective::dv;
+}
+
+// Between the mean of a gain and one too far: bisection for the place where the points chosen about
+// it have it as their mean. choose(gain) -> Mean of the points chosen
+template <class Choose>
+void settle(Gain gain, const Mean& too_far, Choose&& choose) {
+    constexpr int steps = 20;
+    const double x0 = gain.mx, y0 = gain.my, dx = too_far.x - x0, dy = too_far.y - y0;
+    double lo = 0, hi = 1;
+    for (int step = 0; step < steps; ++step) {
+        const double at = lo + (hi - lo) / 2;
+        gain.mx = x0 + at * dx;
+        gain.my = y0 + at * dy;
+        const Mean here = choose(gain);
+        const bool ahead = (here.x - gain.mx) * dx + (here.y - gain.my) * dy > 0;
+        (ahead ? lo : hi) = at;
+    }
+}
 
 using Halted = std::function<bool()>;
 

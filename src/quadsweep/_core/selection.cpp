@@ -75,6 +75,22 @@ Selection cheapest_of_few(const Cells& cells, const Quadratic& cost, int k) {
     return out;
 }
 
+Selection settled(const Cells& cells, const Gain& gain, Selection best, Objective objective, int k,
+                  double& best_score) {
+    const auto mean = [&](const Selection& s) { return Mean{s.moments.x / k, s.moments.y / k}; };
+    settle(gain, mean(best), [&](const Gain& about) {
+        Selection here = cheapest(cells, loss(about), k);
+        const Mean at = mean(here);
+        const double value = score(objective, centred(here.moments, k), k);
+        if (value > best_score) {
+            best_score = value;
+            best = std::move(here);
+        }
+        return at;
+    });
+    return best;
+}
+
 }  // namespace
 
 Quadratic loss(const Gain& gain) {
@@ -193,7 +209,10 @@ Selection concentrate(const Cells& cells, Selection from, Objective objective, i
         gain->mx = from.moments.x / k;
         gain->my = from.moments.y / k;
         Selection next = cheapest(cells, loss(*gain), k);
-        const double better = score(objective, centred(next.moments, k), k);
+        double better = score(objective, centred(next.moments, k), k);
+        if (!(better > pure) && overshoots(objective)) {
+            next = settled(cells, *gain, std::move(next), objective, k, better);
+        }
         if (!(better > pure)) break;
         pure = better;
         from = std::move(next);
