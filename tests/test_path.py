@@ -44,7 +44,9 @@ def test_every_size_has_the_optimum_of_all_its_subsets(family, objective):
 
 
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("family", ["uniform", "normal", "lattice", "duplicated"])
+@pytest.mark.parametrize(
+    "family", ["uniform", "normal", "lattice", "duplicated", "heavy_tailed", "clustered"]
+)
 def test_agrees_with_solving_each_size_alone(family, seed):
     x, y = FAMILIES[family](np.random.default_rng(seed), 60)
     answer = qs.path(x, y)
@@ -58,7 +60,7 @@ def test_agrees_with_solving_each_size_alone(family, seed):
 
 
 @pytest.mark.parametrize("objective", ["r2", "r", "tv", "var", "lts"])
-@pytest.mark.parametrize("family", ["uniform", "normal", "lattice", "duplicated"])
+@pytest.mark.parametrize("family", ["uniform", "normal", "lattice", "duplicated", "heavy_tailed"])
 def test_dropping_one_more_point_never_hurts(family, objective):
     x, y = FAMILIES[family](np.random.default_rng(9), 40)
     answer = qs.path(x, y, objective=objective, drop=40 - naive.MIN_K[objective])

@@ -38,7 +38,7 @@ def test_decisions_agree_with_enumeration(family, objective):
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
-@pytest.mark.parametrize("family", ["uniform", "lattice", "duplicated"])
+@pytest.mark.parametrize("family", ["uniform", "lattice", "duplicated", "clustered"])
 def test_decisions_and_values_give_the_same_p_value(family, objective):
     x, y = FAMILIES[family](np.random.default_rng(2), 24)
     options = {"k": 15, "objective": objective, "permutations": 60}

@@ -374,8 +374,7 @@ class Search {
             const Choice worst = bounder_.chosen_at_worst(bound);
             if (!bounder_.fix(*box, bound)) return;
             const bool in_points =
-                narrow(*box) || (stuck(*box, choice.value, bound) &&
-                                 (box->open.cell.empty() || fine(*box, worst, bound)));
+                narrow(*box) || (stuck(*box, choice.value, bound) && fine(*box, worst, bound));
             if (list(*box, s_.options_.enumerate * (in_points ? 20 : 1))) return;
             if (!in_points) {
                 split(std::move(box), worst, children);
@@ -478,11 +477,13 @@ class Search {
             const double least = bound.least();
             return box.open.items() <= 4 || centre < 0.5 * least || least > -4 * bound.error;
         }
-        // What is negative is not the box's width either.
+        // And little of it is the box's width: the less, the more cells there are to be opened
+        // before points can be decided.
         bool fine(const Box& box, const Choice& worst, const Bound& bound) const {
             const double width =
                 criterion_->width_cost(box, 0, worst) + criterion_->width_cost(box, 1, worst);
-            return width < 0.1 * std::fabs(bound.least());
+            const double share = box.open.cell.empty() ? 0.5 : 0.1;
+            return width < share * std::fabs(bound.least());
         }
         static bool narrow(const Box& box) {
             for (int i = 0; i < 2; ++i) {
