@@ -259,6 +259,20 @@ def test_cells_are_opened_where_no_narrower_box_can_help(objective, kept):
     assert found.nodes < 30_000
 
 
+@pytest.mark.parametrize("apart", [1e2, 1e4])
+@pytest.mark.parametrize("objective", ["cov", "dv"])
+def test_columns_of_very_different_spread_close_as_soon_as_others(objective, apart):
+    """x - y and x + y, or x and y, as far apart as clusters on a line make them."""
+    for seed in range(5):
+        rng = np.random.default_rng([seed, 17])
+        centre = apart * rng.integers(0, 3, 200)
+        x = centre + rng.normal(size=200)
+        y = rng.normal(size=200) - (centre if objective == "dv" else 0)
+        found = search(problem(x, y, 120, objective))
+        assert found.status == "optimal"
+        assert found.nodes < 1_000, f"seed {seed}"
+
+
 # ---- rounding -------------------------------------------------------------------------------
 
 

@@ -89,7 +89,7 @@ class Search {
             return answer();
         }
         while (k_ < problem_.size() && !finished()) {
-            criterion_ = make_criterion(problem_.objective, ranges_, good_tau(), target(), tol_);
+            criterion_ = make_criterion(problem_.objective, ranges_, good_sums(), target(), tol_);
             if (!criterion_->valid()) break;
             grow_roots();
             explore();
@@ -214,16 +214,10 @@ class Search {
         return s;
     }
 
-    // sqrt(b/a) of the best subset known, or of all points.
-    double good_tau() const {
-        Moments s = cells_.cell[0].sums;
-        double k = problem_.size();
-        if (!best_.subset.empty()) {
-            s = moments_of(best_.subset);
-            k = static_cast<double>(best_.subset.size());
-        }
-        const Centred m = centred(s, k);
-        return m.a > 0 && m.b > 0 ? std::sqrt(m.b / m.a) : 1;
+    // Centred sums of the best subset known, or of all points.
+    Centred good_sums() const {
+        if (best_.subset.empty()) return centred(cells_.cell[0].sums, problem_.size());
+        return centred(moments_of(best_.subset), static_cast<double>(best_.subset.size()));
     }
 
     // Data so degenerate that no start has a value: two points with different x and, if their y

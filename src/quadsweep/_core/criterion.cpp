@@ -231,39 +231,46 @@ class Above final : public LineCriterion {
     double tol_, t_ = 0;
 };
 
-// cov > t and dv > t: one searched mean, one free one.
+// cov > t and dv > t: one searched mean, one free one. Both are covariances, of x and y or of x - y
+// and x + y, and 4 cov(f, g) = var(f + g) - var(f - g). The mean of f + g is free, and the less it
+// varies between good subsets the better, so f and g are first brought to the same spread: dividing
+// f by what multiplies g changes nothing else.
 class Difference final : public LineCriterion {
   public:
-    Difference(const Ranges& r, bool cov, double score, double tol)
-        : LineCriterion(r.k), cov_(cov), tol_(tol) {
-        if (cov) {
-            frames_.push_back({axis_x() - axis_y(),
-                               {},
-                               axis_x() + axis_y(),
-                               {},
-                               0,
-                               0,
-                               r.x_lo - r.y_hi,
-                               r.x_hi - r.y_lo});
-        } else {
-            frames_.push_back({axis_y(), {}, axis_x(), {}, 0, 0, r.y_lo, r.y_hi});
-        }
+    Difference(const Ranges& r, const Centred& good, bool cov, double score, double tol)
+        : LineCriterion(r.k), tol_(tol) {
+        const double f_spread = cov ? good.a : good.a + good.b - 2 * good.c;
+        const double g_spread = cov ? good.b : good.a + good.b + 2 * good.c;
+        double balance = std::sqrt(std::sqrt(f_spread / g_spread));
+        balance = balance > 0 ? std::clamp(balance, 1 / most_balance, most_balance) : 1;
+        const Affine f = (1 / balance) * (cov ? axis_x() : axis_x() - axis_y());
+        const Affine g = balance * (cov ? axis_y() : axis_x() + axis_y());
+        const Affine e = f - g;
+        const auto [x_least, x_most] = std::minmax({e.x * r.x_lo, e.x * r.x_hi});
+        const auto [y_least, y_most] = std::minmax({e.y * r.y_lo, e.y * r.y_hi});
+        const double rounding =
+            1e-15 * (x_most - x_least + y_most - y_least + std::fabs(x_most) + std::fabs(y_most));
+        Frame frame{e, {}, f + g, {}, 0, 0, 0, 0};
+        frame.lo2 = x_least + y_least - rounding;
+        frame.hi2 = x_most + y_most + rounding;
+        frames_.push_back(frame);
         s_ = -1;
         aim(score);
     }
     void aim(double score) override {
         t_ = score + tol_;
-        d_ = (cov_ ? 4 : 1) * t_;
+        d_ = 4 * t_;
     }
     double upper(const Box&, double value) const override {
-        return t_ - value / ((cov_ ? 4 : 1) * least_k_) * (1 + 1e-12);
+        return t_ - value / (4 * least_k_) * (1 + 1e-12);
     }
     std::unique_ptr<Criterion> clone() const override {
         return std::make_unique<Difference>(*this);
     }
 
   private:
-    bool cov_;
+    static constexpr double most_balance = 64;  // its square multiplies the rounding of a cost
+
     double tol_, t_ = 0;
 };
 
@@ -331,7 +338,7 @@ class Spread final : public Criterion {
         return -std::max(t_ + value / r_.k * (1 + 1e-12), 0.0);
     }
     double width_cost(const Box& box, int parameter, const Choice&) const override {
-        return box.half[parameter];
+        return r_.k * box.half[parameter] * box.half[parameter];
     }
     double pull(const Box& box, double x, double y) const override {
         return std::hypot(x - box.centre[0], y - box.centre[1]);
@@ -410,7 +417,8 @@ class Below final : public Criterion {
         return ab > 0 ? std::min(-r, 1.0) : 1.0;
     }
     double width_cost(const Box& box, int parameter, const Choice&) const override {
-        return box.half[parameter] * share(box, parameter);
+        const double width = box.half[parameter] * share(box, parameter);
+        return rho_ * r_.k * width * width;
     }
     double pull(const Box& box, double x, double y) const override {
         return std::fabs(cost(box).p(x, y));
@@ -453,20 +461,22 @@ class Below final : public Criterion {
     double tau0_, tol_, t_ = 0, rho_ = 0;
 };
 
+double tau_of(const Centred& m) { return m.a > 0 && m.b > 0 ? std::sqrt(m.b / m.a) : 1; }
+
 }  // namespace
 
-std::unique_ptr<Criterion> make_criterion(Objective objective, const Ranges& ranges, double tau0,
-                                          double score, double tol) {
+std::unique_ptr<Criterion> make_criterion(Objective objective, const Ranges& ranges,
+                                          const Centred& good, double score, double tol) {
     switch (objective) {
         case Objective::r2:
             return std::make_unique<Above>(ranges, true, score, tol);
         case Objective::r:
             if (score + tol > 0) return std::make_unique<Above>(ranges, false, score, tol);
-            return std::make_unique<Below>(ranges, tau0, score, tol);
+            return std::make_unique<Below>(ranges, tau_of(good), score, tol);
         case Objective::cov:
-            return std::make_unique<Difference>(ranges, true, score, tol);
+            return std::make_unique<Difference>(ranges, good, true, score, tol);
         case Objective::dv:
-            return std::make_unique<Difference>(ranges, false, score, tol);
+            return std::make_unique<Difference>(ranges, good, false, score, tol);
         case Objective::tv:
         case Objective::var:
             return std::make_unique<Spread>(ranges, score, tol);

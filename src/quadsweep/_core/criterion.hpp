@@ -5,8 +5,8 @@
 //     max over multipliers of   sum over I of cost_i(p, multipliers) + base(p)   <  0
 //
 //   r > t > 0   e = Y - p1 X - p2,  U = Y + p1 X - gamma:  e^2 - rho U^2,  rho = (1 - t)/(1 + t)
-//   cov > t     e = x - y - p2,     U = x + y - gamma:     e^2 - U^2 + 4t
-//   dv > t      e = y - p2,         U = x - gamma:         e^2 - U^2 + t
+//   cov > t     e = f - g - p2,     U = f + g - gamma:     e^2 - U^2 + 4t,  f ~ x, g ~ y
+//   dv > t      the same,                                                  f ~ x - y, g ~ x + y
 //   tv < t      (x - p1)^2 + (y - p2)^2 - t
 //   lts < t     e = Y - p1 X - p2:  e^2, base = -t (flat lines), -t p1^2 (steep ones, axes swapped)
 //   r < t       for the largest r when it is negative: see `Below`
@@ -71,8 +71,8 @@ class Criterion {
     virtual std::unique_ptr<Criterion> clone() const = 0;
 };
 
-// `tau0` is sqrt(b/a) of a good subset; `tol` is added to the score to be beaten.
-std::unique_ptr<Criterion> make_criterion(Objective objective, const Ranges& ranges, double tau0,
-                                          double score, double tol);
+// `good` are the centred sums of a good subset; `tol` is added to the score to be beaten.
+std::unique_ptr<Criterion> make_criterion(Objective objective, const Ranges& ranges,
+                                          const Centred& good, double score, double tol);
 
 }  // namespace quadsweep
