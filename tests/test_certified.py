@@ -273,6 +273,24 @@ def test_columns_of_very_different_spread_close_as_soon_as_others(objective, apa
         assert found.nodes < 1_000, f"seed {seed}"
 
 
+@pytest.mark.parametrize("above", [None, "best", "more"])
+def test_all_subsets_are_listed_where_boxes_would_cost_more(above):
+    """Least squares of points nearly all of which lie at the origin, seen from the others."""
+    x, y = FAMILIES["heavy_tailed"](np.random.default_rng([0, 25]), 25)
+    best = qs.solve(x, y, 12, objective="lts", method="exhaustive")
+    level = {None: None, "best": 1.01 * best.value, "more": 0.99 * best.value}[above]
+    found = search(problem(x, y, 12, "lts"), above=level)
+    assert found.nodes < 1000 + math.comb(25, 12) / 1000 + 2
+    assert found.decided
+    if above == "more":
+        assert len(found.inliers) == 0
+    else:
+        assert found.value <= (level or best.value)
+    if above is None:
+        assert found.status == "optimal"
+        assert found.inliers.tolist() == best.inliers.tolist()
+
+
 # ---- rounding -------------------------------------------------------------------------------
 
 

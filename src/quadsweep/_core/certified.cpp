@@ -24,6 +24,8 @@ constexpr int sample_points = 1000;    // for the starts, where there are more
 constexpr int whole_points = 512;      // up to here a root box holds points, beyond it cells
 constexpr int serial_work = 100000;    // points in boxes before more threads are asked for help
 constexpr int serial_points = 500;     // up to here the starts are not worth a thread
+constexpr double most_listed = 2e9;    // subsets that may all be listed, where boxes do not end
+constexpr double listed_a_box = 1000;  // in the time of one box
 constexpr double coarse_share = 0.25;  // of the bound: what unopened cells may take away from it
 
 // Shift and scale (a power of two) that put the best subset at the origin with unit spread.
@@ -72,10 +74,16 @@ class Frontier {
 };
 
 class Search {
+    class Worker;
+
   public:
     Search(const Problem& problem, const CertifiedOptions& options, Control& control)
         : problem_(problem), options_(options), control_(control), k_(problem.k) {
         limit_ = trivial_bound(problem);
+        if (!options.at_most && options.enumerate >= CertifiedOptions{}.enumerate) {
+            const double all = subsets(problem.size(), k_);
+            if (all <= most_listed) most_boxes_ = 1000 + all / listed_a_box;
+        }
     }
 
     CertifiedAnswer run() {
@@ -93,8 +101,9 @@ class Search {
             if (!criterion_->valid()) break;
             grow_roots();
             explore();
-            if (control_.stopped() || decided_ || criterion_valid_) break;
+            if (control_.stopped() || decided_ || too_many_boxes_ || criterion_valid_) break;
         }
+        if (too_many_boxes_ && !control_.stopped()) list_all();
         return answer();
     }
 
@@ -286,16 +295,40 @@ class Search {
         }
     }
 
+    // C(n, k), or infinity if it is more than can be listed.
+    static double subsets(int n, int k) {
+        double count = 1;
+        for (int i = 0; i < std::min(k, n - k) && count <= most_listed; ++i) {
+            count = count * (n - i) / (i + 1);
+        }
+        return count <= most_listed ? count : infinity;
+    }
+
+    // The boxes have cost as much as listing all subsets would.
+    void list_all() {
+        const Answer best = exhaustive(problem_, control_);
+        if (!best.inliers.empty()) offer(best.inliers);
+        if (control_.stopped()) return;
+        frontier_.clear();
+        criterion_valid_ = true;
+    }
+
+    void count_boxes(Worker& worker) {
+        boxes_ += worker.boxes;
+        worker.boxes = 0;
+        if (static_cast<double>(boxes_) > most_boxes_) too_many_boxes_ = true;
+    }
+
     void explore() {
         criterion_valid_ = true;
         Worker alone(*this);
         while (alone.looked_at() < serial_work && !frontier_.empty() && !halt()) {
             std::vector<std::unique_ptr<Box>> children;
             alone.process(frontier_.pop(), children);
+            count_boxes(alone);
             for (auto& child : children) frontier_.push(std::move(child));
             attend();
         }
-        boxes_ += alone.boxes;
         looked_at_ += alone.looked_at();
         if (frontier_.empty() || halt()) return;
         parallel_for(problem_.n_jobs, problem_.n_jobs, [&](int id, std::int64_t) {
@@ -304,7 +337,9 @@ class Search {
         });
     }
 
-    bool halt() const { return control_.stopped() || decided_ || !criterion_valid_; }
+    bool halt() const {
+        return control_.stopped() || decided_ || too_many_boxes_ || !criterion_valid_;
+    }
 
     void attend() {
         control_.look([&] {
@@ -334,8 +369,7 @@ class Search {
             }
             lock.lock();
             --active_;
-            boxes_ += worker.boxes;
-            worker.boxes = 0;
+            count_boxes(worker);
             for (auto& child : children) frontier_.push(std::move(child));
             changed_.notify_all();
             if (id == 0) attend();
@@ -589,7 +623,8 @@ class Search {
     Cells cells_;
     Ranges ranges_{};
     std::unique_ptr<Criterion> criterion_;
-    std::atomic<bool> criterion_valid_{true}, decided_{false};
+    std::atomic<bool> criterion_valid_{true}, decided_{false}, too_many_boxes_{false};
+    double most_boxes_ = infinity;
     std::atomic<double> target_{undefined};
     Incumbent best_;
     std::mutex best_mutex_, frontier_mutex_;
