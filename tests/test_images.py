@@ -45,6 +45,19 @@ def _stars(make):
     return draw
 
 
+def _nonseparable(ax):
+    hard = qs.datasets.load("nonseparable-r2")
+    best = qs.solve(hard.x, hard.y, hard.k)
+    qs.separate(hard.x, hard.y, best.mask).plot(ax=ax)
+
+
+def _three_columns(ax):
+    rng = np.random.default_rng(6)
+    x = rng.normal(size=40)
+    table = np.column_stack([x, x + 0.3 * rng.normal(size=40), rng.normal(size=40)])
+    qs.pairwise(table, drop=4).plot(ax=ax)
+
+
 PICTURES = {
     "animals": _result("animals"),
     "phone-calls": _result("phone-calls"),
@@ -56,6 +69,12 @@ PICTURES = {
     "path": _stars(lambda x, y: qs.path(x, y, drop=10, permutations=39)),
     "significance": _stars(lambda x, y: qs.significance(x, y, drop=4, permutations=99)),
     "audit": _stars(qs.audit),
+    "stability": _stars(lambda x, y: qs.stability(x, y, drop=4, resamples=50)),
+    "compare": _stars(
+        lambda x, y: qs.compare(x, y, drop=4, methods=["pearson", "theil_sen", "lts"])
+    ),
+    "pairwise": _three_columns,
+    "separation": _nonseparable,
 }
 
 
