@@ -26,6 +26,7 @@ constexpr int serial_work = 100000;    // points in boxes before more threads ar
 constexpr int serial_points = 500;     // up to here the starts are not worth a thread
 constexpr double most_listed = 2e9;    // subsets that may all be listed, where boxes do not end
 constexpr double listed_a_box = 1000;  // in the time of one box
+constexpr std::size_t most_opened = 50000;  // cells of a box beyond which it is split all the same
 constexpr double coarse_share = 0.25;  // of the bound: what unopened cells may take away from it
 
 // Shift and scale (a power of two) that put the best subset at the origin with unit spread.
@@ -508,6 +509,7 @@ class Search {
         // And little of it is the box's width: the less, the more cells there are to be opened
         // before points can be decided.
         bool fine(const Box& box, const Choice& worst, const Bound& bound) const {
+            if (box.open.cell.size() > most_opened) return false;
             const double width =
                 criterion_->width_cost(box, 0, worst) + criterion_->width_cost(box, 1, worst);
             const double share = box.open.cell.empty() ? 0.5 : 0.1;
