@@ -185,7 +185,10 @@ class Instance:
         return self.objective.sense * (better - than)
 
     def rounding(self, *values: float) -> float:
-        return 1e-12 * self.scale + ROUNDING * max(abs(v) for v in values)
+        lost = 1e-12 * self.scale + ROUNDING * max(abs(v) for v in values)
+        if self.objective.name == "dv":  # a difference of two variances, however large
+            lost += 1e-15 * (np.ptp(self.x) ** 2 + np.ptp(self.y) ** 2)
+        return lost
 
 
 def spread(column: np.ndarray) -> float:

@@ -1,11 +1,15 @@
-"""Tests in a browser run where there is one."""
+"""Tests in a browser run where there is one. Ctrl-C means something even to a run in the background,
+which its shell may have told to ignore it."""
 
 import shutil
+import signal
 
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
 )
 DRIVER = shutil.which("chromedriver")
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 collect_ignore = [] if CHROMIUM and DRIVER else ["browser"]
 

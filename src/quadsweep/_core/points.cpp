@@ -66,6 +66,25 @@ double squared_residuals(const Points& points, std::span<const int> subset, doub
     return std::fmax(squares - sum * (sum / static_cast<double>(subset.size())), 0.0);
 }
 
+// a - b loses all digits where both columns vary much and nearly alike; the covariance of their
+// difference and their sum does not. About means of few digits both are exact, or nearly.
+double difference_of_variances(const Points& points, std::span<const int> subset, double mx,
+                               double my) {
+    const double k = static_cast<double>(subset.size());
+    const double x0 = static_cast<float>(mx), y0 = static_cast<float>(my);
+    const auto difference = [&](int i) { return (points.x[i] - x0) - (points.y[i] - y0); };
+    const auto sum = [&](int i) { return (points.x[i] - x0) + (points.y[i] - y0); };
+    double mean_difference = 0, mean_sum = 0, products = 0;
+    for (int i : subset) {
+        mean_difference += difference(i);
+        mean_sum += sum(i);
+    }
+    mean_difference /= k;
+    mean_sum /= k;
+    for (int i : subset) products += (difference(i) - mean_difference) * (sum(i) - mean_sum);
+    return products / k;
+}
+
 }  // namespace
 
 Points standardise(std::span<const double> x, std::span<const double> y, Objective objective,
@@ -108,6 +127,7 @@ double accurate_score(const Points& points, std::span<const int> subset, Objecti
     }
     mx /= k;
     my /= k;
+    if (objective == Objective::dv) return difference_of_variances(points, subset, mx, my);
     const double x0 = points.x[subset[0]], y0 = points.y[subset[0]];
     bool x_varies = false, y_varies = false;
     Moments s;
