@@ -1,5 +1,5 @@
-"""Tests in a browser run where there is one. Ctrl-C means something even to a run in the background,
-which its shell may have told to ignore it."""
+"""Tests in a browser run where there is one; Ctrl-C reaches even a run in the background, which its
+shell may have told to ignore it."""
 
 import shutil
 import signal
