@@ -118,6 +118,7 @@ def batches(quick: bool) -> None:
 def stopping(quick: bool) -> None:
     """How long after a time limit, and after Ctrl-C, the answer is back."""
     print("stopping, seconds late (goal: at most 0.2)")
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background ignores it
     sizes = {"exhaustive": 60, "naive": 90, "sweep": 150, "concentrate": 1_000_000}
     if quick:
         sizes.pop("concentrate")
