@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "bound.hpp"
+#include "branching.hpp"
 #include "closing.hpp"
 #include "criterion.hpp"
 #include "hot_loops.hpp"
@@ -26,7 +27,6 @@ constexpr int serial_work = 100000;    // points in boxes before more threads ar
 constexpr int serial_points = 500;     // up to here the starts are not worth a thread
 constexpr double most_listed = 2e9;    // subsets that may all be listed, where boxes do not end
 constexpr double listed_a_box = 1000;  // in the time of one box
-constexpr std::size_t most_opened = 50000;  // cells of a box beyond which it is split all the same
 constexpr double coarse_share = 0.25;  // of the bound: what unopened cells may take away from it
 
 // Shift and scale (a power of two) that put the best subset at the origin with unit spread.
@@ -71,7 +71,7 @@ class Frontier {
     double upper() const { return heap_.empty() ? undefined : heap_.front()->upper; }
 
   private:
-    std::vector<std::unique_ptr<Box>> heap_;
+    Boxes heap_;
 };
 
 class Search {
@@ -324,7 +324,7 @@ class Search {
         criterion_valid_ = true;
         Worker alone(*this);
         while (alone.looked_at() < serial_work && !frontier_.empty() && !halt()) {
-            std::vector<std::unique_ptr<Box>> children;
+            Boxes children;
             alone.process(frontier_.pop(), children);
             count_boxes(alone);
             for (auto& child : children) frontier_.push(std::move(child));
@@ -350,7 +350,7 @@ class Search {
 
     void work(int id) {
         Worker worker(*this);
-        std::vector<std::unique_ptr<Box>> children;
+        Boxes children;
         std::unique_lock lock(frontier_mutex_);
         for (;;) {
             while (frontier_.empty() && active_ > 0 && !halt()) {
@@ -390,7 +390,7 @@ class Search {
         std::uint64_t boxes = 0;
         double looked_at() const { return bounder_.looked_at; }
 
-        void process(std::unique_ptr<Box> box, std::vector<std::unique_ptr<Box>>& children) {
+        void process(std::unique_ptr<Box> box, Boxes& children) {
             ++boxes;
             if (!aim() || box->upper <= s_.target() + s_.tol_) return;
             Choice choice;
@@ -402,13 +402,12 @@ class Search {
             box->priority = value;
             const Choice worst = bounder_.chosen_at_worst(bound);
             if (!bounder_.fix(*box, bound)) return;
-            const bool in_points =
-                narrow(*box) || (stuck(*box, choice.value, bound) && fine(*box, worst, bound));
+            const bool in_points = wants_points(*box, *criterion_, choice.value, worst, bound);
             if (list(*box, s_.options_.enumerate * (in_points ? 20 : 1))) return;
             if (!in_points) {
-                split(std::move(box), worst, children);
+                split(std::move(box), *criterion_, worst, children);
             } else if (box->open.cell.empty()) {
-                branch_on_copies(std::move(box), children);
+                branch_on_copies(std::move(box), *criterion_, s_.cells_, children);
             } else {
                 bounder_.open_level(*box);
                 children.push_back(std::move(box));
@@ -497,83 +496,6 @@ class Search {
                 Lister(box, s_.cells_, s_.options_.at_most, look).run();
             });
             return true;
-        }
-
-        // A negative bound at the centre cannot be split away: it is the gap between the
-        // multipliers' optimum and whole points, and only deciding points closes it. Nor can
-        // rounding.
-        static bool stuck(const Box& box, double centre, const Bound& bound) {
-            const double least = bound.least();
-            return box.open.items() <= 4 || centre < 0.5 * least || least > -4 * bound.error;
-        }
-        // And little of it is the box's width: the less, the more cells there are to be opened
-        // before points can be decided.
-        bool fine(const Box& box, const Choice& worst, const Bound& bound) const {
-            if (box.open.cell.size() > most_opened) return false;
-            const double width =
-                criterion_->width_cost(box, 0, worst) + criterion_->width_cost(box, 1, worst);
-            const double share = box.open.cell.empty() ? 0.5 : 0.1;
-            return width < share * std::fabs(bound.least());
-        }
-        static bool narrow(const Box& box) {
-            for (int i = 0; i < 2; ++i) {
-                if (box.half[i] > 1e-13 * (std::fabs(box.centre[i]) + 1e-3)) return false;
-            }
-            return true;
-        }
-
-        void split(std::unique_ptr<Box> box, const Choice& worst,
-                   std::vector<std::unique_ptr<Box>>& children) const {
-            const int i =
-                criterion_->width_cost(*box, 0, worst) > criterion_->width_cost(*box, 1, worst) ? 0
-                                                                                                : 1;
-            const double half = box->half[i] / 2, centre = box->centre[i];
-            auto other = std::make_unique<Box>(*box);
-            for (auto [child, sign] : {std::pair{other.get(), -1.0}, std::pair{box.get(), 1.0}}) {
-                child->centre[i] = centre + sign * half;
-                // An ulp more, so that rounding of the centres leaves no gap.
-                child->half[i] = half + 0x1p-52 * (std::fabs(centre) + half);
-                if (i == 0) child->multiplier[0] += child->multiplier[2] * sign * half;
-            }
-            children.push_back(std::move(other));
-            children.push_back(std::move(box));
-        }
-
-        // The copies that move the multipliers most are cut in half: at most z of them, or more.
-        void branch_on_copies(std::unique_ptr<Box> box,
-                              std::vector<std::unique_ptr<Box>>& children) const {
-            const Undecided& open = box->open;
-            std::size_t at = 0;
-            double most = -1;
-            for (std::size_t i = 0; i < open.point.size(); ++i) {
-                const int p = open.point[i];
-                const double pull =
-                    open.copies[i] * criterion_->pull(*box, s_.cells_.x[p], s_.cells_.y[p]);
-                if (pull > most) {
-                    most = pull;
-                    at = i;
-                }
-            }
-            const int p = open.point[at], copies = open.copies[at], z = (copies - 1) / 2;
-            auto more = std::make_unique<Box>(*box);
-            set_copies(*box, at, z);
-            auto decided = std::make_shared<Decided>();
-            decided->points.push_back({p, z + 1});
-            decided->before = more->decided;
-            more->decided = std::move(decided);
-            more->kept.add(s_.cells_.x[p], s_.cells_.y[p], z + 1);
-            more->need -= z + 1;
-            set_copies(*more, at, copies - z - 1);
-            children.push_back(std::move(more));
-            children.push_back(std::move(box));
-        }
-        static void set_copies(Box& box, std::size_t at, int copies) {
-            if (copies > 0) {
-                box.open.copies[at] = copies;
-            } else {
-                box.open.point.erase(box.open.point.begin() + static_cast<std::ptrdiff_t>(at));
-                box.open.copies.erase(box.open.copies.begin() + static_cast<std::ptrdiff_t>(at));
-            }
         }
 
         Search& s_;

@@ -1,0 +1,97 @@
+#include "branching.hpp"
+
+#include <cmath>
+#include <utility>
+
+namespace quadsweep {
+namespace {
+
+constexpr std::size_t most_opened = 50000;  // cells of a box beyond which it is split all the same
+
+// A negative bound at the centre cannot be split away: it is the gap between the multipliers'
+// optimum and whole points, and only deciding points closes it. Nor can rounding.
+bool stuck(const Box& box, double centre, const Bound& bound) {
+    const double least = bound.least();
+    return box.open.items() <= 4 || centre < 0.5 * least || least > -4 * bound.error;
+}
+
+// And little of it is the box's width: the less, the more cells there are to be opened before
+// points can be decided.
+bool fine(const Box& box, const Criterion& criterion, const Choice& worst, const Bound& bound) {
+    if (box.open.cell.size() > most_opened) return false;
+    const double width = criterion.width_cost(box, 0, worst) + criterion.width_cost(box, 1, worst);
+    const double share = box.open.cell.empty() ? 0.5 : 0.1;
+    return width < share * std::fabs(bound.least());
+}
+
+bool narrow(const Box& box) {
+    for (int i = 0; i < 2; ++i) {
+        if (box.half[i] > 1e-13 * (std::fabs(box.centre[i]) + 1e-3)) return false;
+    }
+    return true;
+}
+
+std::size_t strongest(const Box& box, const Criterion& criterion, const Cells& cells) {
+    std::size_t at = 0;
+    double most = -1;
+    for (std::size_t i = 0; i < box.open.point.size(); ++i) {
+        const int p = box.open.point[i];
+        const double pull = box.open.copies[i] * criterion.pull(box, cells.x[p], cells.y[p]);
+        if (pull > most) {
+            most = pull;
+            at = i;
+        }
+    }
+    return at;
+}
+
+void set_copies(Undecided& open, std::size_t at, int copies) {
+    if (copies > 0) {
+        open.copies[at] = copies;
+    } else {
+        open.point.erase(open.point.begin() + static_cast<std::ptrdiff_t>(at));
+        open.copies.erase(open.copies.begin() + static_cast<std::ptrdiff_t>(at));
+    }
+}
+
+}  // namespace
+
+bool wants_points(const Box& box, const Criterion& criterion, double centre, const Choice& worst,
+                  const Bound& bound) {
+    return narrow(box) || (stuck(box, centre, bound) && fine(box, criterion, worst, bound));
+}
+
+void split(std::unique_ptr<Box> box, const Criterion& criterion, const Choice& worst,
+           Boxes& children) {
+    const int i =
+        criterion.width_cost(*box, 0, worst) > criterion.width_cost(*box, 1, worst) ? 0 : 1;
+    const double half = box->half[i] / 2, centre = box->centre[i];
+    auto other = std::make_unique<Box>(*box);
+    for (auto [child, sign] : {std::pair{other.get(), -1.0}, std::pair{box.get(), 1.0}}) {
+        child->centre[i] = centre + sign * half;
+        // An ulp more, so that rounding of the centres leaves no gap.
+        child->half[i] = half + 0x1p-52 * (std::fabs(centre) + half);
+        if (i == 0) child->multiplier[0] += child->multiplier[2] * sign * half;
+    }
+    children.push_back(std::move(other));
+    children.push_back(std::move(box));
+}
+
+void branch_on_copies(std::unique_ptr<Box> box, const Criterion& criterion, const Cells& cells,
+                      Boxes& children) {
+    const std::size_t at = strongest(*box, criterion, cells);
+    const int p = box->open.point[at], copies = box->open.copies[at], z = (copies - 1) / 2;
+    auto more = std::make_unique<Box>(*box);
+    set_copies(box->open, at, z);
+    auto decided = std::make_shared<Decided>();
+    decided->points.push_back({p, z + 1});
+    decided->before = more->decided;
+    more->decided = std::move(decided);
+    more->kept.add(cells.x[p], cells.y[p], z + 1);
+    more->need -= z + 1;
+    set_copies(more->open, at, copies - z - 1);
+    children.push_back(std::move(more));
+    children.push_back(std::move(box));
+}
+
+}  // namespace quadsweep
