@@ -15,8 +15,8 @@ from collections.abc import Callable
 import numpy as np
 
 import quadsweep as qs
-from quadsweep.hulls.exact import decide
-from quadsweep.separability import hull_distance
+from quadsweep.separability.hulls.exact import decide
+from quadsweep.separability.separate import hull_distance
 
 
 def best_times(repeats: int, *runs: Callable[[], object]) -> list[float]:

@@ -5,7 +5,7 @@ import pytest
 
 import quadsweep as qs
 from quadsweep import objectives
-from quadsweep.boundary import boundary, gradient_conic, widest_conic
+from quadsweep.answers.boundary import boundary, gradient_conic, widest_conic
 
 
 @pytest.mark.parametrize("objective", objectives.OBJECTIVES)

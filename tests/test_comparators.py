@@ -11,7 +11,7 @@ import threading
 import numpy as np
 import pytest
 
-from quadsweep.comparators import COMPARATORS, Estimate, of_subset, r2_of, ransac
+from quadsweep.comparators.estimates import COMPARATORS, Estimate, of_subset, r2_of, ransac
 
 
 def line_with_outliers(seed: int, n: int = 20, bad: int = 6):

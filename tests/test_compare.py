@@ -8,8 +8,8 @@ import pytest
 from matplotlib.figure import Figure
 
 import quadsweep as qs
-from quadsweep.comparators import COMPARATORS, Estimate
-from quadsweep.compare import kept_by
+from quadsweep.comparators.compare import kept_by
+from quadsweep.comparators.estimates import COMPARATORS, Estimate
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 import quadsweep as qs
 from quadsweep import objectives
-from quadsweep.suggestions import elbow, largest_gain
+from quadsweep.choosing.suggestions import elbow, largest_gain
 
 PAIRED = ["r2", "r", "cov", "dv", "tv", "lts"]
 

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from quadsweep.comparators import r2_of
+from quadsweep.comparators.estimates import r2_of
 from quadsweep.experiments.published import published_sweep
 
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from quadsweep import datasets
+from quadsweep.border.frames import Columns
 from quadsweep.cli import main
-from quadsweep.frames import Columns
 from quadsweep.report import gather, to_html
 from quadsweep.report.content import MOST_STEPS, drops_for
 

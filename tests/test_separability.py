@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import quadsweep as qs
-from quadsweep.hulls import exact
-from quadsweep.hulls.nearest import OutOfTime, nearest_to_origin, solve_whole
-from quadsweep.separability import hull_distance
+from quadsweep.separability.hulls import exact
+from quadsweep.separability.hulls.nearest import OutOfTime, nearest_to_origin, solve_whole
+from quadsweep.separability.separate import hull_distance
 
 LIFTS = ("L2", "L3c", "L3d", "L3t", "L4", "L5")
 MONOMIALS = {

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import quadsweep as qs
-from quadsweep.boundary import gradient_conic
+from quadsweep.answers.boundary import gradient_conic
 from quadsweep.experiments import counterexample_sizes as sizes
 from quadsweep.experiments import separability_rate as rate
 from quadsweep.experiments.runner import run

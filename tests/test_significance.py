@@ -14,9 +14,9 @@ from matplotlib.figure import Figure
 
 import quadsweep as qs
 from quadsweep import _core
+from quadsweep.choosing.path_significance import corrected_p_values
 from quadsweep.methods import Problem
 from quadsweep.objectives import get
-from quadsweep.path_significance import corrected_p_values
 
 OBJECTIVES = ["r2", "r", "cov", "dv", "tv", "lts"]
 

@@ -11,8 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from quadsweep import datasets
-from quadsweep.result import Result
-from quadsweep.solve import solve
+from quadsweep.answers.result import Result
+from quadsweep.solving.solve import solve
 
 
 def solved(name: str = "animals") -> Result:

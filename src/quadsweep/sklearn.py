@@ -15,10 +15,10 @@ from sklearn.base import BaseEstimator, OutlierMixin, RegressorMixin, _fit_conte
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from quadsweep.answers.result import Result
 from quadsweep.methods.choice import CHOICES
 from quadsweep.objectives import OBJECTIVES
-from quadsweep.result import Result
-from quadsweep.solve import solve
+from quadsweep.solving.solve import solve
 
 Floats = NDArray[np.float64]
 

@@ -10,7 +10,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
 from quadsweep import datasets
-from quadsweep.frames import Columns
+from quadsweep.border.frames import Columns
 from quadsweep.report import gather, to_html
 
 HOSTILE = "</script><script>window.broken = 1</script><img src=x onerror='window.broken = 2'>&amp;"

@@ -1,10 +1,16 @@
-"""What :func:`quadsweep.audit` is made of.
+"""How few rows carry a conclusion.
 
+``audit``      the question: the fewest rows whose removal breaks a claim
+``influence``  the question: how far m removals can move slope, r and R2
+``claims``     the claims by name, each a set of sides
+``sides``      the claims, as conditions on a subset
 ``exact``      does this subset break the claim? decided in rational arithmetic
 ``spread``     how little a column can vary on k of its points
 ``decisions``  does any subset? decided by the certified engine
-``sides``      the claims, as conditions on a subset
 ``least``      the fewest removals, from above by good subsets and from below by proofs
 ``baselines``  the usual approximations, to compare with
-``curve``      how far m removals can move slope, r and R2
+``curve``      the ends of the influence curve
+
+Imports solving, methods and the border. Every claim is re-checked in rational arithmetic. Nothing
+in here draws.
 """

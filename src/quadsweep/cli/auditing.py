@@ -44,7 +44,7 @@ def audit_command(
 
     Example: quadsweep audit trial.csv --x dose --y effect --claim significance --plot trial.png
     """
-    from quadsweep.audit import audit
+    from quadsweep.auditing.audit import audit
 
     points = read_points(file, x, y, label)
     check_picture(plot)

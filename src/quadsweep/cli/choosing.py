@@ -34,7 +34,7 @@ def path_command(
 
     Example: quadsweep path stars-cyg --drop 10 --plot path.png
     """
-    from quadsweep.path import path
+    from quadsweep.choosing.path import path
 
     points = read_points(file, x, y, label)
     check_picture(plot)
@@ -72,7 +72,7 @@ def significance_command(
 
     Example: quadsweep significance stars-cyg --drop 4 --permutations 999
     """
-    from quadsweep.significance import significance
+    from quadsweep.choosing.significance import significance
 
     points = read_points(file, x, y, label)
     check_picture(plot)
@@ -112,7 +112,7 @@ def compare_command(
 
     Example: quadsweep compare stars-cyg --drop 4 --plot lines.png
     """
-    from quadsweep.compare import compare
+    from quadsweep.comparators.compare import compare
 
     points = read_points(file, x, y, label)
     check_picture(plot)

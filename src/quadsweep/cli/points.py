@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quadsweep import datasets
+from quadsweep.border.frames import Columns
 from quadsweep.cli.ending import BadInput, note
 from quadsweep.cli.tables import Table, is_missing, is_number, open_table
-from quadsweep.frames import Columns
 
 Floats = NDArray[np.float64]
 

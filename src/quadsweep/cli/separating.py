@@ -45,7 +45,7 @@ def separate_command(
 
     Example: quadsweep separate nonseparable-r2 --lift L5
     """
-    from quadsweep.separability import separate
+    from quadsweep.separability.separate import separate
 
     points = read_points(file, x, y, label)
     check_picture(plot)

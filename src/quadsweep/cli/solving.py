@@ -6,12 +6,12 @@ import sys
 
 import typer
 
+from quadsweep.answers.result import Result
 from quadsweep.cli import options
 from quadsweep.cli.ending import code_of
 from quadsweep.cli.points import Points, read_points
 from quadsweep.cli.presenting import check_picture, present
-from quadsweep.result import Result
-from quadsweep.solve import solve
+from quadsweep.solving.solve import solve
 
 
 def solve_command(

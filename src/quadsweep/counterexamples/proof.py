@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from quadsweep import objectives
-from quadsweep.hulls.exact import decide, lifted_exactly
 from quadsweep.lifts import COORDINATES
+from quadsweep.separability.hulls.exact import decide, lifted_exactly
 
 _NAMES = {
     (1, 0, 0, 0, 0): "x^2",

@@ -20,10 +20,11 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from quadsweep import _core, lifts, objectives, validation
+from quadsweep import _core, lifts, objectives
+from quadsweep.border import validation
 from quadsweep.counterexamples.construction import Plan, start
 from quadsweep.counterexamples.proof import Counterexample, prove
-from quadsweep.hulls.exact import decide
+from quadsweep.separability.hulls.exact import decide
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]

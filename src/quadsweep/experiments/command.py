@@ -75,7 +75,7 @@ def _reproduce(what: str, scale: str, out: Path, team: Workers, resume: bool) ->
 
 
 def _team(jobs: int | None, kind: str, dask: str | None) -> Workers:
-    from quadsweep import validation
+    from quadsweep.border import validation
     from quadsweep.experiments.workers import cluster, local
 
     count = validation.jobs(jobs)

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from quadsweep.answers.result import Result
 from quadsweep.experiments import randomness
 from quadsweep.experiments.scale import half
 from quadsweep.objectives import OBJECTIVES
 from quadsweep.plotting.canvas import INLIER, LINE, OUTLIER, PALE, tidy
 from quadsweep.plotting.conic import plot_conic
-from quadsweep.result import Result
-from quadsweep.solve import solve
+from quadsweep.solving.solve import solve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from quadsweep.comparators import Estimate, r2_of, ransac, theil_sen
+from quadsweep.comparators.estimates import Estimate, r2_of, ransac, theil_sen
 
 Floats = NDArray[np.float64]
 Fit = Callable[[Floats, Floats, int, int], Estimate]

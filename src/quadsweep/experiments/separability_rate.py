@@ -30,14 +30,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quadsweep import lifts
-from quadsweep.batch import solve_many
 from quadsweep.experiments.runner import Results, run
 from quadsweep.experiments.store import Chunk, ChunkStore, Columns
 from quadsweep.experiments.tables import Table, write
 from quadsweep.experiments.workers import local
-from quadsweep.hulls.exact import decide
 from quadsweep.objectives import OBJECTIVES
-from quadsweep.separability import hull_distance
+from quadsweep.separability.hulls.exact import decide
+from quadsweep.separability.separate import hull_distance
+from quadsweep.solving.many import solve_many
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

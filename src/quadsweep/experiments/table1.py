@@ -19,15 +19,15 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from quadsweep.batch import solve_many
 from quadsweep.experiments import randomness
 from quadsweep.experiments.runner import Results
 from quadsweep.experiments.scale import Scale
 from quadsweep.experiments.store import Chunk, Columns
 from quadsweep.experiments.tables import Table
-from quadsweep.hulls.distance import TOLERANCE
 from quadsweep.objectives import OBJECTIVES
-from quadsweep.separability import hull_distance, separate
+from quadsweep.separability.hulls.distance import TOLERANCE
+from quadsweep.separability.separate import hull_distance, separate
+from quadsweep.solving.many import solve_many
 
 Floats = NDArray[np.float64]
 Masks = NDArray[np.bool_]

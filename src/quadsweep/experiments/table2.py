@@ -14,9 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from quadsweep.batch import solve_many
-from quadsweep.comparators import ANNEALING_STEPS, COMPARATORS, r2_of
-from quadsweep.custom import naive_sweep
+from quadsweep.comparators.estimates import ANNEALING_STEPS, COMPARATORS, r2_of
 from quadsweep.experiments import randomness
 from quadsweep.experiments.published import published_sweep
 from quadsweep.experiments.readings import FITS, SETS, applies, column, readings
@@ -24,6 +22,8 @@ from quadsweep.experiments.runner import Results
 from quadsweep.experiments.scale import Scale, half
 from quadsweep.experiments.store import Chunk, Columns
 from quadsweep.experiments.tables import Table
+from quadsweep.separability.lifted_sweep import naive_sweep
+from quadsweep.solving.many import solve_many
 
 Floats = NDArray[np.float64]
 

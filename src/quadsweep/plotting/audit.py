@@ -11,9 +11,9 @@ from quadsweep.plotting.canvas import INLIER, LINE, OUTLIER, PALE, REGION, axes_
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from quadsweep.audit import Audit
+    from quadsweep.auditing.audit import Audit
     from quadsweep.auditing.fit import Fit
-    from quadsweep.influence import InfluenceCurve
+    from quadsweep.auditing.influence import InfluenceCurve
 
 _MOST_LABELS = 15
 _MANY = 5_000

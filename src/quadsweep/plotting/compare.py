@@ -12,7 +12,7 @@ from quadsweep.plotting.canvas import INLIER, LINE, OUTLIER, axes_or_new, tidy
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from quadsweep.compare import Comparison
+    from quadsweep.comparators.compare import Comparison
 
 _COLOURS = ("#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7a7a7a", "#9467bd", "#8c564b")
 _DASHES = ("--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (7, 3)))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from quadsweep.conic import Conic
+from quadsweep.answers.conic import Conic
 from quadsweep.plotting.canvas import INLIER, REGION, axes_or_new, tidy
 
 if TYPE_CHECKING:

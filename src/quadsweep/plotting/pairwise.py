@@ -12,7 +12,7 @@ from quadsweep.plotting.canvas import LINE, axes_or_new
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from quadsweep.pairwise import PairwiseResult
+    from quadsweep.choosing.pairwise import PairwiseResult
 
 _MOST_NAMES = 40
 _MOST_NUMBERS = 12

@@ -13,8 +13,8 @@ from quadsweep.plotting.canvas import INLIER, LINE, OUTLIER, PALE, axes_or_new, 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from quadsweep.path import Path
-    from quadsweep.path_significance import PathSignificance
+    from quadsweep.choosing.path import Path
+    from quadsweep.choosing.path_significance import PathSignificance
 
 Ints = NDArray[np.int64]
 

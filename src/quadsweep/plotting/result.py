@@ -15,7 +15,7 @@ from quadsweep.plotting.conic import plot_conic
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from quadsweep.result import Result
+    from quadsweep.answers.result import Result
 
 Floats = NDArray[np.float64]
 

@@ -13,7 +13,7 @@ from quadsweep.plotting.conic import plot_conic
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from quadsweep.separability import Separation
+    from quadsweep.separability.separate import Separation
 
 _SMALL = 24.0
 _LARGEST = 900.0  # area of a point that carries all the weight of its side

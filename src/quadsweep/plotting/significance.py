@@ -13,7 +13,7 @@ from quadsweep.plotting.canvas import INLIER, LINE, OUTLIER, PALE, REGION, axes_
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from quadsweep.significance import Significance
+    from quadsweep.choosing.significance import Significance
 
 Floats = NDArray[np.float64]
 
@@ -76,7 +76,7 @@ def _edges(null: Floats, observed: float) -> list[float]:
 
 
 def _title(answer: Significance) -> str:
-    from quadsweep.significance import SIGNIFICANT, UNREMARKABLE
+    from quadsweep.choosing.significance import SIGNIFICANT, UNREMARKABLE
 
     word = "more than noise gives"
     if answer.p_value > SIGNIFICANT:

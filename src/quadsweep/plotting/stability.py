@@ -11,7 +11,7 @@ from quadsweep.plotting.canvas import INLIER, LINE, OUTLIER, PALE, axes_or_new, 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from quadsweep.stability import Stability
+    from quadsweep.choosing.stability import Stability
 
 
 def plot_stability(answer: Stability, ax: Axes | None = None) -> Axes:

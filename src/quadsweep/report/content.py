@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from quadsweep import objectives, validation
-from quadsweep.audit import Audit, audit
-from quadsweep.compare import Comparison, compare
-from quadsweep.frames import Columns, unpack
-from quadsweep.path import Path, path
-from quadsweep.result import Result
+from quadsweep import objectives
+from quadsweep.answers.result import Result
+from quadsweep.auditing.audit import Audit, audit
+from quadsweep.border import validation
+from quadsweep.border.frames import Columns, unpack
+from quadsweep.choosing.path import Path, path
+from quadsweep.comparators.compare import Comparison, compare
 
 MOST_STEPS = 60  # positions of the slider
 _AUDIT_SECONDS = 10.0

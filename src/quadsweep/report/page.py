@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from quadsweep.audit import Audit
-from quadsweep.conic import Conic
+from quadsweep.answers.conic import Conic
+from quadsweep.answers.result import Result
+from quadsweep.auditing.audit import Audit
 from quadsweep.objectives import centred_sums
 from quadsweep.report.content import Report
-from quadsweep.result import Result
 
 _MOST_POINTS = 5_000  # drawn on the page
 _MOST_ROWS = 200  # listed by name

@@ -26,13 +26,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from quadsweep import _core, frames, objectives, validation
+from quadsweep import _core, objectives
+from quadsweep.answers.introduction import Told
+from quadsweep.border import frames, validation
+from quadsweep.choosing.shuffles import Clock
+from quadsweep.choosing.significance import Progress
 from quadsweep.methods.choice import choose
 from quadsweep.objectives import Objective
 from quadsweep.progress import counting
-from quadsweep.shuffles import Clock
-from quadsweep.significance import Progress
-from quadsweep.telling import Told
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from quadsweep.conic import Conic
+from quadsweep.answers.conic import Conic
 from quadsweep.objectives import Objective
 
 Floats = NDArray[np.float64]

@@ -19,14 +19,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from quadsweep import _core, objectives, validation
+from quadsweep import _core, objectives
+from quadsweep.answers.introduction import Told, known
+from quadsweep.answers.result import Result
+from quadsweep.border import validation
+from quadsweep.choosing.shuffles import Clock, blocks, shuffled
 from quadsweep.methods import Problem
 from quadsweep.methods.choice import choose
 from quadsweep.progress import counting
-from quadsweep.question import ask
-from quadsweep.result import Result
-from quadsweep.shuffles import Clock, blocks, shuffled
-from quadsweep.telling import Told, known
+from quadsweep.solving.question import ask
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

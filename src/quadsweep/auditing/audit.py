@@ -12,17 +12,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from quadsweep import frames, objectives, validation
+from quadsweep import objectives
+from quadsweep.answers.introduction import Told
 from quadsweep.auditing import claims
 from quadsweep.auditing.baselines import Approximation, approximations
 from quadsweep.auditing.claims import Question, Terms
 from quadsweep.auditing.decisions import Asker
 from quadsweep.auditing.fit import Fit, fit
 from quadsweep.auditing.least import Least
+from quadsweep.border import frames, validation
+from quadsweep.border.validation import Sample
 from quadsweep.objectives import Objective
 from quadsweep.progress import watching
-from quadsweep.telling import Told
-from quadsweep.validation import Sample
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -25,11 +25,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quadsweep import _core, objectives
+from quadsweep.answers.introduction import Told, known
+from quadsweep.choosing.shuffles import Clock, blocks, shuffled
+from quadsweep.choosing.significance import SIGNIFICANT, STATUSES, UNREMARKABLE
 from quadsweep.methods import Problem
 from quadsweep.methods.choice import choose
-from quadsweep.shuffles import Clock, blocks, shuffled
-from quadsweep.significance import SIGNIFICANT, STATUSES, UNREMARKABLE
-from quadsweep.telling import Told, known
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

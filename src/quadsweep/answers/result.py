@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from quadsweep.conic import Conic
+from quadsweep.answers.conic import Conic
+from quadsweep.answers.introduction import Told
 from quadsweep.objectives import OBJECTIVES
-from quadsweep.telling import Told
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -178,7 +178,7 @@ class Result(Told):
 
     def to_frame(self) -> Any:
         """The data with a column ``inlier``, in the library it came from (pandas for arrays)."""
-        from quadsweep.frames import plain_frame, with_mask
+        from quadsweep.border.frames import plain_frame, with_mask
 
         frame = self.frame if self.frame is not None else plain_frame(self.x, self.y, self.names)
         return with_mask(frame, self.mask)

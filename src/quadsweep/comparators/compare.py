@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from quadsweep import validation
-from quadsweep.comparators import COMPARATORS, Estimate, r2_of
+from quadsweep.answers.introduction import known
+from quadsweep.answers.result import Result
+from quadsweep.border import validation
+from quadsweep.choosing.shuffles import Clock
+from quadsweep.choosing.significance import Progress
+from quadsweep.comparators.estimates import COMPARATORS, Estimate, r2_of
 from quadsweep.progress import counting
-from quadsweep.question import ask
-from quadsweep.result import Result
-from quadsweep.shuffles import Clock
-from quadsweep.significance import Progress
-from quadsweep.telling import known
+from quadsweep.solving.question import ask
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -148,7 +148,7 @@ class Comparison:
 
     def to_frame(self) -> Any:
         """One row a method, in pandas (or polars where that is what there is)."""
-        from quadsweep.frames import table
+        from quadsweep.border.frames import table
 
         names = ("method", "r2", "optimal", "slope", "intercept", "correlation", "seconds", "note")
         return table({name: [getattr(row, name) for row in self.rows] for name in names})

@@ -188,7 +188,7 @@ def lts(x: Floats, y: Floats, k: int, *, seed: int = 0) -> Estimate:
     >>> lts(np.array([1.0, 2, 3, 4, 5]), np.array([1.0, 2, 9, 4, 5]), 4).subset
     array([ True,  True, False,  True,  True])
     """
-    from quadsweep.solve import solve
+    from quadsweep.solving.solve import solve
 
     result = solve(x, y, k, objective="lts", seed=seed, n_jobs=1)
     return of_subset(x, y, result.mask)

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from quadsweep import frames, validation
-from quadsweep.audit import REMOVALS, clean_sample, drop_limit
+from quadsweep.auditing.audit import REMOVALS, clean_sample, drop_limit
 from quadsweep.auditing.curve import (
     Climber,
     Extreme,
@@ -21,6 +20,7 @@ from quadsweep.auditing.curve import (
 from quadsweep.auditing.decisions import Asker, Stopped
 from quadsweep.auditing.exact import Points
 from quadsweep.auditing.fit import Fit, fit
+from quadsweep.border import frames, validation
 from quadsweep.progress import watching
 
 if TYPE_CHECKING:

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from quadsweep import lifts, objectives, validation
-from quadsweep.conic import Conic
-from quadsweep.hulls.distance import TOLERANCE, HullDistances, hull_distance
-from quadsweep.hulls.exact import Decision, Plane, decide
-from quadsweep.telling import Told
+from quadsweep import lifts, objectives
+from quadsweep.answers.conic import Conic
+from quadsweep.answers.introduction import Told
+from quadsweep.border import validation
+from quadsweep.separability.hulls.distance import TOLERANCE, HullDistances, hull_distance
+from quadsweep.separability.hulls.exact import Decision, Plane, decide
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

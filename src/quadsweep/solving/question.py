@@ -6,13 +6,14 @@ import time
 from dataclasses import dataclass, replace
 from typing import Any
 
-from quadsweep import frames, objectives, validation
-from quadsweep.frames import Columns
+from quadsweep import objectives
+from quadsweep.answers.result import Result
+from quadsweep.border import frames, validation
+from quadsweep.border.frames import Columns
+from quadsweep.border.validation import Sample
 from quadsweep.methods import METHODS, Outcome, Problem
 from quadsweep.methods.choice import choose
-from quadsweep.result import Result
-from quadsweep.solve import make_result
-from quadsweep.validation import Sample
+from quadsweep.solving.solve import make_result
 
 
 @dataclass(frozen=True)

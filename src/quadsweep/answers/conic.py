@@ -119,7 +119,7 @@ class Conic:
             One array a connected part; a closed curve ends where it starts. Empty if the window
             meets no point of the curve.
         """
-        from quadsweep.tracing import trace
+        from quadsweep.answers.curve import trace
 
         middle = (xlim[0] + xlim[1]) / 2, (ylim[0] + ylim[1]) / 2
         half = (xlim[1] - xlim[0]) / 2, (ylim[1] - ylim[0]) / 2

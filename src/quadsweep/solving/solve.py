@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from quadsweep import frames, objectives, validation
-from quadsweep.boundary import boundary
+from quadsweep import objectives
+from quadsweep.answers.boundary import boundary
+from quadsweep.answers.result import Result
+from quadsweep.border import frames, validation
+from quadsweep.border.validation import Sample
 from quadsweep.methods import METHODS, Outcome, Problem
 from quadsweep.methods.choice import choose
 from quadsweep.progress import watching
-from quadsweep.result import Result
-from quadsweep.validation import Sample
 
 
 def solve(
@@ -152,7 +153,7 @@ def _positions(outcome: Outcome, problem: Problem) -> Any:
 
 
 def _message(outcome: Outcome, problem: Problem, reason: str) -> str:
-    from quadsweep.result import CERTIFICATE
+    from quadsweep.answers.result import CERTIFICATE
 
     text = CERTIFICATE[outcome.status].format(k=problem.k, n=problem.n)
     return " ".join(filter(None, [text[0].upper() + text[1:] + ".", reason]))

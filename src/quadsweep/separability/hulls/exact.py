@@ -19,8 +19,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from quadsweep.hulls.nearest import OutOfTime, nearest_to_origin
 from quadsweep.lifts import COORDINATES
+from quadsweep.separability.hulls.nearest import OutOfTime, nearest_to_origin
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]

@@ -17,12 +17,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from quadsweep import _core, lifts, objectives, validation
+from quadsweep import _core, lifts, objectives
+from quadsweep.answers.result import Result
+from quadsweep.border import validation
 from quadsweep.lifts import Lift
 from quadsweep.methods import Outcome, Problem
 from quadsweep.objectives import Objective
-from quadsweep.result import Result
-from quadsweep.solve import make_result
+from quadsweep.solving.solve import make_result
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -17,18 +17,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from quadsweep import objectives, validation
+from quadsweep import objectives
+from quadsweep.answers.introduction import Told, known, some
+from quadsweep.answers.result import Result
+from quadsweep.border import validation
+from quadsweep.choosing.path_significance import PathSignificance, shuffled_paths
+from quadsweep.choosing.shuffles import Clock
+from quadsweep.choosing.significance import Progress, check_pairs
+from quadsweep.choosing.suggestions import suggest
 from quadsweep.methods import Outcome, Problem
 from quadsweep.methods.certified import search
 from quadsweep.methods.univariate import univariate
-from quadsweep.path_significance import PathSignificance, shuffled_paths
 from quadsweep.progress import counting
-from quadsweep.question import Question, ask
-from quadsweep.result import Result
-from quadsweep.shuffles import Clock
-from quadsweep.significance import Progress, check_pairs
-from quadsweep.suggestions import suggest
-from quadsweep.telling import Told, known, some
+from quadsweep.solving.question import Question, ask
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -229,7 +230,7 @@ class Path(Told):
 
     def to_frame(self) -> Any:
         """One row for every k, in pandas (or polars where that is what there is)."""
-        from quadsweep.frames import table
+        from quadsweep.border.frames import table
 
         columns: dict[str, Any] = {
             "k": self.k,

@@ -54,7 +54,7 @@ def hull_distance(x: ArrayLike, y: ArrayLike, masks: ArrayLike, lift: str = "L5"
 
     Examples
     --------
-    >>> from quadsweep.separability import hull_distance
+    >>> from quadsweep.separability.separate import hull_distance
     >>> found = hull_distance([[0.0, 1.0, 3.0]], [[0.0, 0.0, 4.0]], [[True, True, False]], "L3t")
     >>> found.primal.round(6), found.separable
     (array([596.]), array([ True]))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from quadsweep.path_significance import PathSignificance
+    from quadsweep.choosing.path_significance import PathSignificance
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

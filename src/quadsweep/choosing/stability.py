@@ -21,16 +21,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from quadsweep import _core, objectives, validation
+from quadsweep import _core, objectives
+from quadsweep.answers.introduction import Told, known, some
+from quadsweep.answers.result import Result
+from quadsweep.border import validation
+from quadsweep.choosing.shuffles import Clock, blocks
+from quadsweep.choosing.significance import Progress
 from quadsweep.methods import Problem
 from quadsweep.methods.certified import search
 from quadsweep.methods.choice import choose
 from quadsweep.progress import counting
-from quadsweep.question import Question, ask
-from quadsweep.result import Result
-from quadsweep.shuffles import Clock, blocks
-from quadsweep.significance import Progress
-from quadsweep.telling import Told, known, some
+from quadsweep.solving.question import Question, ask
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -120,7 +121,7 @@ class Stability(Told):
 
     def to_frame(self) -> Any:
         """One row a point, in pandas (or polars where that is what there is)."""
-        from quadsweep.frames import table
+        from quadsweep.border.frames import table
 
         names = self.result.names
         return table(

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from quadsweep import _core, objectives, validation
+from quadsweep import _core, objectives
+from quadsweep.border import validation
 from quadsweep.methods.choice import choose
 from quadsweep.objectives import Objective
 
