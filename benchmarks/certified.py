@@ -29,7 +29,7 @@ import quadsweep as qs
 from quadsweep import _core
 from quadsweep.experiments.timing import PAPER
 from quadsweep.methods import METHODS
-from quadsweep.methods.certified import Search, search
+from quadsweep.methods.certified import SearchOutcome, search
 from quadsweep.methods.problem import Problem
 
 REPEATS = 5
@@ -83,7 +83,7 @@ class Ours:
 
     def __init__(self, points: Points, k: int, n_jobs: int = 1) -> None:
         self.problem = Problem(*points, k, qs.objectives.get("r2"), n_jobs=n_jobs)
-        self.outcome: Search | None = None
+        self.outcome: SearchOutcome | None = None
 
     def __call__(self) -> None:
         self.outcome = search(self.problem)

@@ -32,7 +32,7 @@ import numpy as np
 
 import quadsweep as qs
 from quadsweep import _core
-from quadsweep.methods.certified import Search, search
+from quadsweep.methods.certified import SearchOutcome, search
 from quadsweep.methods.problem import Problem
 from quadsweep.objectives import Objective
 
@@ -153,7 +153,7 @@ class Instance:
         options = {"tol": TOL, "time_limit": self.patience, "n_jobs": self.n_jobs} | changes
         return Problem(self.x, self.y, self.k, self.objective, **options)
 
-    def search(self, problem: Problem | None = None, **form) -> Search:
+    def search(self, problem: Problem | None = None, **form) -> SearchOutcome:
         settings = {"enumerate_up_to": self.enumerate_up_to, "cells": self.cells}
         return search(problem or self.problem(), **settings, **form)
 
@@ -236,7 +236,7 @@ def require(holds: bool, what: str) -> None:
         raise Wrong(what)
 
 
-def check_value(it: Instance, found: Search) -> None:
+def check_value(it: Instance, found: SearchOutcome) -> None:
     """The value given is that of the subset given, and the bound is on its right side."""
     require(bool(np.all(np.diff(found.inliers) > 0)), "inliers are not sorted and distinct")
     true = it.value(found.inliers)
@@ -248,13 +248,13 @@ def check_value(it: Instance, found: Search) -> None:
     require(gap >= 0, f"bound {found.bound!r} behind {found.value!r}")
 
 
-def check_bound(it: Instance, found: Search, best: float) -> None:
+def check_bound(it: Instance, found: SearchOutcome, best: float) -> None:
     """No subset beats the bound."""
     short = it.ahead(best, found.bound)
     require(short <= it.rounding(best), f"bound {found.bound!r} but a subset has {best!r}")
 
 
-def check_best(it: Instance, found: Search, best_subset: np.ndarray, best: float) -> None:
+def check_best(it: Instance, found: SearchOutcome, best_subset: np.ndarray, best: float) -> None:
     """The proof is complete and nothing is better, to the tolerance."""
     if found.status == "time_limit":
         check_stopped(it, found, best_subset, best)
@@ -275,7 +275,7 @@ def check_best(it: Instance, found: Search, best_subset: np.ndarray, best: float
         require(short <= within + it.rounding(best), f"{reached!r} but a subset has {best!r}")
 
 
-def check_stopped(it: Instance, found: Search, best_subset: np.ndarray, best: float) -> None:
+def check_stopped(it: Instance, found: SearchOutcome, best_subset: np.ndarray, best: float) -> None:
     """What a stopped search says is true."""
     if len(best_subset):
         check_bound(it, found, best)

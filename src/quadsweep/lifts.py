@@ -17,9 +17,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from quadsweep.arrays import Floats
+
 Lift = Callable[[Floats, Floats], Floats]
 
 # Each coordinate as its coefficients on (x^2, xy, y^2, x, y).

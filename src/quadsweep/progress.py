@@ -20,7 +20,7 @@ _REWRITE = 0.1  # seconds between rewrites on a terminal
 _LINES = 10.0  # seconds between lines elsewhere
 
 
-class Line:
+class StatusLine:
     """One line of text that is rewritten on a terminal, and repeated now and then elsewhere."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
@@ -53,7 +53,7 @@ class Line:
             self._width = 0
 
 
-class Display(Line):
+class Display(StatusLine):
     """A progress callback: ``display(value, bound, nodes, seconds)``, closed when the search ends.
 
     Examples
@@ -75,7 +75,7 @@ class Display(Line):
             self.show(_line(self._objective, value, bound, nodes, seconds))
 
 
-class Count(Line):
+class Count(StatusLine):
     """Progress of many like things: ``count(done, total, seconds)``.
 
     Examples

@@ -10,17 +10,15 @@ import numbers
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OutlierMixin, RegressorMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from quadsweep.answers.result import Result
+from quadsweep.arrays import Floats, Ints
 from quadsweep.methods.choice import CHOICES
 from quadsweep.objectives import OBJECTIVES
 from quadsweep.solving.solve import solve
-
-Floats = NDArray[np.float64]
 
 _FIT_LINES = tuple(name for name in OBJECTIVES if name != "var")
 _CONSTRAINTS: dict[str, list[Any]] = {
@@ -193,7 +191,7 @@ class TrimmedOutlierDetector(OutlierMixin, _Trimmed):  # type: ignore[misc]
         self.offset_ = 0.0 if self.conic_ is not None else float(kept.min())
         return self
 
-    def fit_predict(self, X: Any, y: Any = None) -> NDArray[np.int64]:
+    def fit_predict(self, X: Any, y: Any = None) -> Ints:
         """+1 for the points kept, -1 for those dropped."""
         return np.where(self.fit(X).inlier_mask_, 1, -1)
 
@@ -206,7 +204,7 @@ class TrimmedOutlierDetector(OutlierMixin, _Trimmed):  # type: ignore[misc]
         """Positive on the side of the points kept, negative beyond."""
         return np.asarray(self.score_samples(X) - self.offset_)
 
-    def predict(self, X: Any) -> NDArray[np.int64]:
+    def predict(self, X: Any) -> Ints:
         """+1 for points on the side of those kept, -1 for others."""
         return np.where(self.decision_function(X) >= 0, 1, -1)
 

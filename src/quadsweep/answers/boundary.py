@@ -8,19 +8,15 @@ widest margin under L5, by a linear program. What is returned has been checked o
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from quadsweep.answers.conic import Conic
+from quadsweep.arrays import Floats, Mask
 from quadsweep.objectives import Objective
-
-Floats = NDArray[np.float64]
 
 _LARGEST_PROGRAM = 5000
 
 
-def boundary(
-    x: Floats, y: Floats, mask: NDArray[np.bool_], objective: Objective
-) -> tuple[Conic | None, str]:
+def boundary(x: Floats, y: Floats, mask: Mask, objective: Objective) -> tuple[Conic | None, str]:
     """A conic with the points of ``mask`` on its positive side and all others on its negative one.
 
     Returns
@@ -46,16 +42,14 @@ def boundary(
     return None, "No conic that separates the inliers from the outliers was found."
 
 
-def _twins(x: Floats, y: Floats, mask: NDArray[np.bool_]) -> bool:
+def _twins(x: Floats, y: Floats, mask: Mask) -> bool:
     """True if an inlier and an outlier coincide."""
     order = np.lexsort((mask, y, x))
     x, y, mask = x[order], y[order], mask[order]
     return bool(np.any((np.diff(x) == 0) & (np.diff(y) == 0) & (mask[1:] != mask[:-1])))
 
 
-def gradient_conic(
-    x: Floats, y: Floats, mask: NDArray[np.bool_], objective: Objective
-) -> Conic | None:
+def gradient_conic(x: Floats, y: Floats, mask: Mask, objective: Objective) -> Conic | None:
     """Level set of the first-order gain, half way between the two sides; None if undefined."""
     xi, yi = x[mask], y[mask]
     sx, sy = float(np.std(xi)) or 1.0, float(np.std(yi)) or 1.0
@@ -72,7 +66,7 @@ def gradient_conic(
     return Conic((*g, 0.0, 0.0, -level), origin, (sx, sy))
 
 
-def widest_conic(x: Floats, y: Floats, mask: NDArray[np.bool_]) -> Conic | None:
+def widest_conic(x: Floats, y: Floats, mask: Mask) -> Conic | None:
     """The conic with the largest margin under L5, coefficients in [-1, 1], or None."""
     from scipy.optimize import linprog
 

@@ -9,9 +9,9 @@ of quadratics. They are added to the grid, so that the pieces meet exactly and n
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from quadsweep.arrays import Floats, Mask
+
 Coefficients = tuple[float, float, float, float, float, float]
 
 _MEET = 1e-6  # ends of pieces closer than this are the same point
@@ -49,7 +49,7 @@ def _flat_parts(conic: Coefficients, points: int) -> list[Floats]:
     return pieces
 
 
-def _within_slope_one(u: Floats, w: Floats, w_middle: Floats, shown: NDArray[np.bool_]) -> Floats:
+def _within_slope_one(u: Floats, w: Floats, w_middle: Floats, shown: Mask) -> Floats:
     """Ends of intervals held to the slope of their middles.
 
     At the crossing of two lines both roots are lost in rounding; their neighbours are not.

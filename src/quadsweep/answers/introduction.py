@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 
-class Told(ABC):
+class SelfDescribing(ABC):
     """A result that can list what there is to say about it."""
 
     @abstractmethod

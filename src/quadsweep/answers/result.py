@@ -8,17 +8,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from quadsweep.answers.conic import Conic
-from quadsweep.answers.introduction import Told
+from quadsweep.answers.introduction import SelfDescribing
+from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.objectives import OBJECTIVES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 CERTIFICATE = {
     "optimal": "proved: no other {k:,} of these {n:,} points do better",
@@ -30,7 +28,7 @@ CERTIFICATE = {
 
 
 @dataclass(frozen=True, eq=False)
-class Result(Told):
+class Result(SelfDescribing):
     """The chosen subset and what is known about it.
 
     Attributes
@@ -70,7 +68,7 @@ class Result(Told):
 
     inliers: Ints
     outliers: Ints
-    mask: NDArray[np.bool_]
+    mask: Mask
     value: float
     bound: float
     gap: float

@@ -9,7 +9,7 @@
 ``decisions``  does any subset? decided by the certified engine
 ``least``      the fewest removals, from above by good subsets and from below by proofs
 ``baselines``  the usual approximations, to compare with
-``curve``      the ends of the influence curve
+``extremes``   the ends of the influence curve
 
 Imports solving, methods and the border. Every claim is re-checked in rational arithmetic. Nothing
 in here draws.

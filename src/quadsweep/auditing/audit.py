@@ -10,13 +10,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from quadsweep import objectives
-from quadsweep.answers.introduction import Told
+from quadsweep.answers.introduction import SelfDescribing
+from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.auditing import claims
 from quadsweep.auditing.baselines import Approximation, approximations
-from quadsweep.auditing.claims import Question, Terms
+from quadsweep.auditing.claims import Claim, Terms
 from quadsweep.auditing.decisions import Asker
 from quadsweep.auditing.fit import Fit, fit
 from quadsweep.auditing.least import Least
@@ -28,8 +28,6 @@ from quadsweep.progress import watching
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 FEWEST_KEPT = 3
 PROOF = {
@@ -46,7 +44,7 @@ REMOVALS = Objective(
 
 
 @dataclass(frozen=True, eq=False)
-class Audit(Told):
+class Audit(SelfDescribing):
     """How few rows carry a conclusion.
 
     Attributes
@@ -94,7 +92,7 @@ class Audit(Told):
     tol: float
     nodes: int
     seconds: float
-    mask: NDArray[np.bool_] = field(repr=False)
+    mask: Mask = field(repr=False)
     x: Floats = field(repr=False)
     y: Floats = field(repr=False)
     names: tuple[str, str] = ("x", "y")
@@ -307,7 +305,7 @@ class Known:
     seconds: float
 
 
-def _answer(question: Question, most: int, limits: Limits, progress: Any) -> Known:
+def _answer(question: Claim, most: int, limits: Limits, progress: Any) -> Known:
     everyone = np.arange(question.points.n)
     if any(side.broken(everyone) for side in question.sides):
         return Known(0, 0, everyone, "optimal", 0, 0.0)
@@ -354,7 +352,7 @@ def drop_limit(max_drop: Any, n: int) -> int:
     return most
 
 
-def _message(question: Question, known: Known, n: int, most: int) -> str:
+def _message(question: Claim, known: Known, n: int, most: int) -> str:
     if known.upper == 0:
         return f"Nothing need be removed: on all {n:,} rows it is not so that {question.before}."
     if known.upper is None:

@@ -14,13 +14,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from quadsweep.auditing.exact import Points
+from quadsweep.arrays import Floats, Ints
+from quadsweep.auditing.exact import ExactPoints
 from quadsweep.auditing.sides import Side, Strong, Threshold, Tilt, Weak, pull_on_r
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 # Rows times refits after which the greedy method gives up.
 _MOST_WORK = 2 * 10**7
@@ -122,7 +119,7 @@ def _first_that_breaks(side: Side, order: Ints, max_drop: int) -> int | None:
 
 
 def _sums_without_first(
-    points: Points, order: Ints, max_drop: int
+    points: ExactPoints, order: Ints, max_drop: int
 ) -> tuple[Ints, Floats, Floats, Floats]:
     """k, a, b, c after removing the first 1, 2, ... rows, by adding up from the other end."""
     x, y = (v[order[::-1]] - v.mean() for v in (points.x, points.y))

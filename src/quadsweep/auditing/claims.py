@@ -10,17 +10,15 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from quadsweep.auditing.exact import Points
+from quadsweep.arrays import Floats
+from quadsweep.auditing.exact import ExactPoints
 from quadsweep.auditing.fit import Fit, critical_r
 from quadsweep.auditing.sides import Side, Strong, Tilt, Weak
 
-Floats = NDArray[np.float64]
-
 
 @dataclass(frozen=True)
-class Question:
+class Claim:
     """A claim about given points.
 
     Attributes
@@ -32,7 +30,7 @@ class Question:
     monotone : whether breaking it by at most m removals and by exactly m is the same.
     """
 
-    points: Points
+    points: ExactPoints
     sides: tuple[Side, ...]
     before: str
     breaks: str
@@ -48,14 +46,14 @@ class Terms:
     tol: float
 
 
-Builder = Callable[[Floats, Floats, Fit, Terms], Question]
+Builder = Callable[[Floats, Floats, Fit, Terms], Claim]
 
 
-def sign(x: Floats, y: Floats, full: Fit, terms: Terms) -> Question:
+def sign(x: Floats, y: Floats, full: Fit, terms: Terms) -> Claim:
     """The slope, and with it the correlation, changes its sign."""
     way = _direction(full, terms)
-    points = Points(x, y)
-    return Question(
+    points = ExactPoints(x, y)
+    return Claim(
         points,
         (Tilt(points, 0.0, terms.tol, -way),),
         f"the slope is {_adjective(way)}",
@@ -63,14 +61,14 @@ def sign(x: Floats, y: Floats, full: Fit, terms: Terms) -> Question:
     )
 
 
-def slope(x: Floats, y: Floats, full: Fit, terms: Terms) -> Question:
+def slope(x: Floats, y: Floats, full: Fit, terms: Terms) -> Claim:
     """The slope leaves an interval."""
     assert isinstance(terms.threshold, tuple)
     low, high = terms.threshold
-    points = Points(x, y)
+    points = ExactPoints(x, y)
     ends = [(high, +1), (low, -1)]
     inside = f"[{low:g}, {high:g}]"
-    return Question(
+    return Claim(
         points,
         tuple(Tilt(points, end, terms.tol, way) for end, way in ends if math.isfinite(end)),
         f"the slope lies in {inside}",
@@ -78,20 +76,20 @@ def slope(x: Floats, y: Floats, full: Fit, terms: Terms) -> Question:
     )
 
 
-def significance(x: Floats, y: Floats, full: Fit, terms: Terms) -> Question:
+def significance(x: Floats, y: Floats, full: Fit, terms: Terms) -> Claim:
     """Significance at a level is lost; or gained, where there was none."""
     critical = _critical(terms.level)
     if abs(full.r) >= critical(len(x)):
-        points = Points(x, y if full.r > 0 else -y)
-        return Question(
+        points = ExactPoints(x, y if full.r > 0 else -y)
+        return Claim(
             points,
             (Weak(points, lambda k: critical(k) - terms.tol),),
             f"the correlation is significant at level {terms.level:g}",
             f"makes the correlation lose its significance (p > {terms.level:g})",
             monotone=False,
         )
-    points = Points(x, y)
-    return Question(
+    points = ExactPoints(x, y)
+    return Claim(
         points,
         tuple(Strong(points, lambda k: critical(k) + terms.tol, way) for way in (+1, -1)),
         f"the correlation is not significant at level {terms.level:g}",
@@ -100,12 +98,12 @@ def significance(x: Floats, y: Floats, full: Fit, terms: Terms) -> Question:
     )
 
 
-def reverse(x: Floats, y: Floats, full: Fit, terms: Terms) -> Question:
+def reverse(x: Floats, y: Floats, full: Fit, terms: Terms) -> Claim:
     """The correlation becomes significant with the opposite sign."""
     way = _direction(full, terms)
     critical = _critical(terms.level)
-    points = Points(x, y)
-    return Question(
+    points = ExactPoints(x, y)
+    return Claim(
         points,
         (Strong(points, lambda k: critical(k) + terms.tol, -way),),
         f"the correlation is {_adjective(way)}",
@@ -114,22 +112,22 @@ def reverse(x: Floats, y: Floats, full: Fit, terms: Terms) -> Question:
     )
 
 
-def r2(x: Floats, y: Floats, full: Fit, terms: Terms) -> Question:
+def r2(x: Floats, y: Floats, full: Fit, terms: Terms) -> Claim:
     """R2 reaches a threshold, from whichever side it starts."""
     assert isinstance(terms.threshold, float)
     t = terms.threshold
     if full.r2 < t:
-        points = Points(x, y)
+        points = ExactPoints(x, y)
         root = math.sqrt(max(t - terms.tol, 0.0))
-        return Question(
+        return Claim(
             points,
             tuple(Strong(points, lambda k: root, way) for way in (+1, -1)),
             f"R² is below {t:g}",
             f"lifts R² to {t:g} or more",
         )
-    points = Points(x, y if full.r > 0 else -y)
+    points = ExactPoints(x, y if full.r > 0 else -y)
     root = math.sqrt(t + terms.tol)
-    return Question(
+    return Claim(
         points,
         (Weak(points, lambda k: root),),
         f"R² is above {t:g}",

@@ -30,16 +30,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from quadsweep import objectives
-from quadsweep.auditing.exact import Points
+from quadsweep.arrays import Floats, Ints
+from quadsweep.auditing.exact import ExactPoints
 from quadsweep.auditing.spread import Column
 from quadsweep.methods.certified import search
 from quadsweep.methods.problem import Problem
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _BRACKET_STEPS = 24
 
@@ -73,7 +70,7 @@ class Asker:
 
     def __init__(
         self,
-        points: Points,
+        points: ExactPoints,
         *,
         time_limit: float = math.inf,
         n_jobs: int = 1,

@@ -12,17 +12,15 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from quadsweep.arrays import Floats, Ints
 
 # Floating point sums about the mean are good to far more digits than this; only statistics
 # closer to their threshold are looked at in exact arithmetic.
 _CLEAR = 1e-6
 
 
-class Points:
+class ExactPoints:
     """The data, and the sums of any subset of them."""
 
     def __init__(self, x: Floats, y: Floats) -> None:

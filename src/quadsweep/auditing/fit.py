@@ -5,12 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import asdict, dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
+from quadsweep.arrays import Floats
 from quadsweep.objectives import centred_sums
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

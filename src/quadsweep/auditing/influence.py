@@ -7,18 +7,18 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from quadsweep.arrays import Floats, Ints
 from quadsweep.auditing.audit import REMOVALS, clean_sample, drop_limit
-from quadsweep.auditing.curve import (
+from quadsweep.auditing.decisions import Asker, Stopped
+from quadsweep.auditing.exact import ExactPoints
+from quadsweep.auditing.extremes import (
     Climber,
     Extreme,
     largest_r,
     largest_slope,
     least_r2_on_the_way,
 )
-from quadsweep.auditing.decisions import Asker, Stopped
-from quadsweep.auditing.exact import Points
 from quadsweep.auditing.fit import Fit, fit
 from quadsweep.border import frames, validation
 from quadsweep.progress import watching
@@ -26,8 +26,6 @@ from quadsweep.progress import watching
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 _PATIENCE = 5.0  # seconds for one question, after which a wider bound is asked for
 STATISTICS = ("slope", "r", "r2")
 
@@ -168,8 +166,8 @@ def influence_curve(
         def report(nodes: int, seconds: float) -> object:
             return callback(len(found) - 1, most, nodes, seconds) if callback else None
 
-        asker = Asker(Points(sample.x, sample.y), callback=report, **settings)
-        turned = Asker(Points(sample.x, -sample.y), callback=report, **settings)
+        asker = Asker(ExactPoints(sample.x, sample.y), callback=report, **settings)
+        turned = Asker(ExactPoints(sample.x, -sample.y), callback=report, **settings)
         asker.patience = turned.patience = _PATIENCE
         climbers = _climbers(asker, turned)
         try:

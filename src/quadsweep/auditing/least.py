@@ -11,13 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from quadsweep.arrays import Ints
 from quadsweep.auditing.decisions import UNKNOWN, Answer, Asker, Impatient, Stopped
 from quadsweep.auditing.sides import Side
-
-Ints = NDArray[np.int64]
 
 
 class Interval(NamedTuple):

@@ -20,13 +20,11 @@ from itertools import combinations, islice
 from math import comb, sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
+from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.auditing.decisions import FOUND_NONE, UNKNOWN, Answer, Asker
-from quadsweep.auditing.exact import Points
+from quadsweep.auditing.exact import ExactPoints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Threshold = Callable[[int], float]
 
 _STEPS = 12
@@ -39,7 +37,7 @@ _EXCHANGES = 10**6
 class Side(ABC):
     """One way in which a claim can break."""
 
-    points: Points
+    points: ExactPoints
 
     @abstractmethod
     def broken(self, kept: Ints) -> bool:
@@ -59,7 +57,7 @@ class Side(ABC):
         none does with ``fewest`` to ``most`` removed."""
 
     @abstractmethod
-    def near(self, k: Ints, a: Floats, b: Floats, c: Floats) -> NDArray[np.bool_]:
+    def near(self, k: Ints, a: Floats, b: Floats, c: Floats) -> Mask:
         """For many subsets at once, which may break the claim as far as floating point can tell."""
 
     def propose(self, m: int) -> Ints:
@@ -123,7 +121,7 @@ class Tilt(Side):
         answer = asker.tilt(most, self.beta, self.margin, self.sign)
         return self.checked(asker, answer, fewest, most)
 
-    def near(self, k: Ints, a: Floats, b: Floats, c: Floats) -> NDArray[np.bool_]:
+    def near(self, k: Ints, a: Floats, b: Floats, c: Floats) -> Mask:
         past = self.sign * (c - self.beta * a)
         return np.asarray(~(past < -_NEAR * (np.sqrt(np.abs(a * b)) + abs(self.beta) * np.abs(a))))
 
@@ -148,7 +146,7 @@ class Strong(Side):
         t = self.threshold(self.points.n - fewest)
         return self.checked(asker, asker.above(most, t, self.sign), fewest, most)
 
-    def near(self, k: Ints, a: Floats, b: Floats, c: Floats) -> NDArray[np.bool_]:
+    def near(self, k: Ints, a: Floats, b: Floats, c: Floats) -> Mask:
         limit = np.array([self.threshold(int(i)) for i in k])
         return np.asarray(~(self.sign * correlation(a, b, c) < limit - _NEAR))
 
@@ -181,7 +179,7 @@ class Weak(Side):
                 return Answer(kept)
         return self.listed(asker, most) if fewest == most else UNKNOWN
 
-    def near(self, k: Ints, a: Floats, b: Floats, c: Floats) -> NDArray[np.bool_]:
+    def near(self, k: Ints, a: Floats, b: Floats, c: Floats) -> Mask:
         limit = np.array([self.threshold(int(i)) for i in k])
         return np.asarray(~(np.abs(correlation(a, b, c)) > limit + _NEAR))
 
@@ -239,7 +237,7 @@ class Weak(Side):
                 return np.sort(kept)
         return None
 
-    def _step(self, inside: NDArray[np.bool_], exchange: bool) -> bool:
+    def _step(self, inside: Mask, exchange: bool) -> bool:
         out = np.flatnonzero(~inside)
         kept = np.flatnonzero(inside)
         pull = pull_on_r(self.points, kept)
@@ -252,7 +250,7 @@ class Weak(Side):
         return True
 
 
-def pull_on_r(points: Points, kept: Ints) -> Floats:
+def pull_on_r(points: ExactPoints, kept: Ints) -> Floats:
     """To first order, what each point's weight adds to r of the subset (up to a factor)."""
     a, b, c = points.floating(kept)
     x, y = points.x, points.y
@@ -270,7 +268,7 @@ def correlation(a: Floats, b: Floats, c: Floats) -> Floats:
         return np.asarray(c / np.sqrt(np.abs(a)) / np.sqrt(np.abs(b)))
 
 
-def sums_without(points: Points, gone: Ints) -> tuple[Ints, Floats, Floats, Floats]:
+def sums_without(points: ExactPoints, gone: Ints) -> tuple[Ints, Floats, Floats, Floats]:
     """k, a, b, c without each row of points to remove."""
     mask = np.ones((len(gone), points.n), dtype=bool)
     np.put_along_axis(mask, gone, False, axis=1)

@@ -24,10 +24,10 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from quadsweep import _core, objectives
-from quadsweep.answers.introduction import Told
+from quadsweep.answers.introduction import SelfDescribing
+from quadsweep.arrays import Floats, Ints
 from quadsweep.border import frames, validation
 from quadsweep.choosing.shuffles import Clock
 from quadsweep.choosing.significance import Progress
@@ -38,8 +38,6 @@ from quadsweep.progress import counting
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 SYMMETRIC = ("r2", "r", "cov", "tv")
 FEWEST_ROWS = 4
@@ -49,7 +47,7 @@ _FIRST_ROUND = 8
 
 
 @dataclass(frozen=True, eq=False)
-class PairwiseResult(Told):
+class PairwiseResult(SelfDescribing):
     """Values for every pair of columns.
 
     Attributes
@@ -248,7 +246,7 @@ def pairwise(
     )
     if workers not in ("threads", "joblib"):
         raise ValueError(f"workers must be 'threads' or 'joblib'; got {workers!r}")
-    table = _Table(frame, k, drop, task.goal)
+    table = _Matrices(frame, k, drop, task.goal)
     jobs = validation.jobs(n_jobs)
     with counting(progress, "pairs") as tick:
         status = _fill(table, task, workers, jobs, clock, tick)
@@ -311,7 +309,7 @@ class _Block:
     pool: Floats | None = None  # sorted scores of shuffled pairs
 
 
-class _Table:
+class _Matrices:
     """The columns, and the matrices to be filled."""
 
     def __init__(self, frame: Any, k: Any, drop: Any, goal: Objective) -> None:
@@ -388,7 +386,7 @@ class _Table:
 
 
 def _fill(
-    table: _Table,
+    table: _Matrices,
     task: _Task,
     workers: str,
     jobs: int,
@@ -441,7 +439,7 @@ def _named(block: _Block, task: _Task, seconds: float) -> tuple[_Block, Answer |
     return block, _solve_block(block, task, 1, seconds)
 
 
-def _with_pools(table: _Table, task: _Task, jobs: int) -> Iterator[_Block]:
+def _with_pools(table: _Matrices, task: _Task, jobs: int) -> Iterator[_Block]:
     """The blocks, each with the sample it is to be compared with."""
     pools: dict[int, Floats] = {}
     for block in table.blocks():
@@ -454,7 +452,7 @@ def _with_pools(table: _Table, task: _Task, jobs: int) -> Iterator[_Block]:
         yield _Block(block.pairs, block.x, block.y, block.k, pools[rows])
 
 
-def _pool(table: _Table, task: _Task, rows: int, k: int, jobs: int) -> Floats:
+def _pool(table: _Matrices, task: _Task, rows: int, k: int, jobs: int) -> Floats:
     """Sorted scores of pairs drawn at random, one of the two columns shuffled."""
     rng = np.random.default_rng([task.seed, rows])
     i, j = np.nonzero(np.triu(table.rows == rows, 1))
@@ -542,7 +540,7 @@ def _shuffles(y: Floats, rng: np.random.Generator, count: int) -> Floats:
     return rng.permuted(np.broadcast_to(y, (count, len(y))), axis=1)
 
 
-def _warn(table: _Table) -> None:
+def _warn(table: _Matrices) -> None:
     parts = []
     if table.too_few:
         parts.append(f"{table.too_few:,} pairs of columns have fewer usable rows than are needed")

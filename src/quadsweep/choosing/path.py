@@ -18,8 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quadsweep import objectives
-from quadsweep.answers.introduction import Told, known, some
+from quadsweep.answers.introduction import SelfDescribing, known, some
 from quadsweep.answers.result import Result
+from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.border import validation
 from quadsweep.choosing.path_significance import PathSignificance, shuffled_paths
 from quadsweep.choosing.shuffles import Clock
@@ -29,14 +30,11 @@ from quadsweep.methods import Outcome, Problem
 from quadsweep.methods.certified import search
 from quadsweep.methods.univariate import univariate
 from quadsweep.progress import counting
-from quadsweep.solving.question import Question, ask
+from quadsweep.solving.question import Question, pose
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 _MOST_SIZES = 501  # of a default range
 _LONGEST_RUN = 16
@@ -45,7 +43,7 @@ _RUNS = 8  # at least so many, where there are as many sizes
 
 
 @dataclass(frozen=True, eq=False)
-class Path(Told):
+class Path(SelfDescribing):
     """Optima for many k.
 
     Attributes
@@ -327,7 +325,7 @@ def path(
     asked = validation.whole(permutations, "permutations", 0)
     if asked:
         check_pairs(objective)
-    question = ask(
+    question = pose(
         x, y, 0.999999, None, objective=objective, tol=tol, n_jobs=n_jobs, seed=seed,
         nan_policy=nan_policy,
     )  # fmt: skip

@@ -22,10 +22,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from quadsweep import _core, objectives
-from quadsweep.answers.introduction import Told, known
+from quadsweep.answers.introduction import SelfDescribing, known
+from quadsweep.arrays import Floats, Ints
 from quadsweep.choosing.shuffles import Clock, blocks, shuffled
 from quadsweep.choosing.significance import SIGNIFICANT, STATUSES, UNREMARKABLE
 from quadsweep.methods import Problem
@@ -34,12 +34,9 @@ from quadsweep.methods.choice import choose
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
 
 @dataclass(frozen=True, eq=False)
-class PathSignificance(Told):
+class PathSignificance(SelfDescribing):
     """The optima of shuffled data for every k of a path.
 
     Attributes

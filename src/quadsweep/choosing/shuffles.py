@@ -11,9 +11,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from quadsweep.arrays import Floats
 
 _BLOCK_SECONDS = 0.3  # about how long a block should take: the display and Ctrl-C wait for it
 _BLOCK_NUMBERS = 5_000_000  # at most so many numbers in a block

@@ -17,22 +17,21 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from quadsweep import _core, objectives
-from quadsweep.answers.introduction import Told, known
+from quadsweep.answers.introduction import SelfDescribing, known
 from quadsweep.answers.result import Result
+from quadsweep.arrays import Floats, Mask
 from quadsweep.border import validation
 from quadsweep.choosing.shuffles import Clock, blocks, shuffled
 from quadsweep.methods import Problem
 from quadsweep.methods.choice import choose
 from quadsweep.progress import counting
-from quadsweep.solving.question import ask
+from quadsweep.solving.question import pose
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
 Progress = bool | Callable[[int, int, float], object]
 
 UNREMARKABLE = 0.1  # above this a p-value is called so
@@ -48,7 +47,7 @@ STATUSES = {
 
 
 @dataclass(frozen=True, eq=False)
-class Significance(Told):
+class Significance(SelfDescribing):
     """An observed optimum among the optima of shuffled data.
 
     Attributes
@@ -75,7 +74,7 @@ class Significance(Told):
     p_value: float
     observed: float
     null: Floats
-    reached: NDArray[np.bool_]
+    reached: Mask
     permutations: int
     status: str
     result: Result
@@ -224,7 +223,7 @@ def significance(
     if stop_after is not None:
         stop_after = validation.whole(stop_after, "stop_after", 1)
     goal = check_pairs(objective)
-    question = ask(
+    question = pose(
         x, y, k, drop, objective=goal, tol=tol, n_jobs=n_jobs, seed=seed, nan_policy=nan_policy
     )
     problem = question.problem
@@ -256,7 +255,7 @@ def check_pairs(objective: str) -> str:
     return objective
 
 
-def _p_value(reached: NDArray[np.bool_], stop_after: int | None) -> float:
+def _p_value(reached: Mask, stop_after: int | None) -> float:
     hits, done = int(reached.sum()), len(reached)
     if stop_after is not None and hits >= stop_after:
         return stop_after / done
@@ -306,7 +305,7 @@ class _Null:
         return good == len(ys)
 
 
-def _leading(good: NDArray[np.bool_]) -> int:
+def _leading(good: Mask) -> int:
     """How many from the start are good."""
     return len(good) if good.all() else int(np.argmin(good))
 

@@ -19,11 +19,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from quadsweep import _core, objectives
-from quadsweep.answers.introduction import Told, known, some
+from quadsweep.answers.introduction import SelfDescribing, known, some
 from quadsweep.answers.result import Result
+from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.border import validation
 from quadsweep.choosing.shuffles import Clock, blocks
 from quadsweep.choosing.significance import Progress
@@ -31,21 +31,18 @@ from quadsweep.methods import Problem
 from quadsweep.methods.certified import search
 from quadsweep.methods.choice import choose
 from quadsweep.progress import counting
-from quadsweep.solving.question import Question, ask
+from quadsweep.solving.question import Question, pose
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 Subset = frozenset[int]
 
 _CLEAR = 0.1  # dropped less often than this, or kept less often, is clear
 
 
 @dataclass(frozen=True, eq=False)
-class Stability(Told):
+class Stability(SelfDescribing):
     """How firmly each point is in or out.
 
     Attributes
@@ -214,7 +211,7 @@ def stability(
     draws = validation.whole(resamples, "resamples", 1)
     listed = validation.whole(most, "most", 1)
     share = validation.tolerance(margin, "margin")
-    question = ask(
+    question = pose(
         x, y, k, drop, objective=objective, tol=tol, n_jobs=n_jobs, seed=seed, nan_policy=nan_policy
     )
     result = question.solve(clock.left())

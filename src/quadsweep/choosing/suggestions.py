@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+
+from quadsweep.arrays import Floats, Ints
 
 if TYPE_CHECKING:
     from quadsweep.choosing.path_significance import PathSignificance
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 LEVEL = 0.05
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from quadsweep.cli.ending import BadInput
-from quadsweep.cli.points import Points
+from quadsweep.cli.points import NamedPoints
 from quadsweep.methods.choice import CHOICES
 from quadsweep.objectives import OBJECTIVES
 
@@ -62,7 +62,7 @@ def amount(text: str | None, option: str) -> int | float | None:
 
 
 def amounts(
-    points: Points, keep: str | None, drop: str | None, needed: bool = True
+    points: NamedPoints, keep: str | None, drop: str | None, needed: bool = True
 ) -> dict[str, Any]:
     """``k`` and ``drop`` for the solver; a built-in data set knows its own."""
     if keep is None and drop is None:

@@ -10,18 +10,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from quadsweep import datasets
+from quadsweep.arrays import Floats
 from quadsweep.border.frames import Columns
 from quadsweep.cli.ending import BadInput, note
-from quadsweep.cli.tables import Table, is_missing, is_number, open_table
-
-Floats = NDArray[np.float64]
+from quadsweep.cli.tables import SourceTable, is_missing, is_number, open_table
 
 
 @dataclass(frozen=True)
-class Points:
+class NamedPoints:
     """Two columns, NaN where a value is missing.
 
     Attributes
@@ -48,7 +46,7 @@ class Points:
 
 def read_points(
     file: str, x: str | None = None, y: str | None = None, label: str | None = None
-) -> Points:
+) -> NamedPoints:
     """The two columns of a file or of a built-in data set."""
     if file in datasets.names() and not os.path.exists(file):
         return _built_in(file)
@@ -63,15 +61,15 @@ def read_points(
     labels = _labels(raw[named], required=label is not None) if named is not None else None
     if len(xs) == 0:
         raise BadInput(f"{table.source} has no rows")
-    return Points(
+    return NamedPoints(
         xs, ys, chosen, labels if labels is not None else range(1, len(xs) + 1), table.source
     )
 
 
-def _built_in(name: str) -> Points:
+def _built_in(name: str) -> NamedPoints:
     data = datasets.load(name)
     labels = data.labels or range(1, len(data.x) + 1)
-    return Points(data.x, data.y, data.names, labels, name, data.k, data.objective)
+    return NamedPoints(data.x, data.y, data.names, labels, name, data.k, data.objective)
 
 
 def _looks_numeric(sample: list[Any]) -> bool:
@@ -79,7 +77,9 @@ def _looks_numeric(sample: list[Any]) -> bool:
     return bool(present) and all(is_number(v) and not isinstance(v, bool) for v in present)
 
 
-def _choose(table: Table, numeric: list[str], x: str | None, y: str | None) -> tuple[str, str]:
+def _choose(
+    table: SourceTable, numeric: list[str], x: str | None, y: str | None
+) -> tuple[str, str]:
     """The columns asked for; where one or both are not, the only ones they can be."""
     first = None if x is None else _column(table, x)
     second = None if y is None else _column(table, y)
@@ -94,7 +94,7 @@ def _choose(table: Table, numeric: list[str], x: str | None, y: str | None) -> t
     return chosen
 
 
-def _column(table: Table, wanted: str) -> str:
+def _column(table: SourceTable, wanted: str) -> str:
     """A column by name, by number from 1, or the error that suggests the nearest name."""
     exact = [name for name in table.names if name == wanted]
     loose = [name for name in table.names if name.lower() == wanted.strip().lower()]
@@ -116,7 +116,7 @@ def _column(table: Table, wanted: str) -> str:
     raise BadInput(f"{table.source} has no column {wanted!r}; {hint}")
 
 
-def _label_column(table: Table, numeric: list[str]) -> str | None:
+def _label_column(table: SourceTable, numeric: list[str]) -> str | None:
     """The first text column whose values, as far as seen, name the rows."""
     for name in table.names:
         values = table.sample_of(name)

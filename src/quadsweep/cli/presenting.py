@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from quadsweep.cli.ending import BadInput, note, print_json, print_pairs
-from quadsweep.cli.points import Points
+from quadsweep.cli.points import NamedPoints
 
 
 def present(
-    answer: Any, points: Points, plot: str | None, as_json: bool, headline: str = ""
+    answer: Any, points: NamedPoints, plot: str | None, as_json: bool, headline: str = ""
 ) -> None:
     """Anything with lines, a dictionary and a picture; what was skipped on standard error."""
     skipped = np.flatnonzero(~(np.isfinite(points.x) & np.isfinite(points.y)))
@@ -29,7 +29,7 @@ def present(
         print_pairs([("data", described(points)), *first, *answer.lines()])
 
 
-def as_object(answer: Any, points: Points, skipped: Any = ()) -> dict[str, Any]:
+def as_object(answer: Any, points: NamedPoints, skipped: Any = ()) -> dict[str, Any]:
     """The answer as plain values, rows also by label."""
     content = {
         "source": points.source,
@@ -43,7 +43,7 @@ def as_object(answer: Any, points: Points, skipped: Any = ()) -> dict[str, Any]:
     return content
 
 
-def described(points: Points) -> str:
+def described(points: NamedPoints) -> str:
     """Which columns of what."""
     return f"{points.names[1]} against {points.names[0]}, {points.source}"
 

@@ -9,7 +9,7 @@ import typer
 from quadsweep.answers.result import Result
 from quadsweep.cli import options
 from quadsweep.cli.ending import code_of
-from quadsweep.cli.points import Points, read_points
+from quadsweep.cli.points import NamedPoints, read_points
 from quadsweep.cli.presenting import check_picture, present
 from quadsweep.solving.solve import solve
 
@@ -41,7 +41,7 @@ def solve_command(
 
 
 def solved(
-    points: Points,
+    points: NamedPoints,
     keep: str | None,
     drop: str | None,
     objective: str | None,

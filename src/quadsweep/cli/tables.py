@@ -25,7 +25,7 @@ _LARGE = 4_000_000  # bytes, from which on reading shows its progress
 
 
 @dataclass(frozen=True)
-class Table:
+class SourceTable:
     """Names, the first rows, and a way to read whole columns.
 
     ``read(["a", "b"])`` gives one list of raw values a name: text from text files, numbers or text
@@ -42,7 +42,7 @@ class Table:
         return [row[index] if index < len(row) else None for row in self.sample]
 
 
-def open_table(file: str) -> Table:
+def open_table(file: str) -> SourceTable:
     """The table in a file, or on standard input for ``-``."""
     if file == "-":
         return _from_bytes(sys.stdin.buffer.read(), "standard input")
@@ -76,7 +76,7 @@ def _no_such(file: str) -> str:
     return f"{file} does not exist{hint}"
 
 
-def _from_bytes(content: bytes, source: str) -> Table:
+def _from_bytes(content: bytes, source: str) -> SourceTable:
     if not content.strip():
         raise BadInput(f"{source} is empty")
     if content.startswith(b"PAR1"):
@@ -132,7 +132,7 @@ def _opened(path: Path) -> AbstractContextManager[BinaryIO]:
     )
 
 
-def _delimited(lines: Iterator[str], suffix: str, source: str) -> Table:
+def _delimited(lines: Iterator[str], suffix: str, source: str) -> SourceTable:
     start = list(itertools.islice(lines, _SAMPLE))
     delimiter = "\t" if suffix in (".tsv", ".tab") else _delimiter(start)
     rows = _rows(itertools.chain(start, lines), delimiter, source)
@@ -159,7 +159,7 @@ def _delimited(lines: Iterator[str], suffix: str, source: str) -> Table:
                 column.append(row[index] if index < len(row) else None)
         return columns
 
-    return Table(source, names, sample, read)
+    return SourceTable(source, names, sample, read)
 
 
 def _rows(lines: Iterator[str], delimiter: str, source: str) -> Iterator[list[str]]:
@@ -184,7 +184,7 @@ def _delimiter(lines: list[str]) -> str:
     return " " if all(len(line.split()) > 1 for line in some) else ","
 
 
-def _json(text: str, source: str) -> Table:
+def _json(text: str, source: str) -> SourceTable:
     try:
         if text.lstrip()[:1] == "[":
             records = json.loads(text)
@@ -203,10 +203,10 @@ def _json(text: str, source: str) -> Table:
         return [[record.get(name) for record in records] for name in wanted]
 
     sample = [[record.get(name) for name in names] for record in records[:_SAMPLE]]
-    return Table(source, names, sample, read)
+    return SourceTable(source, names, sample, read)
 
 
-def _parquet(file: Path | io.BytesIO) -> Table:
+def _parquet(file: Path | io.BytesIO) -> SourceTable:
     try:
         import pyarrow.parquet as parquet
     except ModuleNotFoundError:
@@ -226,7 +226,7 @@ def _parquet(file: Path | io.BytesIO) -> Table:
         return [_plain(table.column(name)) for name in wanted]
 
     sample = [list(row.values()) for row in head.to_pylist()]
-    return Table(source, names, sample, read)
+    return SourceTable(source, names, sample, read)
 
 
 def _plain(column: Any) -> list[Any]:

@@ -15,22 +15,20 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from quadsweep.answers.introduction import known
 from quadsweep.answers.result import Result
+from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.border import validation
 from quadsweep.choosing.shuffles import Clock
 from quadsweep.choosing.significance import Progress
 from quadsweep.comparators.estimates import COMPARATORS, Estimate, r2_of
 from quadsweep.progress import counting
-from quadsweep.solving.question import ask
+from quadsweep.solving.question import pose
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 CERTIFIED = "certified"
 SAME = 1e-9  # R2 as close to the optimum as this is the optimum
@@ -48,7 +46,7 @@ _COLUMNS = ("method", "R²", "optimal", "slope", "intercept", "correlation", "se
 
 
 @dataclass(frozen=True, eq=False)
-class Row:
+class MethodAnswer:
     """One method's answer; None where it has nothing to say.
 
     Attributes
@@ -91,7 +89,7 @@ class Comparison:
 
     Attributes
     ----------
-    rows : tuple of Row
+    rows : tuple of MethodAnswer
     result : Result
         The certified optimum.
     n, k : int
@@ -99,13 +97,13 @@ class Comparison:
         ``finished``, ``time_limit`` or ``interrupted``; rows not reached are left out.
     """
 
-    rows: tuple[Row, ...]
+    rows: tuple[MethodAnswer, ...]
     result: Result
     n: int
     k: int
     status: str
 
-    def __getitem__(self, method: str) -> Row:
+    def __getitem__(self, method: str) -> MethodAnswer:
         for row in self.rows:
             if row.method == method:
                 return row
@@ -226,7 +224,7 @@ def compare(
     """
     clock = Clock(validation.seconds(time_limit))
     names = _names(methods)
-    question = ask(
+    question = pose(
         x, y, k, drop, objective="r2", tol=tol, n_jobs=n_jobs, seed=seed, nan_policy=nan_policy
     )
     points, size = question.points, question.problem.k
@@ -251,7 +249,7 @@ def _names(methods: Any) -> list[str]:
 
 def _run(
     names: list[str],
-    rows: list[Row],
+    rows: list[MethodAnswer],
     x: Floats,
     y: Floats,
     k: int,
@@ -271,9 +269,9 @@ def _run(
     return "finished"
 
 
-def _certified_row(result: Result, rows: NDArray[np.int64]) -> Row:
+def _certified_row(result: Result, rows: Ints) -> MethodAnswer:
     a_sign = 1.0 if result.slope >= 0 else -1.0
-    return Row(
+    return MethodAnswer(
         CERTIFIED,
         result.value,
         result.success,
@@ -286,18 +284,18 @@ def _certified_row(result: Result, rows: NDArray[np.int64]) -> Row:
     )
 
 
-def _row(name: str, x: Floats, y: Floats, k: int, seed: int, best: float | None) -> Row:
+def _row(name: str, x: Floats, y: Floats, k: int, seed: int, best: float | None) -> MethodAnswer:
     try:
         if name in _LIBRARIES:
             importlib.import_module(_LIBRARIES[name])  # not a part of the method's time
         start = time.perf_counter()
         estimate = COMPARATORS[name](x, y, k, seed=seed)
     except ModuleNotFoundError as missing:
-        return Row(name, note=f"needs {missing.name}")
+        return MethodAnswer(name, note=f"needs {missing.name}")
     seconds = time.perf_counter() - start
     subset = kept_by(estimate, x, y, k)
     r2 = None if subset is None else r2_of(x, y, subset)
-    return Row(
+    return MethodAnswer(
         name,
         r2,
         None if r2 is None or best is None else bool(r2 >= best - SAME),

@@ -30,12 +30,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from quadsweep.arrays import Floats, Mask
 from quadsweep.objectives import OBJECTIVES, centred_sums
-
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 ANNEALING_STEPS = 10_000
 RANSAC_TRIALS = 100

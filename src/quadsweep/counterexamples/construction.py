@@ -17,10 +17,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
+from quadsweep.arrays import Floats, Mask
 
 ALTERNATING = {"L2": 4, "L3c": 4, "L3d": 4, "L3t": 4, "L4": 6, "L5": 6}
 _NEWTON_STEPS = 30
@@ -50,7 +48,7 @@ class Plan:
         return self.n - self.alternating
 
     @property
-    def inliers(self) -> Bools:
+    def inliers(self) -> Mask:
         half = self.alternating // 2
         place = np.arange(self.n)
         on_branch = (place < self.alternating) & (place % 2 == 0)
@@ -64,7 +62,7 @@ class Plan:
         return half <= self.k <= self.n - half
 
     @property
-    def free(self) -> Bools:
+    def free(self) -> Mask:
         """Numbers of a configuration that may change: not the shape that the lift prescribes."""
         moving = np.ones(self.alternating + 4 + 2 * self.others, dtype=bool)
         if self.lift == "L3c":

@@ -18,16 +18,13 @@ import time
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from quadsweep import _core, lifts, objectives
+from quadsweep.arrays import Floats, Mask
 from quadsweep.border import validation
 from quadsweep.counterexamples.construction import Plan, start
 from quadsweep.counterexamples.proof import Counterexample, prove
 from quadsweep.separability.hulls.exact import decide
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 SEARCHED = ("r2", "r", "cov", "dv")
 _SIZES = {"r2": (11, 8), "r": (9, 6), "cov": (8, 6), "dv": (8, 6)}
@@ -153,7 +150,7 @@ def _draw(
     return None
 
 
-def _doubtful(x: Floats, y: Floats, masks: Bools, lift: str) -> list[int]:
+def _doubtful(x: Floats, y: Floats, masks: Mask, lift: str) -> list[int]:
     """Instances that some steps of a perceptron do not separate; the exact decision gets these."""
     if len(x) == 0:
         return []
@@ -211,7 +208,7 @@ class _Merit:
             merit = ratio.min(axis=0)
         return np.where(np.isfinite(merit), merit, -1e9)
 
-    def wins(self, x: Floats, y: Floats) -> Bools:
+    def wins(self, x: Floats, y: Floats) -> Mask:
         """Which point sets have the inliers as their best subset, by a margin doubles can see."""
         score, _ = self._scores(x, y)
         with np.errstate(all="ignore"):
@@ -296,7 +293,7 @@ def _rounded(
     return None
 
 
-def _proved(plan: Plan, x: Floats, y: Floats, mask: Bools) -> Counterexample | None:
+def _proved(plan: Plan, x: Floats, y: Floats, mask: Mask) -> Counterexample | None:
     if decide(x, y, mask, plan.lift).separable:
         return None
     found = Counterexample(

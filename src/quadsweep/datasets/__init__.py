@@ -13,9 +13,8 @@ from dataclasses import dataclass, field
 from importlib import resources
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from quadsweep.arrays import Floats
 
 
 @dataclass(frozen=True, eq=False)

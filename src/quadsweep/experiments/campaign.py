@@ -15,7 +15,7 @@ from quadsweep.experiments import figures, table1, table2, timing
 from quadsweep.experiments.runner import Results, run
 from quadsweep.experiments.scale import Scale
 from quadsweep.experiments.store import Chunk, ChunkStore
-from quadsweep.experiments.tables import Table, write
+from quadsweep.experiments.tables import TextTable, write
 from quadsweep.experiments.workers import Workers, one_by_one
 
 
@@ -31,7 +31,7 @@ class Experiment:
 
     label: str
     chunks: Callable[[Scale], list[Chunk]]
-    tables: Callable[[Results, Scale], list[Table]]
+    tables: Callable[[Results, Scale], list[TextTable]]
     alone: bool = False
     draw: Callable[[Results, Scale, Path], object] | None = None
 

@@ -18,7 +18,7 @@ import numpy as np
 from quadsweep.counterexamples import Counterexample, search, verify
 from quadsweep.experiments.runner import Results, run
 from quadsweep.experiments.store import Chunk, ChunkStore, Columns
-from quadsweep.experiments.tables import Table, write
+from quadsweep.experiments.tables import TextTable, write
 from quadsweep.experiments.workers import local
 from quadsweep.objectives import OBJECTIVES
 
@@ -74,7 +74,7 @@ def examples(results: Results) -> dict[tuple[str, str, int], Counterexample]:
     return found
 
 
-def table(found: dict[tuple[str, str, int], Counterexample], attempts: int) -> Table:
+def table(found: dict[tuple[str, str, int], Counterexample], attempts: int) -> TextTable:
     rows = []
     for objective, lift in PAIRS:
         sizes = [found[objective, lift, k].n for k in KEPT if (objective, lift, k) in found]
@@ -83,7 +83,7 @@ def table(found: dict[tuple[str, str, int], Counterexample], attempts: int) -> T
         ]
         smallest = str(min(sizes)) if sizes else "-"
         rows.append([OBJECTIVES[objective].title, lift, *cells, smallest])
-    return Table(
+    return TextTable(
         "Least n by objective, lift and k",
         ["Objective", "Lift", *(f"k = {k}" for k in KEPT), "least n"],
         rows,

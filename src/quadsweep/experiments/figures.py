@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from quadsweep.answers.result import Result
+from quadsweep.arrays import Floats
 from quadsweep.experiments import randomness
 from quadsweep.experiments.scale import half
 from quadsweep.objectives import OBJECTIVES
@@ -131,7 +131,7 @@ def _kind(result: Result) -> str:
     return "not separable" if result.conic is None else result.conic.kind
 
 
-def _scatter(ax: Axes, result: Result, height: NDArray[np.float64]) -> None:
+def _scatter(ax: Axes, result: Result, height: Floats) -> None:
     for rows, label, colour, marker in (
         (result.inliers, "inliers", INLIER, "o"),
         (result.outliers, "outliers", OUTLIER, "X"),

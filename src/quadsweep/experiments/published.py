@@ -12,18 +12,15 @@ from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from quadsweep import lifts
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from quadsweep.arrays import Floats, Ints, Mask
 
 DIMENSION = 5
 PART_SIZES = (1, 2, 3)
 
 
-def published_sweep(x: Floats, y: Floats, k: int) -> NDArray[np.bool_]:
+def published_sweep(x: Floats, y: Floats, k: int) -> Mask:
     """The subset that the published algorithm returns, as a mask; empty if it has no candidate.
 
     Examples

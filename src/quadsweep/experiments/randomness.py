@@ -17,9 +17,8 @@ from __future__ import annotations
 import random
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from quadsweep.arrays import Floats
 
 PRIMARY_SEED = 123
 SEED_BITS = 128

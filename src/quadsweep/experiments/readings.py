@@ -14,11 +14,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from quadsweep.arrays import Floats, Mask
 from quadsweep.comparators.estimates import Estimate, r2_of, ransac, theil_sen
 
-Floats = NDArray[np.float64]
 Fit = Callable[[Floats, Floats, int, int], Estimate]
 
 
@@ -64,7 +63,7 @@ def _consensus(x: Floats, y: Floats, k: int, line: Estimate) -> float:
     return line_r2(x[line.subset], y[line.subset], line)
 
 
-def _nearest(x: Floats, y: Floats, k: int, line: Estimate) -> NDArray[np.bool_]:
+def _nearest(x: Floats, y: Floats, k: int, line: Estimate) -> Mask:
     assert line.slope is not None
     assert line.intercept is not None
     distance = np.abs(y - line.slope * x - line.intercept)

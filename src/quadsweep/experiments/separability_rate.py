@@ -27,12 +27,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from quadsweep import lifts
+from quadsweep.arrays import Floats, Mask
 from quadsweep.experiments.runner import Results, run
 from quadsweep.experiments.store import Chunk, ChunkStore, Columns
-from quadsweep.experiments.tables import Table, write
+from quadsweep.experiments.tables import TextTable, write
 from quadsweep.experiments.workers import local
 from quadsweep.objectives import OBJECTIVES
 from quadsweep.separability.hulls.exact import decide
@@ -43,8 +43,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 NAME = "separability-rate"
 SIZES = range(8, 17)
@@ -117,7 +115,7 @@ def rate_work(family: str, n: int, k: int, count: int) -> Columns:
     }
 
 
-def gradient_separates(x: Floats, y: Floats, masks: Bools, objective: str) -> Bools:
+def gradient_separates(x: Floats, y: Floats, masks: Mask, objective: str) -> Mask:
     """Which best subsets have all their gains strictly above all others', for T instances."""
     k = masks.sum(axis=1, keepdims=True)
     u = x - np.where(masks, x, 0.0).sum(axis=1, keepdims=True) / k
@@ -140,7 +138,7 @@ def gradient_separates(x: Floats, y: Floats, masks: Bools, objective: str) -> Bo
     return np.asarray(lowest - highest > STRICT * size)
 
 
-def separable(x: Floats, y: Floats, masks: Bools, lift: str, together: float) -> Bools:
+def separable(x: Floats, y: Floats, masks: Mask, lift: str, together: float) -> Mask:
     """Which subsets a lift separates: by the quadratic program, exactly where that is too thin.
 
     A squared distance up to ``together``, for lifted points of size 1, is taken for none.
@@ -182,7 +180,7 @@ def totals(
     return sums
 
 
-def tables(results: Results, work: list[Chunk]) -> list[Table]:
+def tables(results: Results, work: list[Chunk]) -> list[TextTable]:
     everything = totals(results, work)
     rows = [
         [OBJECTIVES[objective].title, test, f"{tested:,}", f"{failed:,}", _rate(failed, tested)]
@@ -196,7 +194,7 @@ def tables(results: Results, work: list[Chunk]) -> list[Table]:
     ]
     instances = sum(chunk.trials for chunk in work)
     return [
-        Table(
+        TextTable(
             f"By objective and test ({instances:,} instances)",
             ["Objective", "Test", "Tested", "Failed", "Rate"],
             rows,
@@ -212,7 +210,7 @@ def tables(results: Results, work: list[Chunk]) -> list[Table]:
                 f"![Rates against the share of points kept]({NAME}.png)",
             ],
         ),
-        Table(
+        TextTable(
             "The gradient test by kind of data",
             ["Data", *(OBJECTIVES[objective].title for objective in TRIED)],
             by_family,

@@ -17,20 +17,19 @@ from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from quadsweep.arrays import Floats, Mask
 from quadsweep.experiments import randomness
 from quadsweep.experiments.runner import Results
 from quadsweep.experiments.scale import Scale
 from quadsweep.experiments.store import Chunk, Columns
-from quadsweep.experiments.tables import Table
+from quadsweep.experiments.tables import TextTable
 from quadsweep.objectives import OBJECTIVES
 from quadsweep.separability.hulls.distance import TOLERANCE
 from quadsweep.separability.separate import hull_distance, separate
 from quadsweep.solving.many import solve_many
 
-Floats = NDArray[np.float64]
-Masks = NDArray[np.bool_]
+Masks = Mask
 
 N_POINTS, KEPT = 20, 10
 CHUNK = 20  # trials, for a few seconds each
@@ -144,7 +143,7 @@ def chunks(scale: Scale) -> list[Chunk]:
     ]
 
 
-def tables(results: Results, scale: Scale) -> list[Table]:
+def tables(results: Results, scale: Scale) -> list[TextTable]:
     title = (
         f"Table 1: separability of the best {KEPT} of {N_POINTS} points by objective and lift "
         f"(N = {scale.separability:,})"
@@ -160,8 +159,8 @@ def tables(results: Results, scale: Scale) -> list[Table]:
         for lift in PAPER_LIFTS
     ]
     return [
-        Table(title, COLUMNS, rows, NOTES),
-        Table("Table 1 with moments about zero", COLUMNS, uncentred, UNCENTRED_NOTES),
+        TextTable(title, COLUMNS, rows, NOTES),
+        TextTable("Table 1 with moments about zero", COLUMNS, uncentred, UNCENTRED_NOTES),
     ]
 
 

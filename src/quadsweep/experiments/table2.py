@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from quadsweep.arrays import Floats, Mask
 from quadsweep.comparators.estimates import ANNEALING_STEPS, COMPARATORS, r2_of
 from quadsweep.experiments import randomness
 from quadsweep.experiments.published import published_sweep
@@ -21,11 +21,9 @@ from quadsweep.experiments.readings import FITS, SETS, applies, column, readings
 from quadsweep.experiments.runner import Results
 from quadsweep.experiments.scale import Scale, half
 from quadsweep.experiments.store import Chunk, Columns
-from quadsweep.experiments.tables import Table
+from quadsweep.experiments.tables import TextTable
 from quadsweep.separability.lifted_sweep import naive_sweep
 from quadsweep.solving.many import solve_many
-
-Floats = NDArray[np.float64]
 
 TOLERANCE = 1e-9
 
@@ -48,7 +46,7 @@ PAPER: dict[tuple[str, int], tuple[float | None, float]] = {
 
 
 @dataclass(frozen=True)
-class Row:
+class TableMethod:
     """A method of the table: its title, the chunks it is in, its column there."""
 
     key: str
@@ -61,21 +59,23 @@ class Row:
 ALL_POINTS = "R2 of the line on all n points"
 
 ROWS = (
-    Row("sweep", "Quadratic sweep", "sweep", "sweep"),
-    Row("anneal_published", "Simulated annealing, 1e5 to 1", "methods", "anneal_published"),
-    Row("lts", "LTS, all subsets", "methods", "lts"),
-    Row("ransac", "RANSAC", "methods", column("RANSAC, min_samples=k", ALL_POINTS), False),
-    Row("theil_sen", "Theil-Sen", "methods", column("Theil-Sen", ALL_POINTS), False),
+    TableMethod("sweep", "Quadratic sweep", "sweep", "sweep"),
+    TableMethod("anneal_published", "Simulated annealing, 1e5 to 1", "methods", "anneal_published"),
+    TableMethod("lts", "LTS, all subsets", "methods", "lts"),
+    TableMethod("ransac", "RANSAC", "methods", column("RANSAC, min_samples=k", ALL_POINTS), False),
+    TableMethod("theil_sen", "Theil-Sen", "methods", column("Theil-Sen", ALL_POINTS), False),
 )
 
 EXTRA_ROWS = (
-    Row("published", "Sweep as published: one direction, 1 to 3 of P", "published", "sweep"),
-    Row("one_direction", "Sweep in one direction, 0 to 5 of P", "one_direction", "sweep"),
-    Row("certified", "Certified engine", "methods", "certified"),
-    Row("concentrate", "Concentration steps", "methods", "concentrate"),
-    Row("anneal_fair", "Simulated annealing, 1 to 1e-4", "methods", "anneal_fair"),
-    Row("lts_certified", "LTS, certified engine", "methods", "lts_certified"),
-    Row("mcd", "MCD", "methods", "mcd"),
+    TableMethod(
+        "published", "Sweep as published: one direction, 1 to 3 of P", "published", "sweep"
+    ),
+    TableMethod("one_direction", "Sweep in one direction, 0 to 5 of P", "one_direction", "sweep"),
+    TableMethod("certified", "Certified engine", "methods", "certified"),
+    TableMethod("concentrate", "Concentration steps", "methods", "concentrate"),
+    TableMethod("anneal_fair", "Simulated annealing, 1 to 1e-4", "methods", "anneal_fair"),
+    TableMethod("lts_certified", "LTS, certified engine", "methods", "lts_certified"),
+    TableMethod("mcd", "MCD", "methods", "mcd"),
 )
 
 
@@ -126,7 +126,7 @@ def _values(x: Floats, y: Floats, **how: Any) -> Floats:
     return _r2(x, y, solve_many(x, y, k=half(x.shape[1]), n_jobs=1, **how).masks)
 
 
-def _r2(x: Floats, y: Floats, masks: NDArray[np.bool_]) -> Floats:
+def _r2(x: Floats, y: Floats, masks: Mask) -> Floats:
     """R2 of one subset in each row."""
     k = masks.sum(axis=1, keepdims=True)
     u = np.where(masks, x - (x * masks).sum(axis=1, keepdims=True) / k, 0.0)
@@ -168,7 +168,7 @@ def _split(part: str, work: Any, n: int, trials: int, size: int) -> Iterator[Chu
         )
 
 
-def tables(results: Results, scale: Scale) -> list[Table]:
+def tables(results: Results, scale: Scale) -> list[TextTable]:
     title = "Table 2: success rate and R2 ratio by method and n"
     walk = _random_walk_note(tuple(scale.sweep))
     return [
@@ -185,8 +185,8 @@ def gather(results: Results, part: str, n: int, name: str) -> Floats:
 
 
 def _methods_table(
-    title: str, rows: Sequence[Row], notes: Sequence[str], results: Results, scale: Scale
-) -> Table:
+    title: str, rows: Sequence[TableMethod], notes: Sequence[str], results: Results, scale: Scale
+) -> TextTable:
     lines, notes = [], list(notes)
     for row in rows:
         for n in scale.sweep:
@@ -194,7 +194,7 @@ def _methods_table(
             found = gather(results, row.part, n, row.column)
             lines.append(_line(row, n, best, found))
             notes += _misses(row, n, best, found)
-    return Table(title, COLUMNS, lines, notes)
+    return TextTable(title, COLUMNS, lines, notes)
 
 
 COLUMNS = ("Method", "n", "N", "Success rate", "paper", "R2 ratio", "paper", "Misses")
@@ -221,7 +221,7 @@ def _random_walk_note(sizes: Sequence[int]) -> str:
     )
 
 
-def _line(row: Row, n: int, best: Floats, found: Floats) -> list[str]:
+def _line(row: TableMethod, n: int, best: Floats, found: Floats) -> list[str]:
     success, ratio = PAPER.get((row.key, n), (None, None))
     misses = int(_missed(best, found).sum())
     digits = 4 if row.key == "theil_sen" else 3
@@ -237,7 +237,7 @@ def _line(row: Row, n: int, best: Floats, found: Floats) -> list[str]:
     ]
 
 
-def _missed(best: Floats, found: Floats) -> NDArray[np.bool_]:
+def _missed(best: Floats, found: Floats) -> Mask:
     return ~(found >= best - TOLERANCE)
 
 
@@ -262,7 +262,7 @@ def _error(values: Floats) -> float:
     return float(values.std(ddof=1) / math.sqrt(len(values))) if len(values) > 1 else 0.0
 
 
-def _misses(row: Row, n: int, best: Floats, found: Floats, most: int = 20) -> list[str]:
+def _misses(row: TableMethod, n: int, best: Floats, found: Floats, most: int = 20) -> list[str]:
     """Trials that methods which are nearly always right get wrong, so that they can be replayed."""
     if row.part == "methods" and row.key != "certified":
         return []
@@ -274,7 +274,7 @@ def _misses(row: Row, n: int, best: Floats, found: Floats, most: int = 20) -> li
     return [f"{row.title}, n = {n}: missed the best subset of trials {shown}{more}."]
 
 
-def _readings_table(results: Results, scale: Scale) -> Table:
+def _readings_table(results: Results, scale: Scale) -> TextTable:
     sizes = tuple(scale.sweep)
     lines: list[list[str]] = []
     for fit in FITS:
@@ -285,7 +285,7 @@ def _readings_table(results: Results, scale: Scale) -> Table:
     header = ["Fit", "R2 of what", "Averaged"]
     for n in sizes:
         header += [f"n = {n}", "paper"]
-    return Table("Readings of the R2 ratio of a line", [*header, "Farthest"], lines, [FARTHEST])
+    return TextTable("Readings of the R2 ratio of a line", [*header, "Farthest"], lines, [FARTHEST])
 
 
 FARTHEST = (

@@ -10,12 +10,12 @@ from pathlib import Path
 
 
 @dataclass(frozen=True)
-class Table:
+class TextTable:
     """Rows under a title, with notes below.
 
     Examples
     --------
-    >>> print(Table("Squares", ["n", "square"], [["2", "4"]], ["n is whole."]).markdown())
+    >>> print(TextTable("Squares", ["n", "square"], [["2", "4"]], ["n is whole."]).markdown())
     ## Squares
     <BLANKLINE>
     | n | square |
@@ -55,7 +55,7 @@ class Table:
         return text.getvalue()
 
 
-def write(tables: Sequence[Table], directory: Path, name: str, title: str) -> str:
+def write(tables: Sequence[TextTable], directory: Path, name: str, title: str) -> str:
     """``name.md`` with all tables and one CSV each; the Markdown is returned."""
     directory.mkdir(parents=True, exist_ok=True)
     text = "\n".join([f"# {title}\n", *(table.markdown() for table in tables)])

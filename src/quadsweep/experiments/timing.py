@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from quadsweep.arrays import Floats, Ints
 from quadsweep.experiments import randomness
 from quadsweep.experiments.runner import Results
 from quadsweep.experiments.scale import Scale, half
 from quadsweep.experiments.store import Chunk, Columns
-from quadsweep.experiments.tables import Table
+from quadsweep.experiments.tables import TextTable
 from quadsweep.methods import METHODS as RUN
 from quadsweep.methods import Problem
 from quadsweep.objectives import OBJECTIVES
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Floats = NDArray[np.float64]
 
 METHODS = ("naive", "sweep", "exhaustive", "certified")
 TITLES = {
@@ -92,17 +91,17 @@ def chunks(scale: Scale) -> list[Chunk]:
     return small + large
 
 
-def tables(results: Results, scale: Scale) -> list[Table]:
+def tables(results: Results, scale: Scale) -> list[TextTable]:
     return [_small_table(results, scale), _large_table(results, scale)]
 
 
-def _small_table(results: Results, scale: Scale) -> Table:
+def _small_table(results: Results, scale: Scale) -> TextTable:
     rows = []
     for n in scale.timing_sizes:
         columns = results[f"small-n{n:07d}"]
         cells = [_spread(columns[f"{name} seconds"]) for name in METHODS]
         rows.append([str(n), *cells, f"{PAPER[n]:,.1f}" if n in PAPER else "-"])
-    return Table(
+    return TextTable(
         f"Milliseconds for one data set, mean ± standard deviation (median), N = {scale.timing}",
         ["n", *(TITLES[name] for name in METHODS), "paper, naive in Julia"],
         rows,
@@ -110,12 +109,12 @@ def _small_table(results: Results, scale: Scale) -> Table:
     )
 
 
-def _large_table(results: Results, scale: Scale) -> Table:
+def _large_table(results: Results, scale: Scale) -> TextTable:
     rows = [
         [f"{n:,}", str(count), _spread(results[f"large-n{n:07d}"]["certified seconds"])]
         for n, count in scale.large.items()
     ]
-    return Table(
+    return TextTable(
         "Certified engine: milliseconds for one data set",
         ["n", "N", "mean ± sd (median)"],
         rows,
@@ -194,7 +193,7 @@ def _draw_large(ax: Axes, results: Results, scale: Scale) -> None:
     _tidy(ax)
 
 
-def _draw_times(ax: Axes, name: str, sizes: NDArray[np.int64], times: list[Floats]) -> None:
+def _draw_times(ax: Axes, name: str, sizes: Ints, times: list[Floats]) -> None:
     """Mean as a line, the middle four fifths of the trials as a band."""
     means = np.array([t.mean() for t in times])
     low, high = np.array([np.quantile(t, [0.1, 0.9]) for t in times]).T

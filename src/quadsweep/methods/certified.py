@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from quadsweep import _core
+from quadsweep.arrays import Ints
 from quadsweep.methods.problem import Outcome, Problem, compiled
 from quadsweep.methods.univariate import univariate
 
@@ -28,7 +28,7 @@ def certified(problem: Problem) -> Outcome:
 
 
 @dataclass(frozen=True)
-class Search(Outcome):
+class SearchOutcome(Outcome):
     """An outcome of :func:`search`, with what it took.
 
     Attributes
@@ -49,11 +49,11 @@ def search(
     *,
     at_most: bool = False,
     above: float | None = None,
-    starts: Sequence[NDArray[np.int64]] = (),
+    starts: Sequence[Ints] = (),
     starting_lines: int = 0,
     enumerate_up_to: int = 200,
     cells: bool = True,
-) -> Search:
+) -> SearchOutcome:
     """The engine's other forms, for the layers above.
 
     Parameters
@@ -99,4 +99,4 @@ def search(
         enumerate_up_to,
         cells,
     )
-    return Search(*found, looked_at, decided)
+    return SearchOutcome(*found, looked_at, decided)

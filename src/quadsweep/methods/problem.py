@@ -6,13 +6,10 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from quadsweep import _core
+from quadsweep.arrays import Floats, Ints
 from quadsweep.objectives import Objective
 
-Floats = NDArray[np.float64]
 Callback = Callable[[float, float, int, float], object]
 
 
@@ -43,7 +40,7 @@ class Problem:
 class Outcome:
     """A method's answer: positions of the kept points (empty if no subset has a value)."""
 
-    inliers: NDArray[np.int64]
+    inliers: Ints
     value: float
     bound: float
     status: str

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
+from quadsweep.arrays import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
 
-# Told apart by people with any kind of colour vision; shapes differ as well.
+# SelfDescribing apart by people with any kind of colour vision; shapes differ as well.
 INLIER = "#0072b2"
 OUTLIER = "#d55e00"
 REGION = "#cfe3f3"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from quadsweep.arrays import Floats
 from quadsweep.plotting.canvas import INLIER, LINE, OUTLIER, axes_or_new, tidy
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def _lines(ax: Axes, table: Comparison) -> None:
         )  # fmt: skip
 
 
-def _limits(values: NDArray[np.float64]) -> tuple[float, float]:
+def _limits(values: Floats) -> tuple[float, float]:
     low, high = float(np.nanmin(values)), float(np.nanmax(values))
     margin = 0.07 * (high - low) or 0.5
     return low - margin, high + margin

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from quadsweep.arrays import Floats, Ints
 from quadsweep.objectives import get
 from quadsweep.plotting.canvas import INLIER, LINE, OUTLIER, PALE, axes_or_new, tidy
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from quadsweep.choosing.path import Path
     from quadsweep.choosing.path_significance import PathSignificance
 
-Ints = NDArray[np.int64]
 
 _NOISE = "#e4e4e4"
 _MARKS = {"gain": "^", "elbow": "s", "significance": "D"}
@@ -63,7 +62,7 @@ def plot_path_significance(noise: PathSignificance, ax: Axes | None = None) -> A
     return ax
 
 
-def _curve(ax: Axes, drop: Ints, value: NDArray[np.float64]) -> None:
+def _curve(ax: Axes, drop: Ints, value: Floats) -> None:
     few = len(drop) <= 60
     ax.plot(
         drop, value, color=INLIER, linewidth=1.8, marker="o" if few else None, markersize=3.5,

@@ -6,8 +6,8 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from quadsweep.arrays import Floats
 from quadsweep.objectives import centred_sums
 from quadsweep.plotting.canvas import INLIER, LINE, OUTLIER, PALE, axes_or_new, frame, tidy
 from quadsweep.plotting.conic import plot_conic
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from quadsweep.answers.result import Result
 
-Floats = NDArray[np.float64]
 
 _MOST_LABELS = 15
 _MANY = 5_000

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from quadsweep.arrays import Floats
 from quadsweep.plotting.canvas import INLIER, OUTLIER, axes_or_new, tidy
 from quadsweep.plotting.conic import plot_conic
 
@@ -80,7 +80,7 @@ def _carriers(ax: Axes, separation: Separation, inside: bool, marker: str, color
         )  # fmt: skip
 
 
-def _limits(ax: Axes, x: NDArray[np.float64], y: NDArray[np.float64], share: float) -> None:
+def _limits(ax: Axes, x: Floats, y: Floats, share: float) -> None:
     for values, set_limits in ((x, ax.set_xlim), (y, ax.set_ylim)):
         low, high = float(values.min()), float(values.max())
         margin = share * (high - low) or 0.5 * max(abs(low), 1.0)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from quadsweep.arrays import Floats
 from quadsweep.objectives import get
 from quadsweep.plotting.canvas import INLIER, LINE, OUTLIER, PALE, REGION, axes_or_new, tidy
 
@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from quadsweep.choosing.significance import Significance
-
-Floats = NDArray[np.float64]
 
 
 def plot_significance(answer: Significance, ax: Axes | None = None) -> Axes:

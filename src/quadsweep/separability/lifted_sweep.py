@@ -15,18 +15,16 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from quadsweep import _core, lifts, objectives
 from quadsweep.answers.result import Result
+from quadsweep.arrays import Floats, Ints
 from quadsweep.border import validation
 from quadsweep.lifts import Lift
 from quadsweep.methods import Outcome, Problem
 from quadsweep.objectives import Objective
 from quadsweep.solving.solve import make_result
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Score = Callable[[Floats, Floats], float]
 
 ORDERS = ("both", "ascending", "descending")

@@ -13,11 +13,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from quadsweep import lifts, objectives
 from quadsweep.answers.conic import Conic
-from quadsweep.answers.introduction import Told
+from quadsweep.answers.introduction import SelfDescribing
+from quadsweep.arrays import Floats, Mask
 from quadsweep.border import validation
 from quadsweep.separability.hulls.distance import TOLERANCE, HullDistances, hull_distance
 from quadsweep.separability.hulls.exact import Decision, Plane, decide
@@ -27,14 +27,12 @@ if TYPE_CHECKING:
 
 __all__ = ["HullDistances", "Separation", "hull_distance", "separate"]
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 _UNKNOWN = "Undecided: time ran out before a certificate was found."
 
 
 @dataclass(frozen=True, eq=False)
-class Separation(Told):
+class Separation(SelfDescribing):
     """Whether a lift separates inliers from outliers, and the proof.
 
     Attributes
@@ -75,7 +73,7 @@ class Separation(Told):
     plane: Plane | None
     lift: str
     message: str
-    mask: Bools = field(repr=False)
+    mask: Mask = field(repr=False)
     x: Floats = field(repr=False)
     y: Floats = field(repr=False)
 
@@ -192,7 +190,7 @@ def separate(
     )
 
 
-def _mask(inliers: Any, n: int) -> Bools:
+def _mask(inliers: Any, n: int) -> Mask:
     given = np.asarray(inliers)
     if given.ndim != 1 or (given.size and given.dtype.kind not in "biu"):
         raise TypeError(
@@ -221,7 +219,7 @@ def _mask(inliers: Any, n: int) -> Bools:
 
 
 def _distance(
-    x: Floats, y: Floats, mask: Bools, lift: str, needed: bool
+    x: Floats, y: Floats, mask: Mask, lift: str, needed: bool
 ) -> tuple[float, float, Floats]:
     """Primal and dual value and weights of the quadratic program; NaN where piqp is missing."""
     try:
@@ -234,7 +232,7 @@ def _distance(
 
 
 def _numerical(
-    x: Floats, y: Floats, mask: Bools, lift: str, primal: float, dual: float, shares: Floats
+    x: Floats, y: Floats, mask: Mask, lift: str, primal: float, dual: float, shares: Floats
 ) -> Separation:
     """The paper's answer."""
     apart = primal > TOLERANCE

@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quadsweep import _core, objectives
+from quadsweep.arrays import Floats, Mask
 from quadsweep.border import validation
 from quadsweep.methods.choice import choose
 from quadsweep.objectives import Objective
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +37,7 @@ class BatchResult:
 
     values: Floats
     bounds: Floats
-    masks: NDArray[np.bool_]
+    masks: Mask
     status: NDArray[np.str_]
     nodes: NDArray[np.uint64]
     objective: str

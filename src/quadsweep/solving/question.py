@@ -40,7 +40,7 @@ class Question:
         return self.result(outcome, problem.k, method, time.perf_counter() - start)
 
 
-def ask(
+def pose(
     x: Any,
     y: Any,
     k: Any,
@@ -52,7 +52,7 @@ def ask(
     seed: Any,
     nan_policy: str,
 ) -> Question:
-    """Check everything that :func:`quadsweep.solve` checks."""
+    """The question, with everything checked that :func:`quadsweep.solve` checks."""
     goal = objectives.get(objective)
     given = frames.unpack(x, y)
     points = validation.sample(given.x, given.y, goal, nan_policy)

@@ -14,12 +14,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from quadsweep import lifts
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
+from quadsweep.arrays import Floats, Mask
 
 TOLERANCE = 1e-10  # the paper's: a squared distance above it counts as separation
 _PRECISION = 1e-13  # of residuals and gap, where the lifted points have size 1
@@ -34,7 +32,7 @@ class HullDistances(NamedTuple):
     weights: Floats
 
     @property
-    def separable(self) -> Bools:
+    def separable(self) -> Mask:
         """The paper's verdict: a primal value above 1e-10."""
         return np.asarray(self.primal > TOLERANCE)
 
@@ -105,7 +103,7 @@ class HullProgram:
         settings.max_iter = 100
         self._ready = False
 
-    def solve(self, lifted: Floats, masks: Bools) -> HullDistances:
+    def solve(self, lifted: Floats, masks: Mask) -> HullDistances:
         """Distances for lifted points (T, n, d) and masks (T, n); NaN where a lift overflows."""
         # Shifting and scaling all lifted points alike scales the distance, and spares the solver.
         with np.errstate(over="ignore", invalid="ignore"):
@@ -139,7 +137,7 @@ class HullProgram:
 
 
 def _bounds(
-    centred: Floats, masks: Bools, normals: Floats, multipliers: Floats, size: Floats
+    centred: Floats, masks: Mask, normals: Floats, multipliers: Floats, size: Floats
 ) -> HullDistances:
     """Both values from feasible points, in the units of the data."""
     with np.errstate(over="ignore", invalid="ignore"):

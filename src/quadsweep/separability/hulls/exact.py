@@ -17,13 +17,11 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from quadsweep.arrays import Floats, Mask
 from quadsweep.lifts import COORDINATES
 from quadsweep.separability.hulls.nearest import OutOfTime, nearest_to_origin
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 Plane = tuple[Fraction, Fraction, Fraction, Fraction, Fraction, Fraction]
 
 _ROUNDINGS = (2**8, 2**16, 2**32, 2**52)  # from a plane that can be read to all the double holds
@@ -50,7 +48,7 @@ class Decision:
     weights: dict[int, Fraction] = field(default_factory=dict)
 
 
-def decide(x: Floats, y: Floats, mask: Bools, lift: str, seconds: float = math.inf) -> Decision:
+def decide(x: Floats, y: Floats, mask: Mask, lift: str, seconds: float = math.inf) -> Decision:
     """Whether the hulls of the lifted inliers and outliers are disjoint.
 
     Examples
@@ -81,7 +79,7 @@ def decide(x: Floats, y: Floats, mask: Bools, lift: str, seconds: float = math.i
     return _confirmed(x, y, mask, lift, Decision(False, None, halves))
 
 
-def _confirmed(x: Floats, y: Floats, mask: Bools, lift: str, decision: Decision) -> Decision:
+def _confirmed(x: Floats, y: Floats, mask: Mask, lift: str, decision: Decision) -> Decision:
     """The decision, if its certificate holds in the coordinates as given."""
     if decision.separable:
         assert decision.plane is not None
@@ -93,7 +91,7 @@ def _confirmed(x: Floats, y: Floats, mask: Bools, lift: str, decision: Decision)
     return decision
 
 
-def plane_separates(x: Floats, y: Floats, mask: Bools, plane: Sequence[Fraction]) -> bool:
+def plane_separates(x: Floats, y: Floats, mask: Mask, plane: Sequence[Fraction]) -> bool:
     """True if the rational conic has the inliers on its positive side, the others on its negative.
 
     >>> plane_separates(np.array([0.0, 2.0]), np.zeros(2), np.array([True, False]),
@@ -109,7 +107,7 @@ def plane_separates(x: Floats, y: Floats, mask: Bools, plane: Sequence[Fraction]
 
 
 def weights_coincide(
-    x: Floats, y: Floats, mask: Bools, lift: str, weights: dict[int, Fraction]
+    x: Floats, y: Floats, mask: Mask, lift: str, weights: dict[int, Fraction]
 ) -> bool:
     """True if the weights are positive, sum to one on either side and give one lifted mean."""
     if not weights or any(w <= 0 for w in weights.values()):
@@ -138,7 +136,7 @@ def lifted_exactly(x: Fraction, y: Fraction, lift: str) -> list[Fraction]:
     ]
 
 
-def _twins(x: Floats, y: Floats, mask: Bools, lift: str) -> tuple[int, int] | None:
+def _twins(x: Floats, y: Floats, mask: Mask, lift: str) -> tuple[int, int] | None:
     """An inlier and an outlier with the same lift, if there are any."""
     seen: dict[tuple[float, float], int] = {}
     keys = [(float(u), 0.0 if lift == "L2" else float(w)) for u, w in zip(x, y, strict=True)]
@@ -166,7 +164,7 @@ def _whole_columns(
 class _Frame:
     """The lifted points as integer rows g_i, about one of the points, columns alike in size."""
 
-    def __init__(self, x: Floats, y: Floats, mask: Bools, lift: str) -> None:
+    def __init__(self, x: Floats, y: Floats, mask: Mask, lift: str) -> None:
         self._origin = float(np.sort(x)[len(x) // 2]), float(np.sort(y)[len(y) // 2])
         (xs, ys), self._unit = _whole_columns(x, y, self._origin)
         self._lift = lift

@@ -12,14 +12,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from quadsweep.arrays import Ints
 from quadsweep.auditing.decisions import UNKNOWN, Answer, Asker, Impatient
-from quadsweep.auditing.exact import Points
+from quadsweep.auditing.exact import ExactPoints
 from quadsweep.auditing.sides import Side, Strong, Tilt
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 STEP = 1e-6  # of a correlation, or of a slope in units of sd(y)/sd(x) of all rows
 _WIDENINGS = 12
@@ -39,7 +36,7 @@ class Climber:
 
     def __init__(
         self,
-        points: Points,
+        points: ExactPoints,
         value: Callable[[Ints], float],
         better: Callable[[int, float], Answer],
         side: Callable[[float], Side],
@@ -118,7 +115,7 @@ def largest_r(asker: Asker, turned: Asker, sign: int) -> Climber:
     )
 
 
-def least_r2_on_the_way(points: Points, *ends: Ints) -> float:
+def least_r2_on_the_way(points: ExactPoints, *ends: Ints) -> float:
     """The smallest R2 met when removing the rows of each end one by one."""
     least = math.inf
     for kept in ends:
