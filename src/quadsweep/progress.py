@@ -11,13 +11,33 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, TextIO
+from dataclasses import dataclass
+from typing import Any, Protocol, TextIO
 
-from quadsweep.objectives import Objective
+SearchProgress = bool | Callable[[float, float, int, float], object]
+Tick = Callable[[int, int, float], object]
+CountProgress = bool | Tick
 
 _QUIET = 0.5  # seconds before anything appears
 _REWRITE = 0.1  # seconds between rewrites on a terminal
 _LINES = 10.0  # seconds between lines elsewhere
+
+
+class Quantity(Protocol):
+    """What a search is about: what it is called, and whether more (+1) or less (-1) is better."""
+
+    @property
+    def title(self) -> str: ...
+    @property
+    def sense(self) -> int: ...
+
+
+@dataclass(frozen=True)
+class Removals:
+    """The quantity an audit is about."""
+
+    title: str = "rows removed"
+    sense: int = -1
 
 
 class StatusLine:
@@ -66,7 +86,7 @@ class Display(StatusLine):
     R² 0.5, bound 0.75, gap 0.25, 500 nodes/s, 2 s
     """
 
-    def __init__(self, objective: Objective, stream: TextIO | None = None) -> None:
+    def __init__(self, objective: Quantity, stream: TextIO | None = None) -> None:
         super().__init__(stream)
         self._objective = objective
 
@@ -99,7 +119,7 @@ class Count(StatusLine):
 
 @contextmanager
 def watching(
-    progress: Any, objective: Objective
+    progress: Any, objective: Quantity
 ) -> Iterator[Callable[[float, float, int, float], object] | None]:
     """The callback meant by a ``progress`` argument, cleaned up afterwards."""
     if progress is None or progress is False:
@@ -117,7 +137,7 @@ def watching(
 
 
 @contextmanager
-def counting(progress: Any, what: str) -> Iterator[Callable[[int, int, float], object]]:
+def counting(progress: Any, what: str) -> Iterator[Tick]:
     """The same for runs that count: a callback of (done, total, seconds)."""
     if progress is None or progress is False:
         yield lambda done, total, seconds: None
@@ -133,7 +153,7 @@ def counting(progress: Any, what: str) -> Iterator[Callable[[int, int, float], o
         raise TypeError(f"progress must be True, False or a callable; got {progress!r}")
 
 
-def _line(objective: Objective, value: float, bound: float, nodes: int, seconds: float) -> str:
+def _line(objective: Quantity, value: float, bound: float, nodes: int, seconds: float) -> str:
     parts = []
     if math.isfinite(value):
         parts.append(f"{objective.title} {value:.6g}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -22,8 +22,7 @@ from quadsweep.auditing.fit import Fit, fit
 from quadsweep.auditing.least import Least
 from quadsweep.border import frames, validation
 from quadsweep.border.validation import Sample
-from quadsweep.objectives import Objective
-from quadsweep.progress import watching
+from quadsweep.progress import Removals, SearchProgress, watching
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,10 +36,6 @@ PROOF = {
     "time_limit": "the time limit stopped the proof",
     "interrupted": "interrupted before the proof was complete",
 }
-REMOVALS = Objective(
-    "removals", "rows removed", -1, "", 1, False, False, False,
-    lambda a, b, c, k: math.nan, lambda a, b, c: (0.0, 0.0, 0.0),
-)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,7 +186,7 @@ def audit(
     n_jobs: int | None = None,
     seed: int = 0,
     nan_policy: str = "raise",
-    progress: bool | Callable[[float, float, int, float], object] = False,
+    progress: SearchProgress = False,
 ) -> Audit:
     """The fewest rows whose removal breaks a claim about a simple regression.
 
@@ -315,7 +310,7 @@ def _answer(question: Claim, most: int, limits: Limits, progress: Any) -> Known:
         nonlocal upper, lower
         upper, lower = math.nan if least.upper is None else least.upper, least.lower
 
-    with watching(progress, REMOVALS) as callback:
+    with watching(progress, Removals()) as callback:
 
         def report(nodes: int, seconds: float) -> object:
             return callback(upper, lower, nodes, seconds) if callback else None

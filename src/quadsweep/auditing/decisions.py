@@ -35,18 +35,11 @@ from quadsweep import objectives
 from quadsweep.arrays import Floats, Ints
 from quadsweep.auditing.exact import ExactPoints
 from quadsweep.auditing.spread import Column
+from quadsweep.clock import Stopped
 from quadsweep.methods.certified import search
 from quadsweep.methods.problem import Problem
 
 _BRACKET_STEPS = 24
-
-
-class Stopped(Exception):
-    """A limit or an interrupt ended a search before it could decide."""
-
-    def __init__(self, status: str) -> None:
-        super().__init__(status)
-        self.status = status
 
 
 class Impatient(Exception):

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from quadsweep.arrays import Floats, Ints
-from quadsweep.auditing.audit import REMOVALS, clean_sample, drop_limit
-from quadsweep.auditing.decisions import Asker, Stopped
+from quadsweep.auditing.audit import clean_sample, drop_limit
+from quadsweep.auditing.decisions import Asker
 from quadsweep.auditing.exact import ExactPoints
 from quadsweep.auditing.extremes import (
     Climber,
@@ -21,7 +20,8 @@ from quadsweep.auditing.extremes import (
 )
 from quadsweep.auditing.fit import Fit, fit
 from quadsweep.border import frames, validation
-from quadsweep.progress import watching
+from quadsweep.clock import Stopped
+from quadsweep.progress import Removals, SearchProgress, watching
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -119,7 +119,7 @@ def influence_curve(
     n_jobs: int | None = None,
     seed: int = 0,
     nan_policy: str = "raise",
-    progress: bool | Callable[[float, float, int, float], object] = False,
+    progress: SearchProgress = False,
 ) -> InfluenceCurve:
     """The largest and smallest slope, r and R2 that removing up to m rows can reach, with bounds.
 
@@ -161,7 +161,7 @@ def influence_curve(
     }
     found: list[dict[str, Extreme]] = []
     status = "optimal"
-    with watching(progress, REMOVALS) as callback:
+    with watching(progress, Removals()) as callback:
 
         def report(nodes: int, seconds: float) -> object:
             return callback(len(found) - 1, most, nodes, seconds) if callback else None

@@ -12,8 +12,9 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from quadsweep.arrays import Ints
-from quadsweep.auditing.decisions import UNKNOWN, Answer, Asker, Impatient, Stopped
+from quadsweep.auditing.decisions import UNKNOWN, Answer, Asker, Impatient
 from quadsweep.auditing.sides import Side
+from quadsweep.clock import Stopped
 
 
 class Interval(NamedTuple):

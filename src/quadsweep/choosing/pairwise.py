@@ -17,23 +17,24 @@ Neither is corrected for the number of pairs.
 
 from __future__ import annotations
 
+import math
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from quadsweep import _core, objectives
+from quadsweep import objectives
 from quadsweep.answers.introduction import SelfDescribing
 from quadsweep.arrays import Floats, Ints
 from quadsweep.border import frames, validation
-from quadsweep.choosing.shuffles import Clock
-from quadsweep.choosing.significance import Progress
-from quadsweep.methods.choice import choose
+from quadsweep.clock import Clock
+from quadsweep.methods import Problem
+from quadsweep.methods.batch import Batch, lowered, varied
 from quadsweep.objectives import Objective
-from quadsweep.progress import counting
+from quadsweep.progress import CountProgress, Tick, counting
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -178,7 +179,7 @@ def pairwise(
     time_limit: float | None = None,
     n_jobs: int | None = None,
     seed: int = 0,
-    progress: Progress = False,
+    progress: CountProgress = False,
 ) -> PairwiseResult:
     """The best-k value of every pair of columns, with p-values.
 
@@ -297,6 +298,9 @@ class _Task:
     tol: float
     seed: int
 
+    def batch(self, x: Floats, y: Floats, k: int, jobs: int, seconds: float = math.inf) -> Batch:
+        return Batch(x, y, k, self.goal, self.tol, seconds, jobs, self.seed)
+
 
 @dataclass(frozen=True)
 class _Block:
@@ -369,12 +373,12 @@ class _Matrices:
         if rows < self.columns.shape[1]:
             both = self.usable[i] & self.usable[j]
             x, y = x[both].reshape(-1, rows), y[both].reshape(-1, rows)
-        varied = (np.ptp(x, axis=1) > 0) & (np.ptp(y, axis=1) > 0)
-        self.undefined += int((~varied).sum())
-        self.done += int((~varied).sum())
-        chosen = [pair for pair, good in zip(pairs, varied, strict=True) if good]
+        good = varied(x, y)
+        self.undefined += int((~good).sum())
+        self.done += int((~good).sum())
+        chosen = [pair for pair, kept in zip(pairs, good, strict=True) if kept]
         if chosen:
-            x, y = np.ascontiguousarray(x[varied]), np.ascontiguousarray(y[varied])
+            x, y = np.ascontiguousarray(x[good]), np.ascontiguousarray(y[good])
             yield _Block(chosen, x, y, size)
 
     def take(self, block: _Block, answer: tuple[Floats, Floats]) -> None:
@@ -391,7 +395,7 @@ def _fill(
     workers: str,
     jobs: int,
     clock: Clock,
-    tick: Callable[[int, int, float], object],
+    tick: Tick,
 ) -> str:
     total = len(table.names) * (len(table.names) - 1) // 2
     run = _in_threads if workers == "threads" else _by_joblib
@@ -408,7 +412,7 @@ def _fill(
         pass
     if table.done == total:
         return "finished"
-    return "time_limit" if clock.left() == 0 else "interrupted"
+    return clock.ended()
 
 
 Answer = tuple[Floats, Floats]
@@ -460,31 +464,19 @@ def _pool(table: _Matrices, task: _Task, rows: int, k: int, jobs: int) -> Floats
     both = table.usable[i[drawn]] & table.usable[j[drawn]]
     xs = table.columns[i[drawn]][both].reshape(-1, rows)
     ys = rng.permuted(table.columns[j[drawn]][both].reshape(-1, rows), axis=1)
-    varied = (np.ptp(xs, axis=1) > 0) & (np.ptp(ys, axis=1) > 0)
-    values, _ = _solve(xs[varied], ys[varied], k, task, jobs, np.inf)
+    good = varied(xs, ys)
+    values = task.batch(xs[good], ys[good], k, jobs).solve().values
     scores: Floats = np.sort(task.goal.sense * values)
     return scores
-
-
-def _solve(
-    x: Floats, y: Floats, k: int, task: _Task, jobs: int, seconds: float
-) -> tuple[Floats, bool]:
-    """Optima (NaN where undefined), and whether all of them are proved."""
-    method = choose("auto", task.goal, x.shape[1], k)
-    values, _, masks, codes, _ = _core.solve_many(
-        np.ascontiguousarray(x), np.ascontiguousarray(y), k, task.goal.name, method, task.tol,
-        seconds, jobs, task.seed,
-    )  # fmt: skip
-    proved = bool(np.all(np.array(_core.STATUSES)[codes] == "optimal"))
-    return np.where(masks.any(axis=1), values, np.nan), proved
 
 
 def _solve_block(block: _Block, task: _Task, jobs: int, seconds: float) -> Answer | None:
     """Values and p-values of a block; None if a limit came first."""
     clock = Clock(seconds)
-    values, proved = _solve(block.x, block.y, block.k, task, jobs, seconds)
-    if not proved:
+    found = task.batch(block.x, block.y, block.k, jobs, seconds).solve()
+    if not found.proved.all():
         return None
+    values = found.values
     if block.pool is not None:
         reached = len(block.pool) - np.searchsorted(
             block.pool, task.goal.sense * values - 2 * task.tol, side="left"
@@ -506,7 +498,7 @@ def _own_p_values(
     p = np.full(len(values), np.nan)
     least = np.array(
         [
-            _core.lowered(x, y, block.k, task.goal.name, v, task.tol)
+            lowered(Problem(x, y, block.k, task.goal, task.tol), v)
             for x, y, v in zip(block.x, block.y, values.tolist(), strict=True)
         ]
     )
@@ -515,10 +507,8 @@ def _own_p_values(
         size = min(size, task.permutations - done)
         ys = np.concatenate([_shuffles(block.y[t], rngs[t], size) for t in active])
         xs = np.repeat(block.x[active], size, axis=0)
-        answers = _core.decide_many(
-            xs, ys, block.k, task.goal.name, np.repeat(least[active], size), task.tol,
-            clock.left(), jobs, task.seed, 2,
-        )  # fmt: skip
+        shuffles = task.batch(xs, ys, block.k, jobs, clock.left())
+        answers = shuffles.reach(np.repeat(least[active], size))
         if (answers < 0).any():
             return None
         for t, reached in zip(active, (answers == 1).reshape(-1, size), strict=True):

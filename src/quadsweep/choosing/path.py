@@ -9,7 +9,7 @@ answer does not depend on how many threads there are.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -23,13 +23,13 @@ from quadsweep.answers.result import Result
 from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.border import validation
 from quadsweep.choosing.path_significance import PathSignificance, shuffled_paths
-from quadsweep.choosing.shuffles import Clock
-from quadsweep.choosing.significance import Progress, check_pairs
+from quadsweep.choosing.shuffles import check_pairs
 from quadsweep.choosing.suggestions import suggest
+from quadsweep.clock import Clock
 from quadsweep.methods import Outcome, Problem
 from quadsweep.methods.certified import search
 from quadsweep.methods.univariate import univariate
-from quadsweep.progress import counting
+from quadsweep.progress import CountProgress, Tick, counting
 from quadsweep.solving.question import Question, pose
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ class Path(SelfDescribing):
         time_limit: float | None = None,
         n_jobs: int | None = None,
         seed: int = 0,
-        progress: Progress = False,
+        progress: CountProgress = False,
     ) -> PathSignificance:
         """What the same search reaches on shuffled data, with p-values for every k.
 
@@ -278,7 +278,7 @@ def path(
     n_jobs: int | None = None,
     seed: int = 0,
     nan_policy: str = "raise",
-    progress: Progress = False,
+    progress: CountProgress = False,
 ) -> Path:
     """The best subset of every size in a range, each with its proof.
 
@@ -386,7 +386,7 @@ class _Walk:
     def complete(self) -> bool:
         return len(self.outcomes) == self.total and not self.stop.is_set()
 
-    def go(self, tick: Callable[[int, int, float], object]) -> None:
+    def go(self, tick: Tick) -> None:
         with ThreadPoolExecutor(self.workers) as pool:
             try:
                 waiting: set[Future[None]] = {pool.submit(self._run, run) for run in self.runs}
@@ -415,10 +415,6 @@ class _Walk:
             before = search(problem, starts=starts, starting_lines=1 if starts else 0)
             self.outcomes[k] = before
 
-    def ended(self) -> str:
-        """Why sizes are missing."""
-        return "time_limit" if self.clock.left() == 0 else "interrupted"
-
 
 def neighbour(problem: Problem, inliers: Ints) -> list[Ints]:
     """A concentration step from a subset of any size to one of size k; none where undefined."""
@@ -437,7 +433,7 @@ def _collect(question: Question, sizes: list[int], walk: _Walk, seconds: float) 
     points, count = question.points, len(sizes)
     masks = np.zeros((count, points.given), dtype=bool)
     numbers = np.full((4, count), np.nan)
-    status, nodes = [walk.ended()] * count, np.zeros(count, dtype=np.int64)
+    status, nodes = [walk.clock.ended()] * count, np.zeros(count, dtype=np.int64)
     for i, k in enumerate(sizes):
         outcome = walk.outcomes.get(k)
         if outcome is None:

@@ -17,19 +17,20 @@ any dependence between the sizes, with no approximation.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from quadsweep import _core, objectives
+from quadsweep import objectives
 from quadsweep.answers.introduction import SelfDescribing, known
 from quadsweep.arrays import Floats, Ints
-from quadsweep.choosing.shuffles import Clock, blocks, shuffled
-from quadsweep.choosing.significance import SIGNIFICANT, STATUSES, UNREMARKABLE
+from quadsweep.choosing.shuffles import blocks, shuffled
+from quadsweep.choosing.verdicts import SIGNIFICANT, STATUSES, UNREMARKABLE
+from quadsweep.clock import Clock
 from quadsweep.methods import Problem
-from quadsweep.methods.choice import choose
+from quadsweep.methods.batch import Batch, lowered
+from quadsweep.progress import Tick
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -166,7 +167,7 @@ def shuffled_paths(
     observed: Floats,
     permutations: int,
     clock: Clock,
-    tick: Callable[[int, int, float], object],
+    tick: Tick,
 ) -> PathSignificance:
     """The path of every shuffle; whole shuffles only, so that a limit leaves fewer of them."""
     start = clock.gone()
@@ -182,7 +183,6 @@ def shuffled_paths(
             done += size
     except KeyboardInterrupt:
         pass
-    limit = "time_limit" if clock.left() == 0 else "interrupted"
     null = np.concatenate(rows) if rows else np.empty((0, len(k)))
     p_value, corrected = corrected_p_values(observed, null, _slack(problem, k, observed), problem)
     return PathSignificance(
@@ -193,7 +193,7 @@ def shuffled_paths(
         corrected=corrected,
         permutations=permutations,
         seed=problem.seed,
-        status="finished" if done == permutations else limit,
+        status="finished" if done == permutations else clock.ended(),
         objective=problem.objective.name,
         n=problem.n,
         seconds=clock.gone() - start,
@@ -202,25 +202,21 @@ def shuffled_paths(
 
 def _optima(problem: Problem, k: Ints, ys: Floats, clock: Clock) -> Floats | None:
     """One row for every shuffle, one column for every k; None if a limit came first."""
-    xs = np.ascontiguousarray(np.broadcast_to(problem.x, ys.shape))
-    name, out = problem.objective.name, np.empty((len(ys), len(k)))
+    out = np.empty((len(ys), len(k)))
     for column, size in enumerate(k.tolist()):
-        method = choose("auto", problem.objective, problem.n, size)
-        values, _, masks, codes, _ = _core.solve_many(
-            xs, ys, size, name, method, problem.tol, clock.left(), problem.n_jobs, problem.seed
-        )
-        if not np.all(np.array(_core.STATUSES)[codes] == "optimal"):
+        found = Batch.like(problem, problem.x, ys, clock.left(), size).solve()
+        if not found.proved.all():
             return None
-        out[:, column] = np.where(masks.any(axis=1), values, np.nan)
+        out[:, column] = found.values
     return out
 
 
 def _slack(problem: Problem, k: Ints, observed: Floats) -> Floats:
     """Values this close are ties: twice the tolerance, in the objective's units."""
-    p, out = problem, np.zeros(len(k))
+    out = np.zeros(len(k))
     for i in np.flatnonzero(np.isfinite(observed)):
-        v = float(observed[i])
-        out[i] = abs(v - _core.lowered(p.x, p.y, int(k[i]), p.objective.name, v, p.tol))
+        value = float(observed[i])
+        out[i] = abs(value - lowered(replace(problem, k=int(k[i])), value))
     return out
 
 

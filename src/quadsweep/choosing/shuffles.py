@@ -6,30 +6,17 @@ threads they are solved.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 
 import numpy as np
 
+from quadsweep import objectives
 from quadsweep.arrays import Floats
+from quadsweep.clock import Clock
+from quadsweep.progress import Tick
 
 _BLOCK_SECONDS = 0.3  # about how long a block should take: the display and Ctrl-C wait for it
 _BLOCK_NUMBERS = 5_000_000  # at most so many numbers in a block
-
-
-@dataclass
-class Clock:
-    """Time gone and time left."""
-
-    limit: float
-    start: float = field(default_factory=time.perf_counter)
-
-    def gone(self) -> float:
-        return time.perf_counter() - self.start
-
-    def left(self) -> float:
-        return max(self.limit - self.gone(), 0.0)
 
 
 def shuffled(y: Floats, rng: np.random.Generator, count: int) -> Floats:
@@ -43,9 +30,14 @@ def shuffled(y: Floats, rng: np.random.Generator, count: int) -> Floats:
     return np.array([rng.permutation(y) for _ in range(count)])
 
 
-def blocks(
-    total: int, n: int, clock: Clock, tick: Callable[[int, int, float], object]
-) -> Iterator[int]:
+def check_pairs(objective: str) -> str:
+    """Shuffling y must change something."""
+    if objectives.get(objective).name == "var":
+        raise ValueError("shuffling y needs an objective of both columns; 'var' uses x alone")
+    return objective
+
+
+def blocks(total: int, n: int, clock: Clock, tick: Tick) -> Iterator[int]:
     """Sizes of blocks that add up to ``total``, each of about the same time.
 
     Ends early when the time is up or the callback returns False. The caller works on a block before

@@ -12,38 +12,26 @@ If x and y are independent (and the rows exchangeable), P(p <= u) <= u for every
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from quadsweep import _core, objectives
+from quadsweep import objectives
 from quadsweep.answers.introduction import SelfDescribing, known
 from quadsweep.answers.result import Result
 from quadsweep.arrays import Floats, Mask
 from quadsweep.border import validation
-from quadsweep.choosing.shuffles import Clock, blocks, shuffled
+from quadsweep.choosing.shuffles import blocks, check_pairs, shuffled
+from quadsweep.choosing.verdicts import SIGNIFICANT, STATUSES, UNREMARKABLE
+from quadsweep.clock import Clock
 from quadsweep.methods import Problem
-from quadsweep.methods.choice import choose
-from quadsweep.progress import counting
+from quadsweep.methods.batch import Batch, lowered
+from quadsweep.progress import CountProgress, Tick, counting
 from quadsweep.solving.question import pose
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-Progress = bool | Callable[[int, int, float], object]
-
-UNREMARKABLE = 0.1  # above this a p-value is called so
-SIGNIFICANT = 0.05
-_FEW_LINES = 2  # random starts of a decision: most are settled by the first
-
-STATUSES = {
-    "finished": "all {asked:,} shuffles",
-    "stopped_early": "stopped after {done:,} of {asked:,} shuffles: the answer was clear",
-    "time_limit": "the time limit came after {done:,} of {asked:,} shuffles",
-    "interrupted": "interrupted after {done:,} of {asked:,} shuffles",
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,7 +156,7 @@ def significance(
     n_jobs: int | None = None,
     seed: int = 0,
     nan_policy: str = "raise",
-    progress: Progress = False,
+    progress: CountProgress = False,
 ) -> Significance:
     """How often shuffled data have an optimum as good as the observed one.
 
@@ -248,13 +236,6 @@ def significance(
     )
 
 
-def check_pairs(objective: str) -> str:
-    """Shuffling y must change something."""
-    if objectives.get(objective).name == "var":
-        raise ValueError("shuffling y needs an objective of both columns; 'var' uses x alone")
-    return objective
-
-
 def _p_value(reached: Mask, stop_after: int | None) -> float:
     hits, done = int(reached.sum()), len(reached)
     if stop_after is not None and hits >= stop_after:
@@ -269,9 +250,7 @@ class _Null:
         self.problem, self.clock = problem, clock
         self.rng = np.random.default_rng(problem.seed)
         self.sense = problem.objective.sense
-        self.least = _core.lowered(
-            problem.x, problem.y, problem.k, problem.objective.name, observed, problem.tol
-        )
+        self.least = lowered(problem, observed)
         self.look = self._solve if values else self._decide
         self.values: list[float] = []
         self.reached: list[bool] = []
@@ -279,30 +258,21 @@ class _Null:
     def take(self, count: int) -> bool:
         """``count`` more shuffles; False if a limit or Ctrl-C cut them short."""
         ys = shuffled(self.problem.y, self.rng, count)
-        xs = np.ascontiguousarray(np.broadcast_to(self.problem.x, ys.shape))
-        return self.look(xs, ys)
+        return self.look(Batch.like(self.problem, self.problem.x, ys, self.clock.left())) == count
 
-    def _decide(self, xs: Floats, ys: Floats) -> bool:
-        p = self.problem
-        answers = _core.decide_many(
-            xs, ys, p.k, p.objective.name, np.full(len(ys), self.least), p.tol,
-            self.clock.left(), p.n_jobs, p.seed, _FEW_LINES,
-        )  # fmt: skip
+    def _decide(self, shuffles: Batch) -> int:
+        answers = shuffles.reach(self.least)
         good = _leading(answers >= 0)
         self.reached += (answers[:good] == 1).tolist()
-        return good == len(ys)
+        return good
 
-    def _solve(self, xs: Floats, ys: Floats) -> bool:
-        p = self.problem
-        method = choose("auto", p.objective, p.n, p.k)
-        values, _, masks, codes, _ = _core.solve_many(
-            xs, ys, p.k, p.objective.name, method, p.tol, self.clock.left(), p.n_jobs, p.seed
-        )
-        good = _leading(np.array(_core.STATUSES)[codes] == "optimal")
-        values = np.where(masks.any(axis=1), values, np.nan)[:good]
+    def _solve(self, shuffles: Batch) -> int:
+        found = shuffles.solve()
+        good = _leading(found.proved)
+        values = found.values[:good]
         self.values += values.tolist()
         self.reached += (self.sense * values > self.sense * self.least).tolist()
-        return good == len(ys)
+        return good
 
 
 def _leading(good: Mask) -> int:
@@ -310,9 +280,7 @@ def _leading(good: Mask) -> int:
     return len(good) if good.all() else int(np.argmin(good))
 
 
-def _draw(
-    sample: _Null, asked: int, stop_after: int | None, tick: Callable[[int, int, float], object]
-) -> str:
+def _draw(sample: _Null, asked: int, stop_after: int | None, tick: Tick) -> str:
     """Shuffles until there are enough, or a limit, or Ctrl-C; what ended it."""
     try:
         for size in blocks(asked, sample.problem.n, sample.clock, tick):
@@ -326,7 +294,7 @@ def _draw(
         pass
     if len(sample.reached) == asked:
         return "finished"
-    return "time_limit" if sample.clock.left() == 0 else "interrupted"
+    return sample.clock.ended()
 
 
 def _cut(sample: _Null, stop_after: int) -> None:

@@ -20,17 +20,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from quadsweep import _core, objectives
+from quadsweep import objectives
 from quadsweep.answers.introduction import SelfDescribing, known, some
 from quadsweep.answers.result import Result
 from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.border import validation
-from quadsweep.choosing.shuffles import Clock, blocks
-from quadsweep.choosing.significance import Progress
+from quadsweep.choosing.shuffles import blocks
+from quadsweep.clock import Clock, Stopped
 from quadsweep.methods import Problem
+from quadsweep.methods.batch import Batch, lowered, varied
 from quadsweep.methods.certified import search
-from quadsweep.methods.choice import choose
-from quadsweep.progress import counting
+from quadsweep.progress import CountProgress, Tick, counting
 from quadsweep.solving.question import Question, pose
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ def stability(
     n_jobs: int | None = None,
     seed: int = 0,
     nan_policy: str = "raise",
-    progress: Progress = False,
+    progress: CountProgress = False,
 ) -> Stability:
     """How often each point is dropped when the data change a little, and what else comes near.
 
@@ -243,7 +243,7 @@ class _Counts:
             others = np.array([np.delete(np.arange(n), i) for i in range(n)])
             self.take = lambda count: others[self.done : self.done + count]
 
-    def go(self, tick: Callable[[int, int, float], object]) -> str:
+    def go(self, tick: Tick) -> str:
         try:
             for size in blocks(self.total, self.problem.n, self.clock, tick):
                 if not self._solve(self.take(size)):
@@ -253,23 +253,19 @@ class _Counts:
             pass
         if self.done == self.total:
             return "finished"
-        return "time_limit" if self.clock.left() == 0 else "interrupted"
+        return self.clock.ended()
 
     def _solve(self, chosen: Ints) -> bool:
         p = self.problem
         xs, ys = p.x[chosen], p.y[chosen]
-        varied = (np.ptp(xs, axis=1) > 0) & (np.ptp(ys, axis=1) > 0)
-        if not varied.any():
+        good = varied(xs, ys)
+        if not good.any():
             return True
-        chosen, xs, ys = chosen[varied], xs[varied], ys[varied]
-        method = choose("auto", p.objective, xs.shape[1], self.k)
-        _, _, masks, codes, _ = _core.solve_many(
-            xs, ys, self.k, p.objective.name, method, p.tol, self.clock.left(), p.n_jobs, p.seed
-        )
-        if not np.all(np.array(_core.STATUSES)[codes] == "optimal"):
+        found = Batch.like(p, xs[good], ys[good], self.clock.left(), self.k).solve()
+        if not found.proved.all():
             return False
-        answered = masks.any(axis=1)
-        rows, out = chosen[answered], masks[answered] == 0
+        answered = found.masks.any(axis=1)
+        rows, out = chosen[good][answered], ~found.masks[answered]
         self.drawn += np.bincount(rows.ravel(), minlength=p.n)
         self.gone += np.bincount(rows[out], minlength=p.n)
         return True
@@ -286,7 +282,7 @@ class _Near:
         inside = result.mask[question.points.rows]
         self.best: Subset = frozenset(np.flatnonzero(inside).tolist())
         worst = result.value - p.objective.sense * margin * abs(result.value)
-        self.least = _core.lowered(p.x, p.y, p.k, p.objective.name, worst, p.tol)
+        self.least = lowered(p, worst)
         self.found: dict[Subset, None] = {self.best: None}
         self.lacking: set[int] = set()  # inliers that some near-optimal subset lacks
         self.complete = False
@@ -295,8 +291,8 @@ class _Near:
         try:
             self._decide_inliers()
             self._list()
-        except _Stopped as stopped:
-            return str(stopped)
+        except Stopped as stop:
+            return stop.status
         except KeyboardInterrupt:
             return "interrupted"
         return "finished"
@@ -308,14 +304,11 @@ class _Near:
             return
         others = np.array([np.delete(np.arange(p.n), j) for j in inliers])
         xs, ys = p.x[others], p.y[others]
-        varied = (np.ptp(xs, axis=1) > 0) & (np.ptp(ys, axis=1) > 0)
+        good = varied(xs, ys)
         answers = np.zeros(len(inliers), dtype=np.int8)
-        answers[varied] = _core.decide_many(
-            xs[varied], ys[varied], p.k, p.objective.name, np.full(int(varied.sum()), self.least),
-            p.tol, self.clock.left(), p.n_jobs, p.seed, 2,
-        )  # fmt: skip
+        answers[good] = Batch.like(p, xs[good], ys[good], self.clock.left()).reach(self.least)
         if (answers < 0).any():
-            raise _Stopped("time_limit" if self.clock.left() == 0 else "interrupted")
+            raise Stopped(self.clock.ended())
         self.lacking = {j for j, yes in zip(inliers, answers, strict=True) if yes == 1}
 
     def _list(self) -> None:
@@ -346,12 +339,8 @@ class _Near:
         part = replace(p, x=p.x[left], y=p.y[left], n_jobs=1, time_limit=self.clock.left())
         answer = search(part, above=self.least, starting_lines=2)
         if not answer.decided:
-            raise _Stopped("time_limit" if self.clock.left() == 0 else "interrupted")
+            raise Stopped(self.clock.ended())
         return frozenset(left[answer.inliers].tolist()) if len(answer.inliers) else None
-
-
-class _Stopped(Exception):
-    """A limit came first."""
 
 
 def _collect(

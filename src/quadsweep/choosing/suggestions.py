@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quadsweep.arrays import Floats, Ints
+from quadsweep.choosing.verdicts import SIGNIFICANT
 
 if TYPE_CHECKING:
     from quadsweep.choosing.path_significance import PathSignificance
-
-
-LEVEL = 0.05
 
 
 def suggest(
@@ -55,7 +53,7 @@ def elbow(k: Ints, score: Floats) -> int | None:
 
 def most_significant(noise: PathSignificance) -> int | None:
     """The k that stands out most from shuffled data, if any does after the correction."""
-    passed = noise.corrected <= LEVEL
+    passed = noise.corrected <= SIGNIFICANT
     if not passed.any():
         return None
     distance = np.where(passed, noise.distance, -np.inf)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import html
 import importlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -20,10 +20,9 @@ from quadsweep.answers.introduction import known
 from quadsweep.answers.result import Result
 from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.border import validation
-from quadsweep.choosing.shuffles import Clock
-from quadsweep.choosing.significance import Progress
+from quadsweep.clock import Clock
 from quadsweep.comparators.estimates import COMPARATORS, Estimate, r2_of
-from quadsweep.progress import counting
+from quadsweep.progress import CountProgress, Tick, counting
 from quadsweep.solving.question import pose
 
 if TYPE_CHECKING:
@@ -192,7 +191,7 @@ def compare(
     n_jobs: int | None = None,
     seed: int = 0,
     nan_policy: str = "raise",
-    progress: Progress = False,
+    progress: CountProgress = False,
 ) -> Comparison:
     """Other methods' R2, lines and correlations beside the certified optimum.
 
@@ -255,7 +254,7 @@ def _run(
     k: int,
     seed: int,
     clock: Clock,
-    tick: Callable[[int, int, float], object],
+    tick: Tick,
 ) -> str:
     try:
         for done, name in enumerate(names, 1):

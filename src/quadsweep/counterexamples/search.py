@@ -19,11 +19,12 @@ from itertools import combinations
 
 import numpy as np
 
-from quadsweep import _core, lifts, objectives
+from quadsweep import lifts, objectives
 from quadsweep.arrays import Floats, Mask
 from quadsweep.border import validation
 from quadsweep.counterexamples.construction import Plan, start
 from quadsweep.counterexamples.proof import Counterexample, prove
+from quadsweep.methods.batch import Batch
 from quadsweep.separability.hulls.exact import decide
 
 SEARCHED = ("r2", "r", "cov", "dv")
@@ -138,9 +139,7 @@ def _draw(
             break
         reach = 4 + 3 * turn
         x, y = rng.integers(-reach, reach + 1, size=(2, _DRAWN, plan.n)).astype(float)
-        masks = _core.solve_many(x, y, plan.k, plan.objective, "exhaustive", 1e-9, math.inf, 1, 0)[
-            2
-        ].astype(bool)
+        masks = Batch(x, y, plan.k, objectives.get(plan.objective)).solve("exhaustive").masks
         for t in _doubtful(x, y, masks, plan.lift):
             if masks[t].sum() == plan.k:
                 found = _proved(plan, x[t], y[t], masks[t])

@@ -74,7 +74,7 @@ def _edges(null: Floats, observed: float) -> list[float]:
 
 
 def _title(answer: Significance) -> str:
-    from quadsweep.choosing.significance import SIGNIFICANT, UNREMARKABLE
+    from quadsweep.choosing.verdicts import SIGNIFICANT, UNREMARKABLE
 
     word = "more than noise gives"
     if answer.p_value > SIGNIFICANT:

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from quadsweep import _core, objectives
+from quadsweep import objectives
 from quadsweep.arrays import Floats, Mask
 from quadsweep.border import validation
+from quadsweep.methods.batch import Batch
 from quadsweep.methods.choice import choose
 from quadsweep.objectives import Objective
 
@@ -108,26 +109,22 @@ def solve_many(
     xs, ys = _tables(X, Y, goal)
     keep = validation.keep_count(xs.shape[1], k, drop, goal)
     chosen = choose(method, goal, xs.shape[1], keep)
-    values, bounds, masks, codes, nodes = _core.solve_many(
+    found = Batch(
         xs,
         ys,
         keep,
-        goal.name,
-        chosen,
+        goal,
         validation.tolerance(tol),
         validation.seconds(time_limit),
         validation.jobs(n_jobs),
         validation.whole(seed, "seed", 0),
-    )
-    inside = masks.astype(bool)
-    empty = ~inside.any(axis=1)
-    values[empty] = bounds[empty] = np.nan
+    ).solve(method)
     return BatchResult(
-        values=values,
-        bounds=bounds,
-        masks=inside,
-        status=np.array(_core.STATUSES)[codes],
-        nodes=nodes,
+        values=found.values,
+        bounds=found.bounds,
+        masks=found.masks,
+        status=found.status,
+        nodes=found.nodes,
         objective=goal.name,
         method=chosen,
         k=keep,

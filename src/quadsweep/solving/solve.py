@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +16,7 @@ from quadsweep.border import frames, validation
 from quadsweep.border.validation import Sample
 from quadsweep.methods import METHODS, Outcome, Problem
 from quadsweep.methods.choice import choose
-from quadsweep.progress import watching
+from quadsweep.progress import SearchProgress, watching
 
 
 def solve(
@@ -33,7 +32,7 @@ def solve(
     n_jobs: int | None = None,
     seed: int = 0,
     nan_policy: str = "raise",
-    progress: bool | Callable[[float, float, int, float], object] = False,
+    progress: SearchProgress = False,
 ) -> Result:
     """The k points with the best value of an objective.
 
