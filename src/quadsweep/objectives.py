@@ -12,10 +12,23 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
 from quadsweep.arrays import Floats
+
+
+class Score(Protocol):
+    """What orders subsets: an objective of the table below, or a function of the user's."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def sense(self) -> int: ...
+    @property
+    def min_k(self) -> int: ...
+    def value(self, x: Floats, y: Floats) -> float: ...
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,12 @@ from quadsweep.objectives import Objective
 _LARGEST_PROGRAM = 5000
 
 
-def boundary(x: Floats, y: Floats, mask: Mask, objective: Objective) -> tuple[Conic | None, str]:
+def boundary(
+    x: Floats, y: Floats, mask: Mask, objective: Objective | None
+) -> tuple[Conic | None, str]:
     """A conic with the points of ``mask`` on its positive side and all others on its negative one.
+
+    A score of the user's own has no gradient: None as the objective.
 
     Returns
     -------
@@ -27,11 +31,11 @@ def boundary(x: Floats, y: Floats, mask: Mask, objective: Objective) -> tuple[Co
     """
     if mask.all():
         return None, "Nothing is dropped, so there is no boundary."
-    if objective.name == "var":
+    if objective is not None and objective.name == "var":
         y = np.zeros_like(x)
     if _twins(x, y, mask):
         return None, "No conic separates them: an inlier and an outlier are the same point."
-    conic = gradient_conic(x, y, mask, objective)
+    conic = None if objective is None else gradient_conic(x, y, mask, objective)
     if conic is not None and conic.separates(x, y, mask):
         return conic, ""
     if len(x) > _LARGEST_PROGRAM:

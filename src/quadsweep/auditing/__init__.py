@@ -2,6 +2,7 @@
 
 ``audit``      the question: the fewest rows whose removal breaks a claim
 ``influence``  the question: how far m removals can move slope, r and R2
+``rows``       the rows both are about, and how many may go
 ``claims``     the claims by name, each a set of sides
 ``sides``      the claims, as conditions on a subset
 ``exact``      does this subset break the claim? decided in rational arithmetic

@@ -5,13 +5,12 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from quadsweep import objectives
 from quadsweep.answers.introduction import SelfDescribing
 from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.auditing import claims
@@ -20,15 +19,15 @@ from quadsweep.auditing.claims import Claim, Terms
 from quadsweep.auditing.decisions import Asker
 from quadsweep.auditing.fit import Fit, fit
 from quadsweep.auditing.least import Least
-from quadsweep.border import frames, validation
-from quadsweep.border.validation import Sample
+from quadsweep.auditing.rows import drop_limit, pose_audit
+from quadsweep.border import validation
+from quadsweep.methods import Problem
 from quadsweep.progress import Removals, SearchProgress, watching
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-FEWEST_KEPT = 3
 PROOF = {
     "optimal": "proved: no fewer rows can",
     "robust": "proved for every removal of up to {max_drop:,} rows",
@@ -135,8 +134,8 @@ class Audit(SelfDescribing):
         """What the usual approximations make of it; computed when first looked at."""
         used = np.isfinite(self.x)
         terms = Terms(self.level, self.threshold, self.tol)
-        question = claims.CLAIMS[self.claim](self.x[used], self.y[used], self.before, terms)
-        return approximations(question.sides, self.max_drop)
+        claim = claims.CLAIMS[self.claim](self.x[used], self.y[used], self.before, terms)
+        return approximations(claim.sides, self.max_drop)
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """The rows removed, and the line with and without them."""
@@ -236,16 +235,14 @@ def audit(
     'Removing 1 of 7 rows (14%) reverses the sign.'
     """
     build = claims.get(claim)
-    given = frames.unpack(x, y)
-    points = clean_sample(given, nan_policy)
-    terms = claims.terms(claim, level, threshold, validation.tolerance(tol))
+    question = pose_audit(x, y, tol=tol, n_jobs=n_jobs, seed=seed, nan_policy=nan_policy)
+    given, points, problem = question.given, question.points, question.problem
+    terms = claims.terms(claim, level, threshold, problem.tol)
     most = drop_limit(max_drop, points.n)
-    limits = Limits(
-        validation.seconds(time_limit), validation.jobs(n_jobs), validation.whole(seed, "seed", 0)
-    )
     before = fit(points.x, points.y)
-    question = build(points.x, points.y, before, terms)
-    known = _answer(question, most, limits, progress)
+    claimed = build(points.x, points.y, before, terms)
+    limits = replace(problem, time_limit=validation.seconds(time_limit))
+    known = _answer(claimed, most, limits, progress)
     gone = np.ones(points.n, dtype=bool)
     gone[known.kept if known.kept is not None else slice(None)] = False
     mask = np.zeros(points.given, dtype=bool)
@@ -262,7 +259,7 @@ def audit(
         before=before,
         after=None if known.kept is None else fit(points.x[~gone], points.y[~gone]),
         status=status,
-        message=_message(question, known, points.n, most),
+        message=_message(claimed, known, points.n, most),
         n=points.n,
         max_drop=most,
         level=terms.level,
@@ -280,15 +277,6 @@ def audit(
 
 
 @dataclass(frozen=True)
-class Limits:
-    """What the search may use."""
-
-    time_limit: float
-    n_jobs: int
-    seed: int
-
-
-@dataclass(frozen=True)
 class Known:
     """What the search found out."""
 
@@ -300,9 +288,9 @@ class Known:
     seconds: float
 
 
-def _answer(question: Claim, most: int, limits: Limits, progress: Any) -> Known:
-    everyone = np.arange(question.points.n)
-    if any(side.broken(everyone) for side in question.sides):
+def _answer(claim: Claim, most: int, limits: Problem, progress: Any) -> Known:
+    everyone = np.arange(claim.points.n)
+    if any(side.broken(everyone) for side in claim.sides):
         return Known(0, 0, everyone, "optimal", 0, 0.0)
     upper, lower = math.nan, 1
 
@@ -316,47 +304,26 @@ def _answer(question: Claim, most: int, limits: Limits, progress: Any) -> Known:
             return callback(upper, lower, nodes, seconds) if callback else None
 
         asker = Asker(
-            question.points,
+            claim.points,
             time_limit=limits.time_limit,
             n_jobs=limits.n_jobs,
             seed=limits.seed,
             callback=report,
         )
-        least = Least(question.sides, asker, most, note)
+        least = Least(claim.sides, asker, most, note)
     return Known(least.lower, least.upper, least.kept, least.status, asker.nodes, asker.seconds)
 
 
-def clean_sample(given: frames.Columns, nan_policy: str) -> Sample:
-    r = objectives.get("r")
-    points = validation.sample(given.x, given.y, r, nan_policy)
-    if points.n < FEWEST_KEPT + 1:
-        raise ValueError(f"an audit needs at least 4 rows; got {points.n}")
-    validation.check_varies(points, r)
-    return points
-
-
-def drop_limit(max_drop: Any, n: int) -> int:
-    if max_drop is None:
-        return n - FEWEST_KEPT
-    most = validation.count(max_drop, "max_drop", n)
-    if not 1 <= most <= n - FEWEST_KEPT:
-        raise ValueError(
-            f"max_drop={max_drop} removes up to {most} of {n} rows; between 1 and n - 3 = "
-            f"{n - FEWEST_KEPT} are allowed"
-        )
-    return most
-
-
-def _message(question: Claim, known: Known, n: int, most: int) -> str:
+def _message(claim: Claim, known: Known, n: int, most: int) -> str:
     if known.upper == 0:
-        return f"Nothing need be removed: on all {n:,} rows it is not so that {question.before}."
+        return f"Nothing need be removed: on all {n:,} rows it is not so that {claim.before}."
     if known.upper is None:
         tried = known.lower - 1
         if tried == most:
-            return f"No removal of up to {_of(tried, n)} {question.breaks}."
+            return f"No removal of up to {_of(tried, n)} {claim.breaks}."
         proved = f"no removal of up to {_of(tried, n)} does" if tried else "nothing is proved"
-        return f"No removal that {question.breaks} was found; {proved}."
-    text = f"Removing {_of(known.upper, n)} {question.breaks}."
+        return f"No removal that {claim.breaks} was found; {proved}."
+    text = f"Removing {_of(known.upper, n)} {claim.breaks}."
     fewer = known.lower - 1
     if fewer > 0:
         text += " No single row can." if fewer == 1 else f" No {fewer:,} rows can."

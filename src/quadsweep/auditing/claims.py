@@ -27,14 +27,12 @@ class Claim:
     sides : the ways in which the claim can break.
     before : what holds on all points, "the slope is positive".
     breaks : what a removal does that breaks it, "reverses the sign of the slope".
-    monotone : whether breaking it by at most m removals and by exactly m is the same.
     """
 
     points: ExactPoints
     sides: tuple[Side, ...]
     before: str
     breaks: str
-    monotone: bool = True
 
 
 @dataclass(frozen=True)
@@ -86,7 +84,6 @@ def significance(x: Floats, y: Floats, full: Fit, terms: Terms) -> Claim:
             (Weak(points, lambda k: critical(k) - terms.tol),),
             f"the correlation is significant at level {terms.level:g}",
             f"makes the correlation lose its significance (p > {terms.level:g})",
-            monotone=False,
         )
     points = ExactPoints(x, y)
     return Claim(
@@ -94,7 +91,6 @@ def significance(x: Floats, y: Floats, full: Fit, terms: Terms) -> Claim:
         tuple(Strong(points, lambda k: critical(k) + terms.tol, way) for way in (+1, -1)),
         f"the correlation is not significant at level {terms.level:g}",
         f"makes the correlation significant (p < {terms.level:g})",
-        monotone=False,
     )
 
 
@@ -108,7 +104,6 @@ def reverse(x: Floats, y: Floats, full: Fit, terms: Terms) -> Claim:
         (Strong(points, lambda k: critical(k) + terms.tol, -way),),
         f"the correlation is {_adjective(way)}",
         f"makes the correlation significantly {_adjective(-way)} (p < {terms.level:g})",
-        monotone=False,
     )
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quadsweep.arrays import Floats, Ints
-from quadsweep.auditing.audit import clean_sample, drop_limit
 from quadsweep.auditing.decisions import Asker
 from quadsweep.auditing.exact import ExactPoints
 from quadsweep.auditing.extremes import (
@@ -19,7 +18,8 @@ from quadsweep.auditing.extremes import (
     least_r2_on_the_way,
 )
 from quadsweep.auditing.fit import Fit, fit
-from quadsweep.border import frames, validation
+from quadsweep.auditing.rows import drop_limit, pose_audit
+from quadsweep.border import validation
 from quadsweep.clock import Stopped
 from quadsweep.progress import Removals, SearchProgress, watching
 
@@ -149,14 +149,13 @@ def influence_curve(
     >>> [f"{v:.3f}" for v in curve.slope.low]
     ['0.860', '-1.000']
     """
-    given = frames.unpack(x, y)
-    sample = clean_sample(given, nan_policy)
-    n = sample.n
+    question = pose_audit(x, y, n_jobs=n_jobs, seed=seed, nan_policy=nan_policy)
+    sample, n = question.points, question.points.n
     default = min(max(1, n // 20), 20, n - 3)
     most = default if max_drop is None else drop_limit(max_drop, n)
     settings: dict[str, Any] = {
-        "n_jobs": validation.jobs(n_jobs),
-        "seed": validation.whole(seed, "seed", 0),
+        "n_jobs": question.problem.n_jobs,
+        "seed": question.problem.seed,
         "time_limit": validation.seconds(time_limit),
     }
     found: list[dict[str, Extreme]] = []
@@ -190,7 +189,7 @@ def influence_curve(
         status,
         n,
         asker.seconds,
-        given.names,
+        question.given.names,
     )
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quadsweep.arrays import Floats, Ints
-from quadsweep.objectives import Objective
+from quadsweep.objectives import Objective, Score
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def _finite(xs: Floats, ys: Floats, nan_policy: str) -> Sample:
     return Sample(xs[rows], ys[rows], rows, len(xs))
 
 
-def keep_count(n: int, k: Any, drop: Any, objective: Objective) -> int:
+def keep_count(n: int, k: Any, drop: Any, objective: Score) -> int:
     """How many points to keep, from exactly one of ``k`` and ``drop``.
 
     A share keeps ``ceil(k * n)`` points, or removes ``floor(drop * n)``.

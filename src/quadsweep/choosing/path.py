@@ -326,9 +326,8 @@ def path(
     if asked:
         check_pairs(objective)
     question = pose(
-        x, y, 0.999999, None, objective=objective, tol=tol, n_jobs=n_jobs, seed=seed,
-        nan_policy=nan_policy,
-    )  # fmt: skip
+        x, y, objective=objective, tol=tol, n_jobs=n_jobs, seed=seed, nan_policy=nan_policy
+    )
     sizes = _sizes(question.problem.n, ks, drop, goal)
     with counting(progress, "sizes") as tick:
         walk = _Walk(question.problem, sizes, clock)
@@ -348,6 +347,7 @@ def _sizes(n: int, ks: Any, drop: Any, goal: objectives.Objective) -> list[int]:
     if ks is not None:
         chosen = [validation.keep_count(n, k, None, goal) for k in _sequence(ks, "ks")]
     elif drop is None:
+        validation.keep_count(n, n, None, goal)
         most = n - max(n - n // 2, min(goal.min_k, n))
         spread = np.linspace(0, most, min(most + 1, _MOST_SIZES)).round()
         chosen = [n - int(d) for d in spread]

@@ -212,11 +212,11 @@ def significance(
         stop_after = validation.whole(stop_after, "stop_after", 1)
     goal = check_pairs(objective)
     question = pose(
-        x, y, k, drop, objective=goal, tol=tol, n_jobs=n_jobs, seed=seed, nan_policy=nan_policy
-    )
+        x, y, objective=goal, tol=tol, n_jobs=n_jobs, seed=seed, nan_policy=nan_policy
+    ).keeping(k, drop)
     problem = question.problem
     with counting(progress, "permutations") as tick:
-        result = question.solve(clock.left())
+        result = question.answer(time_limit=clock.left())
         sample = _Null(problem, result.value, null == "values", clock)
         status = _draw(sample, asked, stop_after, tick)
     reached = np.array(sample.reached, dtype=bool)

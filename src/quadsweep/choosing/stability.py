@@ -212,9 +212,9 @@ def stability(
     listed = validation.whole(most, "most", 1)
     share = validation.tolerance(margin, "margin")
     question = pose(
-        x, y, k, drop, objective=objective, tol=tol, n_jobs=n_jobs, seed=seed, nan_policy=nan_policy
-    )
-    result = question.solve(clock.left())
+        x, y, objective=objective, tol=tol, n_jobs=n_jobs, seed=seed, nan_policy=nan_policy
+    ).keeping(k, drop)
+    result = question.answer(time_limit=clock.left())
     with counting(progress, "resamples") as tick:
         counts = _Counts(question.problem, resample, draws, clock)
         status = counts.go(tick)

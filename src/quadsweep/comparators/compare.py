@@ -224,10 +224,10 @@ def compare(
     clock = Clock(validation.seconds(time_limit))
     names = _names(methods)
     question = pose(
-        x, y, k, drop, objective="r2", tol=tol, n_jobs=n_jobs, seed=seed, nan_policy=nan_policy
-    )
+        x, y, objective="r2", tol=tol, n_jobs=n_jobs, seed=seed, nan_policy=nan_policy
+    ).keeping(k, drop)
     points, size = question.points, question.problem.k
-    result = question.solve(clock.left())
+    result = question.answer(time_limit=clock.left())
     rows = [_certified_row(result, points.rows)]
     with counting(progress, "methods") as tick:
         status = _run(names, rows, points.x, points.y, size, question.problem.seed, clock, tick)

@@ -10,7 +10,7 @@ import math
 import numbers
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -19,13 +19,13 @@ import numpy as np
 from quadsweep import _core, lifts, objectives
 from quadsweep.answers.result import Result
 from quadsweep.arrays import Floats, Ints
-from quadsweep.border import validation
+from quadsweep.border import frames, validation
 from quadsweep.lifts import Lift
-from quadsweep.methods import Outcome, Problem
-from quadsweep.objectives import Objective
-from quadsweep.solving.solve import make_result
+from quadsweep.methods import Outcome
+from quadsweep.solving.answering import make_result
+from quadsweep.solving.question import pose
 
-Score = Callable[[Floats, Floats], float]
+ScoreOf = Callable[[Floats, Floats], float]
 
 ORDERS = ("both", "ascending", "descending")
 
@@ -36,7 +36,7 @@ def naive_sweep(
     k: int | float,
     *,
     lift: str | Lift = "L5",
-    score: str | Score = "r2",
+    score: str | ScoreOf = "r2",
     order: str = "both",
 ) -> Result:
     """The best candidate of the naive quadratic sweep.
@@ -80,31 +80,35 @@ def naive_sweep(
     ...                score=closeness).inliers
     array([0, 1, 2, 3])
     """
-    goal = _goal(score)
-    points = validation.sample(x, y, goal)
-    keep = validation.keep_count(points.n, k, None, goal)
     if order not in ORDERS:
         raise ValueError(f"order must be one of {', '.join(ORDERS)}; got {order!r}")
-    lifted = _lift(lift, points.x, points.y)
-    validation.check_varies(points, goal)
-    problem = Problem(points.x, points.y, keep, goal)
+    if not isinstance(score, str):
+        return _with_function(x, y, k, lift, ScoreFunction.of(score), order)
+    if score not in objectives.OBJECTIVES:
+        known = ", ".join(objectives.OBJECTIVES)
+        raise ValueError(f"score must be a callable or one of {known}; got {score!r}")
+    question = pose(x, y, objective=score, n_jobs=1).keeping(k, None)
+    asked = question.problem
+    lifted = _lift(lift, asked.x, asked.y)
     start = time.perf_counter()
-    outcome = _by_function(problem, lifted, order) if isinstance(goal, _Custom) else Outcome(
+    outcome = Outcome(
         *_core.solve_lifted(
-            points.x, points.y, lifted, keep, goal.name, "naive", order, math.inf, 1, None
+            asked.x, asked.y, lifted, asked.k, score, "naive", order, math.inf, 1, None
         )
-    )  # fmt: skip
-    return make_result(points, problem, outcome, "naive", time.perf_counter() - start)
+    )
+    return question.result(outcome, asked.k, "naive", time.perf_counter() - start)
 
 
-def _goal(score: Any) -> Objective:
-    if isinstance(score, str) and score in objectives.OBJECTIVES:
-        return objectives.get(score)
-    if callable(score):
-        return _Custom.of(score)
-    known = ", ".join(objectives.OBJECTIVES)
-    kind = ValueError if isinstance(score, str) else TypeError
-    raise kind(f"score must be a callable or one of {known}; got {score!r}")
+def _with_function(
+    x: Any, y: Any, k: Any, lift: str | Lift, score: ScoreFunction, order: str
+) -> Result:
+    given = frames.unpack(x, y)
+    points = validation.sample(given.x, given.y, objectives.get("r2"))
+    keep = validation.keep_count(points.n, k, None, score)
+    lifted = _lift(lift, points.x, points.y)
+    start = time.perf_counter()
+    outcome = _best_candidate(points.x, points.y, keep, score, lifted, order)
+    return make_result(given, points, keep, score, outcome, "naive", time.perf_counter() - start)
 
 
 def _lift(lift: str | Lift, x: Floats, y: Floats) -> Floats:
@@ -127,20 +131,23 @@ def _lift(lift: str | Lift, x: Floats, y: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class _Custom(Objective):
-    """A score given as a function, in the place of an objective."""
+class ScoreFunction:
+    """A score of the user's own, the larger the better."""
 
-    score: Score = field(default=lambda x, y: math.nan)
+    name: str
+    function: ScoreOf
+    sense: int = +1
+    min_k: int = 1
 
     @classmethod
-    def of(cls, score: Score) -> _Custom:
-        name = getattr(score, "__name__", type(score).__name__)
-        nothing = (0.0, 0.0, 0.0)
-        return cls(name, name, +1, "L5", 1, False, False, False,
-                   lambda a, b, c, k: math.nan, lambda a, b, c: nothing, score)  # fmt: skip
+    def of(cls, function: Any) -> ScoreFunction:
+        if not callable(function):
+            known = ", ".join(objectives.OBJECTIVES)
+            raise TypeError(f"score must be a callable or one of {known}; got {function!r}")
+        return cls(getattr(function, "__name__", type(function).__name__), function)
 
     def value(self, x: Floats, y: Floats) -> float:
-        number = self.score(x, y)
+        number = self.function(x, y)
         if isinstance(number, np.ndarray) and number.ndim == 0:
             number = number[()]
         if not isinstance(number, (numbers.Real, np.number, np.bool_)) or math.isnan(number):
@@ -148,24 +155,26 @@ class _Custom(Objective):
         return float(number)
 
 
-def _by_function(problem: Problem, lifted: Floats, order: str) -> Outcome:
+def _best_candidate(
+    x: Floats, y: Floats, k: int, score: ScoreFunction, lifted: Floats, order: str
+) -> Outcome:
     """The sweep with the score called for every new candidate."""
-    best, inliers, scored = -math.inf, np.arange(problem.k), 0
-    status = "best_separable" if problem.n > lifted.shape[1] else "optimal"
+    best, inliers, scored = -math.inf, np.arange(k), 0
+    status = "best_separable" if len(x) > lifted.shape[1] else "optimal"
     seen: set[bytes] = set()
     try:
-        for subset in _candidates(lifted, problem.k, order):
+        for subset in _candidates(lifted, k, order):
             if subset.tobytes() in seen:
                 continue
             seen.add(subset.tobytes())
-            value = problem.objective.value(problem.x[subset], problem.y[subset])
+            value = score.value(x[subset], y[subset])
             scored += 1
             if value > best or scored == 1:
                 best, inliers = value, subset
     except KeyboardInterrupt:
         status = "interrupted"
     if scored == 0:
-        best = problem.objective.value(problem.x[inliers], problem.y[inliers])
+        best = score.value(x[inliers], y[inliers])
     return Outcome(inliers, best, best if status == "optimal" else math.inf, status, scored)
 
 

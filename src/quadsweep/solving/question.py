@@ -1,7 +1,12 @@
-"""From what the user hands over to a Problem, for whoever asks more than one thing of it."""
+"""The door: what the user hands over becomes a question, a method answers it, a Result comes out.
+
+``solve`` is this and nothing else; ``path``, ``significance``, ``stability`` and ``compare`` ask
+more than one thing of the same question.
+"""
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,55 +18,66 @@ from quadsweep.border.frames import Columns
 from quadsweep.border.validation import Sample
 from quadsweep.methods import METHODS, Outcome, Problem
 from quadsweep.methods.choice import choose
-from quadsweep.solving.solve import make_result
+from quadsweep.progress import SearchProgress, watching
+from quadsweep.solving.answering import make_result
 
 
 @dataclass(frozen=True)
 class Question:
-    """Validated points, the problem on them, and what the columns are called."""
+    """Validated points, the problem on them, and what the columns are called.
+
+    A question just posed keeps all its points; ``keeping`` asks for fewer.
+    """
 
     given: Columns
     points: Sample
     problem: Problem
 
+    def keeping(self, k: Any, drop: Any) -> Question:
+        """The same with exactly one of ``k`` and ``drop`` as the user gives it."""
+        size = validation.keep_count(self.points.n, k, drop, self.problem.objective)
+        return replace(self, problem=replace(self.problem, k=size))
+
+    def answer(
+        self,
+        method: str = "auto",
+        *,
+        time_limit: float = math.inf,
+        progress: SearchProgress = False,
+    ) -> Result:
+        """What a method says; by default the optimum with its proof."""
+        asked = self.problem
+        chosen = choose(method, asked.objective, asked.n, asked.k)
+        start = time.perf_counter()
+        with watching(progress, asked.objective) as callback:
+            outcome = METHODS[chosen](replace(asked, time_limit=time_limit, callback=callback))
+        return self.result(outcome, asked.k, chosen, time.perf_counter() - start)
+
     def result(self, outcome: Outcome, k: int, method: str, seconds: float) -> Result:
         """An outcome of the problem (for some k) in the user's rows and names."""
-        plain = make_result(self.points, replace(self.problem, k=k), outcome, method, seconds)
-        return replace(
-            plain, names=self.given.names, labels=self.given.labels, frame=self.given.frame
-        )
-
-    def solve(self, time_limit: float) -> Result:
-        """The certified optimum."""
-        start = time.perf_counter()
-        problem = replace(self.problem, time_limit=time_limit)
-        method = choose("auto", problem.objective, problem.n, problem.k)
-        outcome = METHODS[method](problem)
-        return self.result(outcome, problem.k, method, time.perf_counter() - start)
+        objective = self.problem.objective
+        return make_result(self.given, self.points, k, objective, outcome, method, seconds)
 
 
 def pose(
     x: Any,
     y: Any,
-    k: Any,
-    drop: Any,
     *,
     objective: str,
-    tol: Any,
-    n_jobs: Any,
-    seed: Any,
-    nan_policy: str,
+    tol: Any = 1e-9,
+    n_jobs: Any = None,
+    seed: Any = 0,
+    nan_policy: str = "raise",
 ) -> Question:
-    """The question, with everything checked that :func:`quadsweep.solve` checks."""
+    """The question about all the points, with everything checked but the number to keep."""
     goal = objectives.get(objective)
     given = frames.unpack(x, y)
     points = validation.sample(given.x, given.y, goal, nan_policy)
-    keep = validation.keep_count(points.n, k, drop, goal)
     validation.check_varies(points, goal)
     problem = Problem(
         points.x,
         points.y,
-        keep,
+        points.n,
         goal,
         tol=validation.tolerance(tol),
         n_jobs=validation.jobs(n_jobs),
