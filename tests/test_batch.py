@@ -1,9 +1,13 @@
 """Batches: every data set as if it were alone, whatever the number of threads."""
 
+import naive
 import numpy as np
 import pytest
 
 import quadsweep as qs
+from quadsweep.methods import Problem
+from quadsweep.methods.certified import search
+from quadsweep.objectives import get
 
 
 @pytest.mark.parametrize("objective", ["r2", "r", "cov", "dv", "tv", "lts"])
@@ -78,3 +82,35 @@ def test_no_time_gives_no_answers_and_says_so():
 def test_bad_batches_are_refused_in_one_sentence(X, Y, options, error, says):
     with pytest.raises(error, match=says):
         qs.solve_many(X, Y, **options)
+
+
+@pytest.mark.parametrize("method", ["auto", "certified", "exhaustive", "naive", "sweep"])
+def test_var_is_a_matter_of_x_alone_whatever_y_holds(method):
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        x, y = rng.normal(size=(2, 9))
+        if seed % 2:
+            x = np.round(2 * x)
+        batch = qs.solve_many(x[None], y[None], 5, objective="var", method=method)
+        _, best = naive.exhaustive(x, x, 5, "var")
+        assert batch.values[0] == pytest.approx(np.var(x[list(best)]), abs=1e-12), f"seed {seed}"
+        alone = qs.solve(x, y, 5, objective="var", method=method)
+        assert batch.values[0] == alone.value, f"seed {seed}"
+        assert batch.status[0] == alone.status
+
+
+def test_the_engine_itself_looks_at_x_alone_for_var():
+    x, y = np.array([0.0, 1, 2, 10, 11]), np.array([0.0, 50, 100, 0, 0])
+    problem = Problem(x, y, 3, get("var"))
+    assert search(problem).inliers.tolist() == [0, 1, 2]
+    assert search(problem, above=0.7).inliers.tolist() == [0, 1, 2]
+    assert not len(search(problem, above=0.6).inliers)
+
+
+def test_masked_numbers_in_a_batch_are_missing():
+    X = np.ma.array([[1.0, 2, 3, 4]], mask=[[0, 0, 1, 0]])
+    with pytest.raises(ValueError, match="1 points with NaN or infinity, the first in data set 0"):
+        qs.solve_many(X, [[1, 2, 3, 5]], 3)
+    hidden = np.ma.array([1, 2, 4], mask=[1, 0, 0])
+    with pytest.raises(ValueError, match="data set 1 at index 0"):
+        qs.solve_many([[1, 2, 3]] * 2, [np.ma.array([1, 2, 4]), hidden], 3)

@@ -108,3 +108,30 @@ def test_long_runs_show_their_count_on_standard_error(monkeypatch):
     assert "3 of 9 sizes" in stream.getvalue()
     with pytest.raises(TypeError, match="progress must be"), counting(3, "sizes"):
         pass
+
+
+@pytest.mark.parametrize("no", [False, np.False_])
+def test_a_callback_that_returns_false_stops_whichever_false_it_is(no):
+    x, y = np.random.default_rng(0).uniform(size=(2, 60))
+    stop = {"progress": lambda *_: no}
+    assert qs.solve(x[:45], y[:45], 22, method="exhaustive", **stop).status == "interrupted"
+    assert qs.audit(x, y, **stop).status == "interrupted"
+    assert qs.influence_curve(x, y, **stop).status == "interrupted"
+    assert qs.significance(x, y, 40, permutations=10**6, **stop).status == "interrupted"
+    assert qs.stability(x, y, 40, resamples=10**6, **stop).status == "interrupted"
+    assert "interrupted" in qs.path(x, y, drop=30, **stop).status
+
+
+@pytest.mark.parametrize("go_on", [None, 0, True, np.True_, np.int64(0), ""])
+def test_any_other_answer_of_a_callback_goes_on(go_on):
+    x, y = np.random.default_rng(0).uniform(size=(2, 20))
+    assert qs.audit(x, y, progress=lambda *_: go_on).success
+
+
+def test_a_false_of_numpy_shows_nothing_and_a_true_does(monkeypatch):
+    stream = Terminal()
+    monkeypatch.setattr("sys.stderr", stream)
+    for shown in (np.False_, np.True_):
+        with counting(shown, "sizes") as tick:
+            tick(3, 9, 1.0)
+        assert ("3 of 9 sizes" in stream.getvalue()) == shown

@@ -168,3 +168,42 @@ def test_what_cannot_be_done_is_refused(estimator, columns, says):
     X, y = np.random.default_rng(0).normal(size=(10, columns)), np.arange(10.0)
     with pytest.raises(ValueError, match=says):
         estimator.fit(X, y)
+
+
+@pytest.mark.parametrize("objective", ["r2", "r", "cov", "dv", "tv", "lts"])
+def test_points_fitted_to_are_judged_as_they_were(objective):
+    """Identical points cannot be told apart: they are ordinary if any of them was kept."""
+    without_conic = without_line = 0
+    for seed in range(250):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(6, 12))
+        X = rng.integers(0, rng.integers(2, 6), (n, 2)).astype(float)
+        if objective in ("r2", "r") and (np.ptp(X, axis=0) == 0).any():
+            continue
+        model = TrimmedOutlierDetector(objective, drop=int(rng.integers(1, n - 3)))
+        kept = {tuple(p) for p in X[model.fit_predict(X) == 1]}
+        expected = [1 if tuple(p) in kept else -1 for p in X]
+        assert model.predict(X).tolist() == expected, f"seed {seed}"
+        assert np.array_equal(model.decision_function(X) >= 0, model.predict(X) == 1)
+        without_conic += model.conic_ is None
+        without_line += not np.isfinite(model.coef_[0])
+    assert without_conic > 5
+    assert without_line > 0 or objective in ("r2", "r")
+
+
+def test_without_a_conic_new_points_are_judged_by_their_distance_from_the_line():
+    X = [[0, 0]] * 5 + [[1, 1.1], [2, 1.9]]
+    model = TrimmedOutlierDetector(keep=4).fit(X)
+    assert model.conic_ is None
+    farthest = -model.offset_
+    line = model.coef_[0] * 10 + model.intercept_
+    assert model.predict([[10, line + 0.5 * farthest]]).tolist() == [1]
+    assert model.predict([[10, line + farthest + 1]]).tolist() == [-1]
+
+
+@pytest.mark.parametrize("model", [TrimmedRegressor(), TrimmedOutlierDetector()])
+def test_masked_numbers_are_refused_as_missing(model):
+    X = np.ma.array([[1.0, 2], [2, 3], [3, 9], [4, 5]], mask=[[0, 0], [1, 0], [0, 0], [0, 0]])
+    y = [1, 2, 3, 5]
+    with pytest.raises(ValueError, match="contains NaN"):
+        model.fit(X[:, :1] if isinstance(model, TrimmedRegressor) else X, y)

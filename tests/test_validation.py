@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import quadsweep as qs
+from quadsweep.border import validation
 
 X, Y = [1.0, 2.0, 3.0, 4.0, 6.0], [1.0, 3.0, 2.0, 5.0, 4.0]
 
@@ -117,3 +118,56 @@ def test_the_data_is_not_changed():
     x.flags.writeable = y.flags.writeable = False
     qs.solve(x, y, k=4)
     assert x.tolist() == X
+
+
+def test_masked_numbers_are_missing_values():
+    x = np.ma.array(X, mask=[0, 0, 0, 1, 0])
+    y = np.ma.array([1, 3, 2, 5, 4], mask=[0, 1, 0, 0, 0])
+    with pytest.raises(ValueError, match="2 rows with NaN or infinity, the first at index 1"):
+        qs.solve(x, y, 3)
+    left = qs.solve(x, y, 3, nan_policy="omit")
+    assert left.inliers.tolist() == [0, 2, 4]
+    assert left.n == 3
+    assert qs.solve(np.ma.array(X), Y, 3).value == qs.solve(X, Y, 3).value
+
+
+def test_masked_numbers_are_missing_wherever_columns_are_taken():
+    x = np.ma.array([1.0, 2, 3, 4, 5, 6, 7], mask=[0, 0, 1, 0, 0, 0, 0])
+    y = np.array([1.0, 2.5, 99, 4.5, 5, 6.5, 6])
+    used = [0, 1, 3, 4, 5, 6]
+    clean = qs.audit(np.asarray(x)[used], y[used])
+    assert qs.audit(x, y, nan_policy="omit").before == clean.before
+    assert qs.path(x, y, drop=[1], nan_policy="omit").n == 6
+    curve = qs.influence_curve(x, y, max_drop=1, nan_policy="omit")
+    assert curve.full == clean.before
+    table = np.ma.column_stack([x, y, y[::-1]])
+    assert qs.pairwise(table, drop=1).rows[0].tolist() == [6, 6, 6]
+    listed = [1.0, np.ma.masked, 3, 4, 6]
+    assert qs.solve(listed, Y, 3, nan_policy="omit").n == 4
+
+
+def test_masks_on_text_do_not_make_it_numbers():
+    with pytest.raises(TypeError, match="x must hold real numbers; got text"):
+        qs.solve(np.ma.array(list("abcde"), mask=[0, 1, 0, 0, 0]), Y, 3)
+
+
+@pytest.mark.parametrize("n_jobs", [2147483647, 2**70, 10**6])
+def test_more_threads_than_cores_are_not_started(n_jobs):
+    cores = validation.jobs(-1)
+    assert validation.jobs(n_jobs) == cores
+    assert validation.jobs(1) == 1
+    x, y = np.random.default_rng(0).normal(size=(2, 40))
+    assert qs.solve(x, y, 20, n_jobs=n_jobs).status == "optimal"
+    assert qs.solve(x[:9], y[:9], 6, n_jobs=n_jobs, method="sweep").status == "best_separable"
+    assert qs.solve_many(x[None], y[None], 20, n_jobs=n_jobs).success
+    assert qs.audit(x, y, n_jobs=n_jobs, max_drop=3).before.n == 40
+
+
+def test_numbers_beyond_the_doubles_are_refused_in_one_sentence():
+    with pytest.raises(
+        ValueError, match=r"x must hold numbers up to 1.8e308; got 1000.* at index 1"
+    ):
+        qs.solve([1, 10**400, 3, 4, 6], Y, 3)
+    with pytest.raises(ValueError, match=r"seed must be below 2\*\*64; got 18446744073709551616"):
+        qs.solve(X, Y, 3, seed=2**64)
+    assert qs.solve(X, Y, 3, time_limit=10**400, seed=2**64 - 1).success

@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol, TextIO
 
+import numpy as np
+
 SearchProgress = bool | Callable[[float, float, int, float], object]
 Tick = Callable[[int, int, float], object]
 CountProgress = bool | Tick
@@ -122,16 +124,16 @@ def watching(
     progress: Any, objective: Quantity
 ) -> Iterator[Callable[[float, float, int, float], object] | None]:
     """The callback meant by a ``progress`` argument, cleaned up afterwards."""
-    if progress is None or progress is False:
+    if progress is None or is_false(progress):
         yield None
-    elif progress is True:
+    elif isinstance(progress, (bool, np.bool_)):
         display = Display(objective)
         try:
             yield display
         finally:
             display.close()
     elif callable(progress):
-        yield progress
+        yield _heeded(progress)
     else:
         raise TypeError(f"progress must be True, False or a callable; got {progress!r}")
 
@@ -139,18 +141,37 @@ def watching(
 @contextmanager
 def counting(progress: Any, what: str) -> Iterator[Tick]:
     """The same for runs that count: a callback of (done, total, seconds)."""
-    if progress is None or progress is False:
+    if progress is None or is_false(progress):
         yield lambda done, total, seconds: None
-    elif progress is True:
+    elif isinstance(progress, (bool, np.bool_)):
         count = Count(what)
         try:
             yield count
         finally:
             count.close()
     elif callable(progress):
-        yield progress
+        yield _heeded(progress)
     else:
         raise TypeError(f"progress must be True, False or a callable; got {progress!r}")
+
+
+def is_false(answer: object) -> bool:
+    """False, of Python or of NumPy: what a comparison of arrays' elements gives.
+
+    >>> [is_false(answer) for answer in (False, np.False_, None, 0, True)]
+    [True, True, False, False, False]
+    """
+    return isinstance(answer, (bool, np.bool_)) and not answer
+
+
+def _heeded(progress: Callable[..., object]) -> Callable[..., object]:
+    """A user's callback, with every False a plain one for whoever asks it."""
+
+    def ask(*arguments: Any) -> object:
+        answer = progress(*arguments)
+        return False if is_false(answer) else answer
+
+    return ask
 
 
 def _line(objective: Quantity, value: float, bound: float, nodes: int, seconds: float) -> str:

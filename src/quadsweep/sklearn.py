@@ -15,7 +15,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from quadsweep.answers.result import Result
-from quadsweep.arrays import Floats, Ints
+from quadsweep.arrays import Floats, Ints, Mask
+from quadsweep.border.validation import unmasked
 from quadsweep.methods.choice import CHOICES
 from quadsweep.objectives import OBJECTIVES
 from quadsweep.solving.solve import solve
@@ -39,6 +40,19 @@ _CONSTRAINTS: dict[str, list[Any]] = {
     "n_jobs": [numbers.Integral, None],
     "random_state": [Interval(numbers.Integral, 0, None, closed="left"), None],
 }
+
+
+def _unmasked(values: Any) -> Any:
+    """Masked numbers as NaN, which scikit-learn then refuses; anything else as it is."""
+    return unmasked(values) if isinstance(values, np.ma.MaskedArray) else values
+
+
+def _among(points: Floats, others: Floats) -> Mask:
+    """Which of the points are identical to one of the others."""
+    one, other = (
+        np.ascontiguousarray(p[:, :2]).view(np.complex128)[:, 0] for p in (points, others)
+    )
+    return np.isin(one, other)
 
 
 class _Trimmed(BaseEstimator):  # type: ignore[misc]
@@ -128,7 +142,9 @@ class TrimmedRegressor(RegressorMixin, _Trimmed):  # type: ignore[misc]
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any) -> TrimmedRegressor:
         """Choose the points and fit the line."""
-        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=3)
+        X, y = validate_data(
+            self, _unmasked(X), _unmasked(y), dtype=np.float64, y_numeric=True, ensure_min_samples=3
+        )
         self._check_columns(X)
         result = self._fit(X[:, 0], np.asarray(y, dtype=np.float64))
         if not np.isfinite(result.slope):
@@ -138,7 +154,7 @@ class TrimmedRegressor(RegressorMixin, _Trimmed):  # type: ignore[misc]
     def predict(self, X: Any) -> Floats:
         """Heights of the line."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
+        X = validate_data(self, _unmasked(X), dtype=np.float64, reset=False)
         return np.asarray(self.coef_[0] * X[:, 0] + self.intercept_)
 
     def _check_columns(self, X: Floats) -> None:
@@ -165,12 +181,17 @@ class TrimmedOutlierDetector(OutlierMixin, _Trimmed):  # type: ignore[misc]
         The boundary between the points kept and dropped.
     offset_ : float
         ``decision_function`` is ``score_samples`` less this.
+    exceptions_ : array of shape (m, 2)
+        Where there is no conic, the points dropped that are no farther from the line than some
+        point kept: they stay outliers.
 
     Notes
     -----
     New points are judged by the conic: on the side of the points kept they are ordinary. Where no
-    conic separates the two, by their distance from the line, upright: farther than every point kept
-    is an outlier.
+    conic separates the two, by their distance from the line, upright (or from the one x of the
+    points kept): farther than every point kept is an outlier. The points it was fitted to are
+    judged as they were, so that ``predict`` gives them what ``fit_predict`` did; only where some of
+    several identical points were kept and others dropped are all of them ordinary.
 
     Examples
     --------
@@ -183,12 +204,18 @@ class TrimmedOutlierDetector(OutlierMixin, _Trimmed):  # type: ignore[misc]
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any = None) -> TrimmedOutlierDetector:
         """Choose the points."""
-        X = validate_data(self, X, dtype=np.float64, ensure_min_samples=3, ensure_min_features=2)
+        X = validate_data(
+            self, _unmasked(X), dtype=np.float64, ensure_min_samples=3, ensure_min_features=2
+        )
         self._check_columns(X)
         result = self._fit(X[:, 0], X[:, 1])
         self.conic_ = result.conic
-        kept = self._ordinary(X[self.inlier_mask_])
-        self.offset_ = 0.0 if self.conic_ is not None else float(kept.min())
+        self._one_x = float(X[self.inlier_mask_, 0].mean())
+        self.exceptions_ = np.empty((0, 2))
+        worth = self._ordinary(X)
+        self.offset_ = 0.0 if self.conic_ is not None else float(worth[self.inlier_mask_].min())
+        near = X[~self.inlier_mask_ & (worth >= self.offset_), :2]
+        self.exceptions_ = np.unique(near[~_among(near, X[self.inlier_mask_])], axis=0)
         return self
 
     def fit_predict(self, X: Any, y: Any = None) -> Ints:
@@ -198,7 +225,7 @@ class TrimmedOutlierDetector(OutlierMixin, _Trimmed):  # type: ignore[misc]
     def score_samples(self, X: Any) -> Floats:
         """Larger is more ordinary: the conic's value, or minus the distance from the line."""
         check_is_fitted(self)
-        return self._ordinary(validate_data(self, X, dtype=np.float64, reset=False))
+        return self._ordinary(validate_data(self, _unmasked(X), dtype=np.float64, reset=False))
 
     def decision_function(self, X: Any) -> Floats:
         """Positive on the side of the points kept, negative beyond."""
@@ -211,8 +238,15 @@ class TrimmedOutlierDetector(OutlierMixin, _Trimmed):  # type: ignore[misc]
     def _ordinary(self, X: Floats) -> Floats:
         x, y = X[:, 0], X[:, 1]
         if self.conic_ is not None:
-            return np.asarray(self.conic_(x, y))
-        return np.asarray(-np.abs(y - self.coef_[0] * x - self.intercept_))
+            worth = np.asarray(self.conic_(x, y))
+        elif np.isfinite(self.coef_[0]):
+            worth = -np.abs(y - self.coef_[0] * x - self.intercept_)
+        else:
+            worth = -np.abs(x - self._one_x)
+        if len(self.exceptions_):
+            just_below = np.nextafter(self.offset_, -np.inf)
+            worth = np.where(_among(X, self.exceptions_), np.fmin(worth, just_below), worth)
+        return worth
 
     def _check_columns(self, X: Floats) -> None:
         if X.shape[1] != 2:

@@ -567,6 +567,7 @@ CertifiedAnswer certified(const Problem& problem, const CertifiedOptions& option
 }
 
 Answer certified_method(const Problem& problem, Control& control) {
+    if (problem.objective == Objective::var) return univariate(problem, control);
     return certified(problem, CertifiedOptions{}, control);
 }
 

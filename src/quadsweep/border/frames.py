@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from quadsweep.border.validation import unmasked
+
 _PLAIN = (list, tuple, range, np.ndarray, type(None), int, float, str)
 KEPT = "inlier"
 
@@ -67,7 +69,7 @@ def unpack(x: Any, y: Any = None) -> Columns:
 def every_column(frame: Any) -> tuple[list[Any], list[Any]]:
     """Names and columns of a frame, or of an array with columns numbered from 0."""
     if isinstance(frame, (list, tuple, np.ndarray)):
-        array = np.asarray(frame)
+        array = unmasked(frame)
         if array.ndim != 2:
             raise ValueError(f"frame must have two dimensions; got shape {array.shape}")
         return list(range(array.shape[1])), list(array.T)

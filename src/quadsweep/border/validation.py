@@ -42,7 +42,7 @@ class Sample:
 def column(values: Any, name: str) -> Floats:
     """A one-dimensional float64 array, or a TypeError or ValueError naming the argument."""
     try:
-        array = np.asarray(values)
+        array = unmasked(values)
     except ValueError:
         raise ValueError(f"{name} must be a flat sequence of numbers; got nested ones") from None
     if array.ndim != 1:
@@ -52,6 +52,29 @@ def column(values: Any, name: str) -> Floats:
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{name} must hold real numbers; got {kind(array)}")
     return np.ascontiguousarray(array, dtype=np.float64)
+
+
+def unmasked(values: Any) -> NDArray[Any]:
+    """An array of what was given, with NaN where a masked array hides a number.
+
+    >>> unmasked(np.ma.array([1, 2, 3], mask=[0, 1, 0])).tolist()
+    [1.0, nan, 3.0]
+    """
+    if not _has_masks(values):
+        return np.asarray(values)
+    array: Any = np.ma.asarray(values)
+    if array.dtype.kind in "biuf":
+        return np.asarray(array.astype(np.float64).filled(np.nan))
+    if array.dtype.kind == "O":
+        return np.asarray(array.filled(None))
+    return np.asarray(array)  # refused for what it holds
+
+
+def _has_masks(values: Any) -> bool:
+    """Also of rows that are masked arrays, or a list with ``np.ma.masked`` in it."""
+    if isinstance(values, (list, tuple)):
+        return any(isinstance(row, np.ma.MaskedArray) for row in values)
+    return isinstance(values, np.ma.MaskedArray)
 
 
 def _numbers(array: NDArray[Any], name: str) -> NDArray[Any]:
@@ -65,6 +88,10 @@ def _numbers(array: NDArray[Any], name: str) -> NDArray[Any]:
                 out[i] = float(value)
             except TypeError:
                 out[i] = math.nan
+            except OverflowError:
+                raise ValueError(
+                    f"{name} must hold numbers up to 1.8e308; got {brief(value)} at index {i}"
+                ) from None
         else:
             raise TypeError(f"{name} must hold real numbers; got {value!r} at index {i}")
     return out
@@ -159,30 +186,52 @@ def check_varies(points: Sample, objective: Objective) -> None:
 
 
 def tolerance(tol: Any, name: str = "tol") -> float:
-    if not isinstance(tol, (numbers.Real, np.number)) or not 0 <= float(tol) < 1:
+    if not 0 <= _float(tol) < 1:
         raise ValueError(f"{name} must be a number in [0, 1); got {tol!r}")
     return float(tol)
+
+
+def _float(value: Any) -> float:
+    """A number as a float: infinite if it is too large for one, NaN if it is not a number."""
+    if not isinstance(value, (numbers.Real, np.number)):
+        return math.nan
+    number: Any = value
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
 
 
 def seconds(time_limit: Any) -> float:
     """A time limit, infinite for None."""
     if time_limit is None:
         return math.inf
-    if not isinstance(time_limit, (numbers.Real, np.number)) or not float(time_limit) >= 0:
+    limit = _float(time_limit)
+    if not limit >= 0:
         raise ValueError(f"time_limit must be None or seconds >= 0; got {time_limit!r}")
-    return float(time_limit)
+    return limit
 
 
 def whole(value: Any, name: str, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, (numbers.Integral, np.integer)):
         raise TypeError(f"{name} must be a whole number; got {value!r}")
     if int(value) < least:
-        raise ValueError(f"{name} must be at least {least}; got {value}")
+        raise ValueError(f"{name} must be at least {least}; got {brief(value)}")
+    if int(value) >= 2**64:
+        raise ValueError(f"{name} must be below 2**64; got {brief(value)}")
     return int(value)
 
 
+def brief(value: Any) -> str:
+    """A number as text, the middle left out where it is long."""
+    if isinstance(value, int) and value.bit_length() > 10_000:
+        return f"a number of about {round(value.bit_length() * 0.30103):,} digits"
+    text = str(value)
+    return text if len(text) <= 40 else f"{text[:20]}...{text[-5:]}"
+
+
 def jobs(n_jobs: Any, default: int | None = None) -> int:
-    """Threads: None is ``default`` or every core, negative counts back from every core."""
+    """Threads, at most the cores: None is ``default`` or all of them, negative counts back."""
     cores = (
         len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     )
@@ -193,4 +242,4 @@ def jobs(n_jobs: Any, default: int | None = None) -> int:
     count = int(n_jobs)
     if count == 0:
         raise ValueError("n_jobs must be None, positive, or negative to count back from all; got 0")
-    return count if count > 0 else max(1, cores + 1 + count)
+    return min(count, cores) if count > 0 else max(1, cores + 1 + count)

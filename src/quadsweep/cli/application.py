@@ -55,13 +55,22 @@ _UsageError: Any = typer.BadParameter.__mro__[2]
 
 def run(arguments: list[str]) -> int:
     """Run one command; whatever goes wrong ends in one line on standard error."""
+    if sys.stderr is None:  # closed by whoever started us
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    if sys.stdout is None:
+        return fail("standard output is closed")
     try:
         code = app(args=arguments, prog_name="quadsweep", standalone_mode=False)
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except BrokenPipeError:
         # Whoever was reading has seen enough; nothing is left to flush at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _give_up_output()
+        return 0
+    except SystemExit as ended:
+        if ended.code != 1:
+            raise
+        _give_up_output()  # a broken pipe again, as rich and click put it
         return 0
     except typer.Exit as ended:
         return int(getattr(ended, "exit_code", 0))
@@ -74,5 +83,14 @@ def run(arguments: list[str]) -> int:
         return fail(message)
     except (BadInput, ValueError, TypeError) as wrong:
         return fail(str(wrong))
+    except OSError as wrong:  # a full disk, most likely behind standard output
+        _give_up_output()
+        where = wrong.filename or "standard output"
+        return fail(f"{where} cannot be written: {wrong.strerror}")
     except MemoryError:
         return fail("the data does not fit into memory")
+
+
+def _give_up_output() -> None:
+    """Whatever is still in the buffer goes nowhere, so that the exit does not fail as well."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from quadsweep.border.validation import brief
 from quadsweep.cli.ending import BadInput
 from quadsweep.cli.points import NamedPoints
 from quadsweep.methods.choice import CHOICES
@@ -54,10 +55,10 @@ def amount(text: str | None, option: str) -> int | float | None:
     try:
         if text.endswith("%"):
             return float(text[:-1]) / 100
-        return int(text) if text.strip().lstrip("+-").isdigit() else float(text)
+        return int(text) if text.strip().lstrip("+-").isdecimal() else float(text)
     except ValueError:
         raise BadInput(
-            f"{option} must be a number, a share or a percentage; got {text!r}"
+            f"{option} must be a number, a share or a percentage; got {brief(repr(text))}"
         ) from None
 
 

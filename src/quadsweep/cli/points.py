@@ -14,6 +14,7 @@ import numpy as np
 from quadsweep import datasets
 from quadsweep.arrays import Floats
 from quadsweep.border.frames import Columns
+from quadsweep.border.validation import brief
 from quadsweep.cli.ending import BadInput, note
 from quadsweep.cli.tables import SourceTable, is_missing, is_number, open_table
 
@@ -103,7 +104,7 @@ def _column(table: SourceTable, wanted: str) -> str:
             return matches[0]
         if matches:
             raise BadInput(f"{table.source} has {len(matches)} columns called {wanted!r}")
-    if wanted.isdigit():
+    if wanted.isascii() and wanted.isdigit() and len(wanted) < 10:
         if 1 <= int(wanted) <= len(table.names):
             return table.names[int(wanted) - 1]
         raise BadInput(
@@ -140,14 +141,18 @@ def numbers(values: list[Any], name: str, source: str) -> Floats:
     """A column of floats, NaN where missing; text is an error that says where."""
     try:
         return np.fromiter(map(float, values), dtype=np.float64, count=len(values))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         pass
     column = np.empty(len(values))
     for i, value in enumerate(values):
         if is_missing(value):
             column[i] = math.nan
-        elif is_number(value):
+            continue
+        where = f"{source}: column {name!r} has {brief(repr(value))} in row {i + 1}"
+        if not is_number(value):
+            raise BadInput(f"{where}, not a number")
+        try:
             column[i] = float(value)
-        else:
-            raise BadInput(f"{source}: column {name!r} has {value!r} in row {i + 1}, not a number")
+        except OverflowError:
+            raise BadInput(f"{where}, beyond the largest number 1.8e308") from None
     return column

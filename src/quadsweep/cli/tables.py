@@ -52,6 +52,8 @@ def open_table(file: str) -> SourceTable:
     if not path.exists():
         raise BadInput(_no_such(file))
     try:
+        if not path.is_file():  # a pipe: it is read once, and its size means nothing
+            return _from_bytes(path.read_bytes(), file)
         if path.stat().st_size == 0:
             raise BadInput(f"{file} is empty")
         with path.open("rb") as stream:
@@ -168,7 +170,14 @@ def _rows(lines: Iterator[str], delimiter: str, source: str) -> Iterator[list[st
             if any(row):
                 yield row
     except csv.Error as wrong:
-        raise BadInput(f"{source} is not a table: {wrong}") from None
+        raise BadInput(f"{source} is not a table: {_about(wrong)}") from None
+
+
+def _about(wrong: csv.Error) -> str:
+    most = csv.field_size_limit()
+    if "field limit" in str(wrong):
+        return f"a field has more than {most:,} characters; is a quotation mark not closed?"
+    return str(wrong)
 
 
 def _delimiter(lines: list[str]) -> str:
@@ -176,7 +185,10 @@ def _delimiter(lines: list[str]) -> str:
     best, most = ",", 1
     some = [line for line in lines if line.strip()][:20]
     for candidate in (",", "\t", ";", "|"):
-        counts = {len(row) for row in csv.reader(some, delimiter=candidate)}
+        try:
+            counts = {len(row) for row in csv.reader(some, delimiter=candidate)}
+        except csv.Error:  # a field too long: whoever reads the rows says so
+            continue
         if len(counts) == 1 and (fields := counts.pop()) > most:
             best, most = candidate, fields
     if most > 1 or any("," in line for line in some):
@@ -190,7 +202,9 @@ def _json(text: str, source: str) -> SourceTable:
             records = json.loads(text)
         else:
             records = [json.loads(line) for line in text.splitlines() if line.strip()]
-    except json.JSONDecodeError as wrong:
+    except RecursionError:
+        raise BadInput(f"{source} is not JSON lines: it is nested too deeply") from None
+    except ValueError as wrong:  # a JSONDecodeError, or a number of thousands of digits
         raise BadInput(f"{source} is not JSON lines: {wrong}") from None
     if not records:
         raise BadInput(f"{source} has no rows")

@@ -17,13 +17,10 @@ import numpy as np
 from quadsweep import _core
 from quadsweep.arrays import Ints
 from quadsweep.methods.problem import Outcome, Problem, compiled
-from quadsweep.methods.univariate import univariate
 
 
 def certified(problem: Problem) -> Outcome:
-    """The best subset of exactly k points."""
-    if problem.objective.name == "var":
-        return univariate(problem)
+    """The best subset of exactly k points; for ``var`` that of the sorted window."""
     return compiled("certified", problem)
 
 

@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from quadsweep.plotting.canvas import INLIER, LINE, OUTLIER, PALE, REGION, axes_or_new, frame, tidy
+from quadsweep.plotting.canvas import (
+    INLIER,
+    LINE,
+    OUTLIER,
+    PALE,
+    REGION,
+    axes_or_new,
+    frame,
+    literal,
+    tidy,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,11 +62,11 @@ def plot_audit(audit: Audit, ax: Axes | None = None) -> Axes:
     if audit.labels is not None and len(gone) <= _MOST_LABELS:
         for i in gone:
             ax.annotate(
-                str(audit.labels[i]), (audit.x[i], audit.y[i]), xytext=(5, 4),
+                literal(audit.labels[i]), (audit.x[i], audit.y[i]), xytext=(5, 4),
                 textcoords="offset points", fontsize=8, color=OUTLIER, zorder=4,
             )  # fmt: skip
-    ax.set_xlabel(audit.names[0])
-    ax.set_ylabel(audit.names[1])
+    ax.set_xlabel(literal(audit.names[0]))
+    ax.set_ylabel(literal(audit.names[1]))
     ax.set_title(audit.message.replace(". ", ".\n", 1), loc="left", fontsize=11)
     ax.legend(fontsize=8, framealpha=0.7, edgecolor="none", loc="best").set_zorder(2.5)
     return ax

@@ -27,6 +27,15 @@ def axes_or_new(ax: Axes | None) -> Axes:
     return plt.subplots(figsize=(6.4, 4.8), layout="constrained")[1]
 
 
+def literal(text: object) -> str:
+    r"""A user's text as it is: dollars do not begin a formula.
+
+    >>> print(literal("price, $"))
+    price, \$
+    """
+    return str(text).replace("$", r"\$")
+
+
 def tidy(ax: Axes) -> None:
     """Two spines, quiet ticks."""
     for side in ("top", "right"):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quadsweep.arrays import Floats
-from quadsweep.plotting.canvas import INLIER, LINE, OUTLIER, axes_or_new, tidy
+from quadsweep.plotting.canvas import INLIER, LINE, OUTLIER, axes_or_new, literal, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,8 +44,8 @@ def plot_comparison(table: Comparison, ax: Axes | None = None) -> Axes:
     _lines(ax, table)
     ax.set_xlim(xlim)
     ax.set_ylim(ylim)
-    ax.set_xlabel(result.names[0])
-    ax.set_ylabel(result.names[1])
+    ax.set_xlabel(literal(result.names[0]))
+    ax.set_ylabel(literal(result.names[1]))
     ax.set_title(
         f"lines of {table.k:,} of {table.n:,} points\nR² is that of the k points each would keep",
         loc="left", fontsize=11, color=LINE,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quadsweep.objectives import get
-from quadsweep.plotting.canvas import LINE, axes_or_new
+from quadsweep.plotting.canvas import LINE, axes_or_new, literal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,7 +39,7 @@ def plot_pairwise(answer: PairwiseResult, ax: Axes | None = None) -> Axes:
         spine.set_visible(False)
     ax.tick_params(length=0, labelsize=8)
     if count <= _MOST_NAMES:
-        names = [str(name) for name in answer.names]
+        names = [literal(name) for name in answer.names]
         ax.set_xticks(range(count), names, rotation=90 if max(map(len, names)) > 4 else 0)
         ax.set_yticks(range(count), names)
     if count <= _MOST_NUMBERS:

@@ -9,7 +9,7 @@ import numpy as np
 
 from quadsweep.arrays import Floats
 from quadsweep.objectives import centred_sums
-from quadsweep.plotting.canvas import INLIER, LINE, OUTLIER, PALE, axes_or_new, frame, tidy
+from quadsweep.plotting.canvas import INLIER, LINE, OUTLIER, PALE, axes_or_new, frame, literal, tidy
 from quadsweep.plotting.conic import plot_conic
 
 if TYPE_CHECKING:
@@ -64,8 +64,8 @@ def plot_result(result: Result, ax: Axes | None = None) -> Axes:
         _line(ax, x[everyone], y[everyone], "line of all", color=PALE, linestyle=(0, (5, 3)))
         _line(ax, x[result.inliers], y[result.inliers], "line of kept", color=LINE)
     _name_outliers(ax, result)
-    ax.set_xlabel(result.names[0])
-    ax.set_ylabel(result.names[1] if result.objective != "var" else "")
+    ax.set_xlabel(literal(result.names[0]))
+    ax.set_ylabel(literal(result.names[1]) if result.objective != "var" else "")
     ax.set_title(_title(result), loc="left", fontsize=11)
     # Under the points, so that it never hides one.
     ax.legend(fontsize=8, framealpha=0.7, edgecolor="none", loc="best").set_zorder(2.5)
@@ -108,7 +108,7 @@ def _name_outliers(ax: Axes, result: Result) -> None:
         taken.append(box)
         dx, dy, ha, va = _SIDES[side]
         ax.annotate(
-            text, (result.x[i], result.y[i]), xytext=(dx, dy), ha=ha, va=va,
+            literal(text), (result.x[i], result.y[i]), xytext=(dx, dy), ha=ha, va=va,
             textcoords="offset points", fontsize=8, color=OUTLIER, zorder=4,
             path_effects=[withStroke(linewidth=2.5, foreground="white")],
         )  # fmt: skip

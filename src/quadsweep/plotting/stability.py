@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quadsweep.plotting.canvas import INLIER, LINE, OUTLIER, PALE, axes_or_new, tidy
+from quadsweep.plotting.canvas import INLIER, LINE, OUTLIER, PALE, axes_or_new, literal, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -53,8 +53,8 @@ def plot_stability(answer: Stability, ax: Axes | None = None) -> Axes:
         bar = ax.figure.colorbar(image, ax=ax, pad=0.02)
         bar.set_label(f"how often dropped ({answer.resample})", fontsize=9)
         bar.outline.set_visible(False)
-    ax.set_xlabel(result.names[0])
-    ax.set_ylabel(result.names[1])
+    ax.set_xlabel(literal(result.names[0]))
+    ax.set_ylabel(literal(result.names[1]))
     ax.set_title(_title(answer), loc="left", fontsize=11, color=LINE)
     ax.legend(fontsize=8, framealpha=0.7, edgecolor="none", loc="best").set_zorder(2.5)
     return ax

@@ -158,7 +158,7 @@ def _tables(X: Any, Y: Any, objective: Objective) -> tuple[Floats, Floats]:
 
 def _table(values: Any, name: str) -> Floats:
     try:
-        array = np.asarray(values)
+        array = validation.unmasked(values)
     except ValueError:
         raise ValueError(f"{name} must have rows of one length; got several") from None
     if array.ndim not in (1, 2):

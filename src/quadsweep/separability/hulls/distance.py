@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 
 from quadsweep import lifts
 from quadsweep.arrays import Floats, Mask
+from quadsweep.border.validation import unmasked
 
 TOLERANCE = 1e-10  # the paper's: a squared distance above it counts as separation
 _PRECISION = 1e-13  # of residuals and gap, where the lifted points have size 1
@@ -57,13 +58,15 @@ def hull_distance(x: ArrayLike, y: ArrayLike, masks: ArrayLike, lift: str = "L5"
     >>> found.primal.round(6), found.separable
     (array([596.]), array([ True]))
     """
-    xs, ys = np.atleast_2d(np.asarray(x, float)), np.atleast_2d(np.asarray(y, float))
+    xs, ys = (np.atleast_2d(np.asarray(unmasked(v), float)) for v in (x, y))
     inside = np.atleast_2d(np.asarray(masks, dtype=bool))
     if not xs.shape == ys.shape == inside.shape or xs.ndim != 2:
         raise ValueError(
             "x, y and masks must have one shape (T, n); got "
             f"{xs.shape}, {ys.shape} and {inside.shape}"
         )
+    if not (np.isfinite(xs).all() and np.isfinite(ys).all()):
+        raise ValueError("x and y must be finite; got NaN or infinity")
     if np.any(inside.all(axis=1) | ~inside.any(axis=1)):
         raise ValueError("every row of masks must hold at least one inlier and one outlier")
     count, n = xs.shape
