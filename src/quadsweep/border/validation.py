@@ -62,6 +62,8 @@ def unmasked(values: Any) -> NDArray[Any]:
     """
     if not _has_masks(values):
         return np.asarray(values)
+    if isinstance(values, (list, tuple)):
+        values = [math.nan if value is np.ma.masked else value for value in values]
     array: Any = np.ma.asarray(values)
     if array.dtype.kind in "biuf":
         return np.asarray(array.astype(np.float64).filled(np.nan))
