@@ -18,8 +18,9 @@ from quadsweep.solving.solve import solve
 def solved(name: str = "animals") -> Result:
     """A built-in data set solved with its own k, its points named.
 
-    >>> solved("animals")._some(solved("animals").outliers)
-    'Dipliodocus, Triceratops, Brachiosaurus'
+    >>> result = solved("animals")
+    >>> [result.label(i) for i in result.outliers]
+    ['Dipliodocus', 'Triceratops', 'Brachiosaurus']
     """
     data = datasets.load(name)
     result = solve(data.x, data.y, data.k, objective=data.objective)

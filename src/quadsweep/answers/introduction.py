@@ -1,4 +1,8 @@
-"""How results introduce themselves: pairs of a name and a text."""
+"""How results introduce themselves: a sentence, a grid, pairs of a name and a text.
+
+Every result has the same six ways: ``summary()``, ``print``, a table in notebooks, ``to_dict()``,
+``to_frame()`` and ``plot()``.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,10 @@ import html
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 class SelfDescribing(ABC):
@@ -16,17 +23,72 @@ class SelfDescribing(ABC):
     def lines(self) -> list[tuple[str, str]]:
         """The summary as pairs: what, and its text."""
 
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+
+    @abstractmethod
+    def to_frame(self) -> Any:
+        """What can be put in rows, as a data frame."""
+
+    @abstractmethod
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """The picture."""
+
+    @property
+    def headline(self) -> str:
+        """The answer in a sentence, where one says it."""
+        return ""
+
+    def grid(self) -> list[Sequence[str]]:
+        """Rows of texts, the header first, for results that are a table; otherwise none."""
+        return []
+
     def summary(self) -> str:
         """What was found and what to make of it, as text."""
-        return "\n".join(f"{name + ':':<14}{text}" for name, text in self.lines())
+        lines = self.lines()
+        width = max(12, *(len(name) for name, _ in lines)) + 2
+        parts = [
+            self.headline,
+            aligned(self.grid()),
+            "\n".join(f"{name + ':':<{width}}{text}" for name, text in lines),
+        ]
+        return "\n\n".join(part for part in parts if part)
+
+    def __str__(self) -> str:
+        return self.summary()
 
     def _repr_html_(self) -> str:
-        rows = "".join(
+        title = f"<p><b>{html.escape(self.headline)}</b></p>" if self.headline else ""
+        grid = "".join(
+            "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"
+            for tag, cells in zip(("th", *["td"] * len(self.grid())), self.grid(), strict=False)
+        )
+        pairs = "".join(
             f"<tr><th style='text-align:left'>{html.escape(name)}</th>"
             f"<td style='text-align:left'>{html.escape(text)}</td></tr>"
             for name, text in self.lines()
         )
-        return f"<table>{rows}</table>"
+        return title + (f"<table>{grid}</table>" if grid else "") + f"<table>{pairs}</table>"
+
+
+def aligned(grid: Sequence[Sequence[str]]) -> str:
+    """Columns of one width, the first flush left.
+
+    >>> print(aligned([("method", "R²"), ("lts", "0.9")]))
+    method   R²
+    lts     0.9
+    """
+    if not grid:
+        return ""
+    widths = [max(len(cell) for cell in column) for column in zip(*grid, strict=True)]
+    return "\n".join(
+        "  ".join(
+            text.rjust(width) if i else text.ljust(width)
+            for i, (text, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in grid
+    )
 
 
 def some(rows: Iterable[Any], labels: Sequence[Any] | None = None, most: int = 12) -> str:
@@ -41,10 +103,19 @@ def some(rows: Iterable[Any], labels: Sequence[Any] | None = None, most: int = 1
     return f"{shown}, and {more:,} more" if more > 0 else shown or "none"
 
 
-def known(values: Iterable[float]) -> list[float | None]:
-    """Plain numbers for JSON, which has no infinity: None where nothing is known.
+def finite(value: float | None) -> float | None:
+    """A plain number for JSON, which has no infinity: None where nothing is known.
+
+    >>> finite(1.5), finite(float("nan"))
+    (1.5, None)
+    """
+    return float(value) if value is not None and math.isfinite(value) else None
+
+
+def known(values: Iterable[float | None]) -> list[float | None]:
+    """The same for many.
 
     >>> known([1.0, float("nan")])
     [1.0, None]
     """
-    return [float(v) if math.isfinite(v) else None for v in values]
+    return [finite(v) for v in values]

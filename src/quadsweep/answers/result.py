@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quadsweep.answers.conic import Conic
-from quadsweep.answers.introduction import SelfDescribing
+from quadsweep.answers.introduction import SelfDescribing, finite, some
 from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.objectives import OBJECTIVES
 
@@ -137,9 +137,9 @@ class Result(SelfDescribing):
             lines.append(("bound", f"{self.bound:.6g}   (gap {self.gap:.3g})"))
         if self.objective != "var":
             lines.append(("line", f"y = {self.slope:.6g} x {self.intercept:+.6g}"))
-        lines.append(("dropped", self._some(self.outliers)))
+        lines.append(("dropped", some(self.outliers, self.labels)))
         if len(self.omitted):
-            lines.append(("left out", f"{self._some(self.omitted)} (missing values)"))
+            lines.append(("left out", f"{some(self.omitted, self.labels)} (missing values)"))
         lines.append(("beware", self.caution()))
         lines.append(("search", f"{self.method}, {self.nodes:,} nodes, {self.seconds:.3g} s"))
         return lines
@@ -147,11 +147,6 @@ class Result(SelfDescribing):
     def label(self, row: int) -> Any:
         """What a row is called: its label, or its position where it has none."""
         return row if self.labels is None else self.labels[row]
-
-    def _some(self, rows: Ints, most: int = 12) -> str:
-        shown = ", ".join(str(self.label(i)) for i in rows[:most])
-        more = len(rows) - most
-        return f"{shown}, and {more:,} more" if more > 0 else shown or "none"
 
     def _value_text(self) -> str:
         before = self.before
@@ -176,10 +171,9 @@ class Result(SelfDescribing):
 
     def to_frame(self) -> Any:
         """The data with a column ``inlier``, in the library it came from (pandas for arrays)."""
-        from quadsweep.border.frames import plain_frame, with_mask
+        from quadsweep.border.frames import marked
 
-        frame = self.frame if self.frame is not None else plain_frame(self.x, self.y, self.names)
-        return with_mask(frame, self.mask)
+        return marked(self.frame, self.x, self.y, self.names, self.mask)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON, which has no infinity: None where nothing is known."""
@@ -188,22 +182,18 @@ class Result(SelfDescribing):
             "method": self.method,
             "n": self.n,
             "k": self.k,
-            "value": _known(self.value),
-            "bound": _known(self.bound),
-            "gap": _known(self.gap),
+            "value": finite(self.value),
+            "bound": finite(self.bound),
+            "gap": finite(self.gap),
             "status": self.status,
             "success": self.success,
             "message": self.message,
             "inliers": self.inliers.tolist(),
             "outliers": self.outliers.tolist(),
             "omitted": self.omitted.tolist(),
-            "slope": _known(self.slope),
-            "intercept": _known(self.intercept),
+            "slope": finite(self.slope),
+            "intercept": finite(self.intercept),
             "conic": None if self.conic is None else self.conic.to_dict(),
             "nodes": self.nodes,
             "seconds": self.seconds,
         }
-
-
-def _known(value: float) -> float | None:
-    return value if math.isfinite(value) else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from quadsweep.answers.introduction import SelfDescribing
+from quadsweep.answers.introduction import SelfDescribing, some
 from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.auditing import claims
 from quadsweep.auditing.baselines import Approximation, approximations
@@ -102,18 +101,19 @@ class Audit(SelfDescribing):
         """True if the answer is proved: the least number, or that there is none."""
         return self.status in ("optimal", "robust")
 
-    def summary(self) -> str:
-        """The answer, what changes, and how sure we are, as text."""
-        rows = self.lines()
-        width = max(len(name) for name, _ in rows) + 2
-        lines = "\n".join(f"{name + ':':<{width}}{text}" for name, text in rows)
-        return f"{self.message}\n\n{lines}"
+    @property
+    def headline(self) -> str:
+        """The answer in a sentence or two."""
+        return self.message
 
     def lines(self) -> list[tuple[str, str]]:
         """The summary as pairs: what, and its text."""
-        lines = [("all rows", _describe(self.before))]
+        lines = [("all rows", str(self.before))]
         if self.after is not None:
-            lines += [("without them", _describe(self.after)), ("removed", self._some())]
+            lines += [
+                ("without them", str(self.after)),
+                ("removed", some(self.outliers, self.labels)),
+            ]
         lines.append(("certificate", PROOF[self.status].format(max_drop=self.max_drop)))
         if self.upper != 0:
             lines += [
@@ -122,12 +122,6 @@ class Audit(SelfDescribing):
             ]
         lines.append(("search", f"{self.nodes:,} nodes, {self.seconds:.3g} s"))
         return lines
-
-    def _some(self, most: int = 12) -> str:
-        rows = self.outliers[:most]
-        shown = ", ".join(str(i if self.labels is None else self.labels[i]) for i in rows)
-        more = len(self.outliers) - most
-        return f"{shown}, and {more:,} more" if more > 0 else shown or "none"
 
     @cached_property
     def approximations(self) -> tuple[Approximation, ...]:
@@ -142,6 +136,12 @@ class Audit(SelfDescribing):
         from quadsweep.plotting.audit import plot_audit
 
         return plot_audit(self, ax=ax)
+
+    def to_frame(self) -> Any:
+        """The data with a column ``inlier``, in the library it came from (pandas for arrays)."""
+        from quadsweep.border.frames import marked
+
+        return marked(self.frame, self.x, self.y, self.names, self.mask)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
@@ -167,9 +167,6 @@ class Audit(SelfDescribing):
             "nodes": self.nodes,
             "seconds": self.seconds,
         }
-
-    def _repr_html_(self) -> str:
-        return f"<p><b>{html.escape(self.message)}</b></p>{super()._repr_html_()}"
 
 
 def audit(
@@ -340,7 +337,3 @@ def _of(m: int, n: int) -> str:
 
 def _percent(share: float) -> str:
     return f"{100 * share:.0f}%" if share >= 0.0095 else f"{100 * share:.1g}%"
-
-
-def _describe(f: Fit) -> str:
-    return f"slope {f.slope:.4g}, r {f.r:.4g}, R² {f.r2:.4g}, p {f.p_value:.2g}   ({f.n:,} rows)"

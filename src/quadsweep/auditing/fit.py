@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import asdict, dataclass
 
+from quadsweep.answers.introduction import finite
 from quadsweep.arrays import Floats
 from quadsweep.objectives import centred_sums
 
@@ -30,9 +31,16 @@ class Fit:
     r2: float
     p_value: float
 
+    def __str__(self) -> str:
+        return (
+            f"slope {self.slope:.4g}, r {self.r:.4g}, R² {self.r2:.4g}, p {self.p_value:.2g}   "
+            f"({self.n:,} rows)"
+        )
+
     def to_dict(self) -> dict[str, float | None]:
         """Plain values, None where undefined."""
-        return {k: v if math.isfinite(v) else None for k, v in asdict(self).items()}
+        numbers = {name: finite(value) for name, value in asdict(self).items()}
+        return {**numbers, "n": self.n}
 
 
 def fit(x: Floats, y: Floats) -> Fit:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from quadsweep.answers.introduction import SelfDescribing, aligned, known
 from quadsweep.arrays import Floats, Ints
 from quadsweep.auditing.decisions import Asker
 from quadsweep.auditing.exact import ExactPoints
@@ -28,6 +30,11 @@ if TYPE_CHECKING:
 
 _PATIENCE = 5.0  # seconds for one question, after which a wider bound is asked for
 STATISTICS = ("slope", "r", "r2")
+_PROVED = {
+    "optimal": "proved: no removal of as many rows goes beyond the bounds",
+    "time_limit": "the time limit ended the curve; what is shown is proved",
+    "interrupted": "interrupted; what is shown is proved",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +54,7 @@ class Range:
 
 
 @dataclass(frozen=True, eq=False)
-class InfluenceCurve:
+class InfluenceCurve(SelfDescribing):
     """How far up to m removals can move slope, r and R2.
 
     Attributes
@@ -77,24 +84,56 @@ class InfluenceCurve:
 
     def rows(self) -> list[dict[str, float]]:
         """One dictionary for each m: the values attained and the bounds."""
-        out = []
-        for i, m in enumerate(self.m.tolist()):
-            row: dict[str, float] = {"m": m, "share": m / self.n}
-            for name in STATISTICS:
-                ranges: Range = getattr(self, name)
-                for end in ("low", "high", "low_bound", "high_bound"):
-                    row[f"{name}_{end}"] = float(getattr(ranges, end)[i])
-            out.append(row)
-        return out
+        columns = self._columns()
+        return [
+            {"m": m, **{name: float(column[i]) for name, column in columns.items()}}
+            for i, m in enumerate(self.m.tolist())
+        ]
+
+    def _columns(self) -> dict[str, Floats]:
+        columns = {"share": self.m / self.n}
+        for name in STATISTICS:
+            ranges: Range = getattr(self, name)
+            for end in ("low", "high", "low_bound", "high_bound"):
+                columns[f"{name}_{end}"] = getattr(ranges, end)
+        return columns
+
+    def grid(self) -> list[Sequence[str]]:
+        """The values attained; bounds agree to the digits shown unless marked with ``~``."""
+        cells = [
+            (f"{row['m']:.0f}", *(_cell(row, name) for name in STATISTICS)) for row in self.rows()
+        ]
+        return [("removed", "slope", "r", "R²"), *cells]
 
     def table(self) -> str:
-        """The values attained, as text; bounds agree with them to the digits shown unless marked
-        with ``~``."""
-        lines = [f"{'removed':>8} {'slope':>23} {'r':>21} {'R²':>19}"]
-        for row in self.rows():
-            cells = [_cell(row, name) for name in STATISTICS]
-            lines.append(f"{row['m']:>8.0f} {cells[0]:>23} {cells[1]:>21} {cells[2]:>19}")
-        return "\n".join(lines)
+        """The grid as text."""
+        return aligned(self.grid())
+
+    def lines(self) -> list[tuple[str, str]]:
+        """What was asked, and how much of it is proved."""
+        lines = [
+            ("all rows", str(self.full)),
+            ("removed", f"up to {len(self.m) - 1:,} of {self.n:,} rows"),
+            ("certificate", _PROVED[self.status]),
+        ]
+        return [*lines, ("search", f"{self.seconds:.3g} s")]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        return {
+            "n": self.n,
+            "full": self.full.to_dict(),
+            "m": self.m.tolist(),
+            **{name: known(column) for name, column in self._columns().items()},
+            "status": self.status,
+            "seconds": self.seconds,
+        }
+
+    def to_frame(self) -> Any:
+        """One row for every m, in pandas (or polars where that is what there is)."""
+        from quadsweep.border.frames import table
+
+        return table({"m": self.m, **self._columns()})
 
     def plot(self, ax: Axes | None = None, statistic: str = "slope") -> Axes:
         """A funnel around the value of all rows."""

@@ -100,9 +100,9 @@ def with_mask(frame: Any, mask: Any) -> Any:
     return nw.to_native(wrapped.with_columns(nw.from_native(native, series_only=True)))
 
 
-def plain_frame(x: Any, y: Any, names: tuple[str, str]) -> Any:
-    """A frame for data that did not come in one."""
-    return table({names[0]: x, names[1]: y})
+def marked(frame: Any, x: Any, y: Any, names: tuple[str, str], mask: Any) -> Any:
+    """The data with the rows kept marked, in the frame they came in or in one of our own."""
+    return with_mask(table({names[0]: x, names[1]: y}) if frame is None else frame, mask)
 
 
 def table(columns: dict[str, Any]) -> Any:

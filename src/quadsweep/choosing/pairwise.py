@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quadsweep import objectives
-from quadsweep.answers.introduction import SelfDescribing
+from quadsweep.answers.introduction import SelfDescribing, known
 from quadsweep.arrays import Floats, Ints
 from quadsweep.border import frames, validation
 from quadsweep.clock import Clock
@@ -147,15 +147,11 @@ class PairwiseResult(SelfDescribing):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
-
-        def plain(matrix: Floats) -> list[list[float | None]]:
-            return [[float(v) if np.isfinite(v) else None for v in row] for row in matrix]
-
         return {
             "names": [str(name) for name in self.names],
             "objective": self.objective,
-            "values": plain(self.values),
-            "p_values": None if self.p_values is None else plain(self.p_values),
+            "values": [known(row) for row in self.values],
+            "p_values": None if self.p_values is None else [known(row) for row in self.p_values],
             "null": self.null,
             "rows": self.rows.tolist(),
             "kept": self.kept.tolist(),
@@ -517,11 +513,11 @@ def _own_p_values(
             hits[t], made[t] = total[end], made[t] + end + 1
         settled = hits >= _ENOUGH
         active, done, size = active[~settled[active]], done + size, 2 * size
-    known = np.isfinite(values)
-    p[known] = np.where(
-        hits[known] >= _ENOUGH,
-        _ENOUGH / np.maximum(made[known], 1),
-        (1 + hits[known]) / (1 + made[known]),
+    answered = np.isfinite(values)
+    p[answered] = np.where(
+        hits[answered] >= _ENOUGH,
+        _ENOUGH / np.maximum(made[answered], 1),
+        (1 + hits[answered]) / (1 + made[answered]),
     )
     return p
 

@@ -138,6 +138,23 @@ class PathSignificance(SelfDescribing):
 
         return plot_path_significance(self, ax=ax)
 
+    def to_frame(self) -> Any:
+        """One row for every k, in pandas (or polars where that is what there is)."""
+        from quadsweep.border.frames import table
+
+        low, middle, high = self.band()
+        return table(
+            {
+                "k": self.k,
+                "observed": self.observed,
+                "p_value": self.p_value,
+                "corrected": self.corrected,
+                "low": low,
+                "middle": middle,
+                "high": high,
+            }
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
         low, middle, high = self.band()

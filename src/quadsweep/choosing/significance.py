@@ -120,6 +120,13 @@ class Significance(SelfDescribing):
 
         return plot_significance(self, ax=ax)
 
+    def to_frame(self) -> Any:
+        """One row a shuffle: its optimum where it is known, and whether it reaches the observed."""
+        from quadsweep.border.frames import table
+
+        values = self.null if len(self.null) else np.full(len(self.reached), np.nan)
+        return table({"value": values, "reached": self.reached})
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
         return {

@@ -60,7 +60,7 @@ def audit_command(
         nan_policy="omit",
         progress=sys.stderr.isatty(),
     )
-    present(answer, points, plot, json, headline=answer.message)
+    present(answer, points, plot, json)
     raise typer.Exit(code_of(answer.status))
 
 

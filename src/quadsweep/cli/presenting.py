@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from quadsweep.answers.introduction import SelfDescribing, aligned
 from quadsweep.cli.ending import BadInput, note, print_json, print_pairs
 from quadsweep.cli.points import NamedPoints
 
 
-def present(
-    answer: Any, points: NamedPoints, plot: str | None, as_json: bool, headline: str = ""
-) -> None:
-    """Anything with lines, a dictionary and a picture; what was skipped on standard error."""
+def present(answer: SelfDescribing, points: NamedPoints, plot: str | None, as_json: bool) -> None:
+    """An answer as text or JSON, and its picture; what was skipped on standard error."""
     skipped = np.flatnonzero(~(np.isfinite(points.x) & np.isfinite(points.y)))
     if len(skipped):
         note(f"skipped {len(skipped):,} of {len(points.x):,} rows with missing values")
@@ -22,11 +21,11 @@ def present(
         draw(answer, plot)
     if as_json:
         print_json(as_object(answer, points, skipped))
-    elif not hasattr(answer, "lines"):  # a table of its own
-        print(answer.summary())
-    else:
-        first = [("answer", headline)] if headline else []
-        print_pairs([("data", described(points)), *first, *answer.lines()])
+        return
+    if answer.grid():
+        print(aligned(answer.grid()), end="\n\n")
+    first = [("answer", answer.headline)] if answer.headline else []
+    print_pairs([("data", described(points)), *first, *answer.lines()])
 
 
 def as_object(answer: Any, points: NamedPoints, skipped: Any = ()) -> dict[str, Any]:

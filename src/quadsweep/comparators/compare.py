@@ -7,7 +7,6 @@ correlations) have a correlation to show and no subset.
 
 from __future__ import annotations
 
-import html
 import importlib
 import time
 from collections.abc import Sequence
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from quadsweep.answers.introduction import known
+from quadsweep.answers.introduction import SelfDescribing, finite
 from quadsweep.answers.result import Result
 from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.border import validation
@@ -83,7 +82,7 @@ class MethodAnswer:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class Comparison(SelfDescribing):
     """A table of methods, the certified optimum first.
 
     Attributes
@@ -108,40 +107,24 @@ class Comparison:
                 return row
         raise KeyError(method)
 
-    def __str__(self) -> str:
-        return self.summary()
+    def grid(self) -> list[Sequence[str]]:
+        """One row a method."""
+        return [_COLUMNS, *(row.cells() for row in self.rows)]
 
-    def summary(self) -> str:
-        """The table as text."""
-        cells = [_COLUMNS, *(row.cells() for row in self.rows)]
-        widths = [max(len(row[i]) for row in cells) for i in range(len(_COLUMNS))]
-        lines = [
-            "  ".join(
-                text.ljust(width) if i in (0, 2) else text.rjust(width)
-                for i, (text, width) in enumerate(zip(row, widths, strict=True))
-            ).rstrip()
-            for row in cells
-        ]
-        return "\n".join([*lines, self._foot()])
-
-    def _foot(self) -> str:
+    def lines(self) -> list[tuple[str, str]]:
+        """What the table comes to."""
         judged = [row for row in self.rows[1:] if row.optimal is not None]
         hits = sum(bool(row.optimal) for row in judged)
-        text = (
-            f"best {self.k:,} of {self.n:,} points; {hits} of {len(judged)} other methods with a "
-            "subset or a line found it"
-        )
-        return text if self.status == "finished" else f"{text}; {self.status}, rows are missing"
-
-    def _repr_html_(self) -> str:
-        def line(tag: str, cells: Sequence[str]) -> str:
-            return (
-                "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"
-            )
-
-        body = "".join(line("td", row.cells()) for row in self.rows)
-        caption = f"<caption>{html.escape(self._foot())}</caption>"
-        return f"<table>{caption}{line('th', _COLUMNS)}{body}</table>"
+        lines = [
+            ("kept", f"{self.k:,} of {self.n:,} points"),
+            (
+                "found by",
+                f"{hits} of {len(judged)} other methods with a subset or a line",
+            ),
+        ]
+        if self.status != "finished":
+            lines.append(("stopped", f"by {self.status.replace('_', ' ')}; rows are missing"))
+        return lines
 
     def to_frame(self) -> Any:
         """One row a method, in pandas (or polars where that is what there is)."""
@@ -161,9 +144,8 @@ class Comparison:
                     "method": row.method,
                     "optimal": row.optimal,
                     **{
-                        name: known([float("nan") if v is None else v])[0]
+                        name: finite(getattr(row, name))
                         for name in ("r2", "slope", "intercept", "correlation", "seconds")
-                        for v in [getattr(row, name)]
                     },
                     "note": row.note,
                 }

@@ -7,18 +7,21 @@ for audits (``docs/audit.md``).
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from importlib import resources
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from quadsweep.answers.introduction import SelfDescribing
 from quadsweep.arrays import Floats
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, eq=False)
-class Dataset:
+class Dataset(SelfDescribing):
     """Points, a number to keep, and where they come from.
 
     Attributes
@@ -44,6 +47,39 @@ class Dataset:
     labels: tuple[str, ...] = field(default=(), repr=False)
     objective: str = "r2"
 
+    def lines(self) -> list[tuple[str, str]]:
+        """What it is, as pairs."""
+        return [
+            ("data", f"{self.names[1]} against {self.names[0]}"),
+            ("points", f"{len(self.x):,}, of which to keep {self.k:,} by {self.objective}"),
+            ("about", self.description),
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        return {
+            "x": self.x.tolist(),
+            "y": self.y.tolist(),
+            "k": self.k,
+            "names": list(self.names),
+            "labels": list(self.labels),
+            "objective": self.objective,
+            "description": self.description,
+        }
+
+    def to_frame(self) -> Any:
+        """The two columns, and the labels where there are any."""
+        from quadsweep.border.frames import table
+
+        columns: dict[str, Any] = {self.names[0]: self.x, self.names[1]: self.y}
+        return table({"label": list(self.labels), **columns} if self.labels else columns)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """The points."""
+        from quadsweep.plotting.dataset import plot_dataset
+
+        return plot_dataset(self, ax=ax)
+
 
 def names() -> list[str]:
     """The names that :func:`load` knows.
@@ -66,6 +102,9 @@ def load(name: str) -> Dataset:
 
 
 def _table(name: str) -> dict[str, list[str]]:
+    import csv
+    from importlib import resources  # ten milliseconds that only those who load a table spend
+
     text = resources.files(__package__).joinpath(f"{name}.csv").read_text(encoding="utf-8")
     header, *rows = csv.reader(text.splitlines())
     return {title: [row[i] for row in rows] for i, title in enumerate(header)}

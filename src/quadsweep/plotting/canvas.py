@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# SelfDescribing apart by people with any kind of colour vision; shapes differ as well.
+# Told apart by people with any kind of colour vision; shapes differ as well.
 INLIER = "#0072b2"
 OUTLIER = "#d55e00"
 REGION = "#cfe3f3"

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from quadsweep.answers.conic import Conic
+from quadsweep.answers.introduction import finite
 from quadsweep.answers.result import Result
 from quadsweep.auditing.audit import Audit
 from quadsweep.objectives import centred_sums
@@ -184,8 +185,8 @@ def _payload(report: Report, value: str) -> dict[str, Any]:
         "named": answer.labels is not None and not isinstance(answer.labels, range),
         "xlim": xlim,
         "ylim": ylim,
-        "slope": _known(slope),
-        "intercept": _known(float(y.mean() - slope * x.mean())),
+        "slope": finite(slope),
+        "intercept": finite(float(y.mean() - slope * x.mean())),
         "points": [[int(i), answer.x[i], answer.y[i], str(answer.label(i))] for i in drawn],
         "frames": [
             {**_frame(step, set(drawn.tolist()), xlim, ylim), "surprise": _chance(report, step.k)}
@@ -216,10 +217,10 @@ def _frame(
     return {
         "drop": step.n - step.k,
         "k": step.k,
-        "value": _known(step.value),
+        "value": finite(step.value),
         "proof": step.certificate,
-        "slope": _known(step.slope),
-        "intercept": _known(step.intercept),
+        "slope": finite(step.slope),
+        "intercept": finite(step.intercept),
         "kind": "none found" if conic is None else conic.kind,
         "out": [int(i) for i in step.outliers if int(i) in drawn],
         "labels": labels,
@@ -261,7 +262,7 @@ def _noise(report: Report) -> dict[str, Any] | None:
         return None
     shown = np.isin(noise.k, [step.k for step in report.steps])
     return {
-        name: [_known(v) for v in values[shown]]
+        name: [finite(v) for v in values[shown]]
         for name, values in zip(("low", "middle", "high"), noise.band(), strict=True)
     }
 
@@ -282,7 +283,3 @@ def _limits(values: Any) -> tuple[float, float]:
     low, high = float(values.min()), float(values.max())
     margin = 0.06 * (high - low) or 0.5 * max(abs(low), 1.0)
     return low - margin, high + margin
-
-
-def _known(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None

@@ -16,7 +16,7 @@ import numpy as np
 
 from quadsweep import lifts, objectives
 from quadsweep.answers.conic import Conic
-from quadsweep.answers.introduction import SelfDescribing
+from quadsweep.answers.introduction import SelfDescribing, finite
 from quadsweep.arrays import Floats, Mask
 from quadsweep.border import validation
 from quadsweep.separability.hulls.distance import TOLERANCE, HullDistances, hull_distance
@@ -103,12 +103,16 @@ class Separation(SelfDescribing):
 
         return plot_separation(self, ax=ax, **style)
 
+    def to_frame(self) -> Any:
+        """One row a point: its coordinates, whether it is an inlier, its weight if it has one."""
+        from quadsweep.border.frames import table
+
+        weight = np.zeros(len(self.x))
+        weight[list(self.weights)] = [float(w) for w in self.weights.values()]
+        return table({"x": self.x, "y": self.y, "inlier": self.mask, "weight": weight})
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON; exact numbers as text like ``"3/7"``."""
-
-        def finite(value: float) -> float | None:
-            return value if math.isfinite(value) else None
-
         return {
             "separable": self.separable,
             "exact": self.exact,

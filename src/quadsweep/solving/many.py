@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from quadsweep import objectives
+from quadsweep.answers.introduction import SelfDescribing, known
 from quadsweep.arrays import Floats, Mask
 from quadsweep.border import validation
 from quadsweep.methods.batch import Batch
 from quadsweep.methods.choice import choose
 from quadsweep.objectives import Objective
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 @dataclass(frozen=True, eq=False)
-class BatchResult:
+class BatchResult(SelfDescribing):
     """The chosen subset of each of T data sets.
 
     Attributes
@@ -56,6 +60,55 @@ class BatchResult:
     def success(self) -> bool:
         """True if every answer is proved to be the best."""
         return bool(np.all(self.status == "optimal"))
+
+    def lines(self) -> list[tuple[str, str]]:
+        """The summary as pairs: what, and its text."""
+        lines = [
+            ("data sets", f"{len(self):,} of {self.masks.shape[1]:,} points"),
+            ("kept", f"{self.k:,} points in each"),
+        ]
+        answered = self.values[np.isfinite(self.values)]
+        if len(answered):
+            low, middle, high = np.quantile(answered, [0, 0.5, 1])
+            text = f"{low:.6g} to {high:.6g}, median {middle:.6g}"
+            lines.append((objectives.get(self.objective).title, text))
+        proved = int((self.status == "optimal").sum())
+        lines.append(("certificate", f"{proved:,} of {len(self):,} proved optimal"))
+        lines.append(("search", f"{self.method}, {int(self.nodes.sum()):,} nodes"))
+        return lines
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Histogram of the values."""
+        from quadsweep.plotting.batch import plot_batch
+
+        return plot_batch(self, ax=ax)
+
+    def to_frame(self) -> Any:
+        """One row a data set, in pandas (or polars where that is what there is)."""
+        from quadsweep.border.frames import table
+
+        return table(
+            {
+                "value": self.values,
+                "bound": self.bounds,
+                "status": self.status,
+                "nodes": self.nodes,
+            }
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        return {
+            "objective": self.objective,
+            "method": self.method,
+            "k": self.k,
+            "values": known(self.values),
+            "bounds": known(self.bounds),
+            "status": self.status.tolist(),
+            "success": self.success,
+            "inliers": [np.flatnonzero(mask).tolist() for mask in self.masks],
+            "nodes": self.nodes.tolist(),
+        }
 
     @property
     def gaps(self) -> Floats:

@@ -1,0 +1,39 @@
+"""The optima of many data sets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from quadsweep.objectives import get
+from quadsweep.plotting.canvas import INLIER, LINE, axes_or_new, tidy
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from quadsweep.solving.many import BatchResult
+
+
+def plot_batch(batch: BatchResult, ax: Axes | None = None) -> Axes:
+    """Histogram of the values.
+
+    Parameters
+    ----------
+    batch : BatchResult
+    ax : matplotlib axes, optional
+        A new figure if left out.
+    """
+    ax = axes_or_new(ax)
+    tidy(ax)
+    values = batch.values[np.isfinite(batch.values)]
+    bins = int(np.clip(2 * len(values) ** 0.4, 5, 40))
+    ax.hist(values, bins, color=INLIER, edgecolor="white", linewidth=0.6)
+    title, n = get(batch.objective).title, batch.masks.shape[1]
+    ax.set_xlabel(f"best {title} of {batch.k:,} of {n:,} points")
+    ax.set_ylabel("data sets")
+    proved = int((batch.status == "optimal").sum())
+    ax.set_title(
+        f"{len(batch):,} data sets, {proved:,} proved", loc="left", fontsize=11, color=LINE
+    )
+    return ax
