@@ -18,6 +18,7 @@ def solve(
     n_jobs: int,
     seed: int,
     callback: Callable[[float, float, int, float], object] | None,
+    memory_limit: float = ...,
 ) -> tuple[NDArray[np.int64], float, float, str, int]: ...
 def solve_lifted(
     x: NDArray[np.float64],
@@ -47,6 +48,7 @@ def certified(
     starting_lines: int,
     enumerate: int,
     cells: bool,
+    memory_limit: float = ...,
 ) -> tuple[tuple[NDArray[np.int64], float, float, str, int], float, bool]: ...
 def solve_many(
     x: NDArray[np.float64],

@@ -110,7 +110,7 @@ nb::tuple to_tuple(const Problem& problem, Answer&& answer) {
 
 nb::tuple solve(const Column& x, const Column& y, int k, const std::string& objective,
                 const std::string& method, double tol, double time_limit, int n_jobs,
-                std::uint64_t seed, nb::object callback) {
+                std::uint64_t seed, nb::object callback, double memory_limit) {
     const Method run = method_named(method);
     const Objective chosen = objective_named(objective);
     Control control(time_limit);
@@ -120,6 +120,7 @@ nb::tuple solve(const Column& x, const Column& y, int k, const std::string& obje
     {
         nb::gil_scoped_release released;
         problem = make_problem(span(x), span(y), k, chosen, tol, seed, n_jobs);
+        problem.memory_limit = memory_limit;
         answer = run(problem, control);
     }
     watch.rethrow();
@@ -163,7 +164,7 @@ nb::tuple certified_search(const Column& x, const Column& y, int k, const std::s
                            double tol, double time_limit, int n_jobs, std::uint64_t seed,
                            nb::object callback, bool at_most, double above,
                            const std::vector<std::vector<int>>& starts, int starting_lines,
-                           std::int64_t enumerate, bool cells) {
+                           std::int64_t enumerate, bool cells, double memory_limit) {
     const Objective chosen = objective_named(objective);
     Control control(time_limit);
     Problem problem;
@@ -172,6 +173,7 @@ nb::tuple certified_search(const Column& x, const Column& y, int k, const std::s
     {
         nb::gil_scoped_release released;
         problem = make_problem(span(x), span(y), k, chosen, tol, seed, n_jobs);
+        problem.memory_limit = memory_limit;
         CertifiedOptions options{at_most, std::nullopt, starts, starting_lines, enumerate, cells};
         if (!std::isnan(above)) options.above = score_of(problem.points, chosen, above);
         answer = certified(problem, options, control);
@@ -318,12 +320,12 @@ NB_MODULE(_core, m) {
     using namespace quadsweep;
     m.doc() = "The compiled half of quadsweep; see _core/README.md.";
     m.def("solve", &solve, "x"_a, "y"_a, "k"_a, "objective"_a, "method"_a, "tol"_a, "time_limit"_a,
-          "n_jobs"_a, "seed"_a, "callback"_a.none());
+          "n_jobs"_a, "seed"_a, "callback"_a.none(), "memory_limit"_a = infinity);
     m.def("solve_lifted", &solve_lifted, "x"_a, "y"_a, "lifted"_a, "k"_a, "objective"_a, "method"_a,
           "order"_a, "time_limit"_a, "n_jobs"_a, "callback"_a.none());
     m.def("certified", &certified_search, "x"_a, "y"_a, "k"_a, "objective"_a, "tol"_a,
           "time_limit"_a, "n_jobs"_a, "seed"_a, "callback"_a.none(), "at_most"_a, "above"_a,
-          "starts"_a, "starting_lines"_a, "enumerate"_a, "cells"_a);
+          "starts"_a, "starting_lines"_a, "enumerate"_a, "cells"_a, "memory_limit"_a = infinity);
     m.def("solve_many", &solve_many, "x"_a, "y"_a, "k"_a, "objective"_a, "method"_a, "tol"_a,
           "time_limit"_a, "n_jobs"_a, "seed"_a);
     m.def("lowered", &lowered, "x"_a, "y"_a, "k"_a, "objective"_a, "value"_a, "tol"_a);
@@ -336,6 +338,6 @@ NB_MODULE(_core, m) {
         "choose_instruction_set",
         [](const std::string& wanted) { return choose_hot_loops(wanted); }, "name"_a);
     nb::list statuses;
-    for (int s = 0; s < 5; ++s) statuses.append(std::string(name(static_cast<Status>(s))));
+    for (int s = 0; s < 6; ++s) statuses.append(std::string(name(static_cast<Status>(s))));
     m.attr("STATUSES") = statuses;
 }

@@ -12,6 +12,7 @@
 #include "branching.hpp"
 #include "closing.hpp"
 #include "criterion.hpp"
+#include "frontier.hpp"
 #include "hot_loops.hpp"
 #include "incumbents.hpp"
 #include "methods.hpp"
@@ -21,13 +22,20 @@
 namespace quadsweep {
 namespace {
 
-constexpr int sample_points = 1000;    // for the starts, where there are more
-constexpr int whole_points = 512;      // up to here a root box holds points, beyond it cells
-constexpr int serial_work = 100000;    // points in boxes before more threads are asked for help
-constexpr int serial_points = 500;     // up to here the starts are not worth a thread
-constexpr double most_listed = 2e9;    // subsets that may all be listed, where boxes do not end
-constexpr double listed_a_box = 1000;  // in the time of one box
-constexpr double coarse_share = 0.25;  // of the bound: what unopened cells may take away from it
+constexpr int sample_points = 1000;  // for the starts, where there are more
+constexpr int sample_kept = 200;     // points of the sample that a start keeps, at least
+constexpr int most_sampled = 50000;
+constexpr std::size_t finalists = 6;      // starts of different kinds that are carried on over all
+constexpr int whole_points = 512;         // up to here a root box holds points, beyond it cells
+constexpr double most_waiting = 0x1p28;   // bytes of boxes before the search goes depth first
+constexpr int serial_work = 100000;       // points in boxes before more threads are asked for help
+constexpr int serial_points = 500;        // up to here the starts are not worth a thread
+constexpr double most_listed = 2e9;       // subsets that may all be listed, where boxes do not end
+constexpr double listed_a_box = 1000;     // in the time of one box
+constexpr double closing_share = 0.8;     // from here on opening them may well close the box
+constexpr double explored_share = 0.02;   // of the cells and points costed: for proposals
+constexpr double explored_first = 20000;  // before that
+constexpr double coarse_share = 0.25;     // of the bound: what unopened cells may take away from it
 
 // Shift and scale (a power of two) that put the best subset at the origin with unit spread.
 struct Placement {
@@ -46,40 +54,16 @@ struct Placement {
 
 bool is_correlation(Objective o) { return o == Objective::r2 || o == Objective::r; }
 
-// What the threads share.
-class Frontier {
-  public:
-    struct Later {
-        bool operator()(const std::unique_ptr<Box>& p, const std::unique_ptr<Box>& q) const {
-            return p->upper != q->upper ? p->upper < q->upper : p->priority > q->priority;
-        }
-    };
-
-    void push(std::unique_ptr<Box> box) {
-        heap_.push_back(std::move(box));
-        std::push_heap(heap_.begin(), heap_.end(), Later{});
-    }
-    std::unique_ptr<Box> pop() {
-        std::pop_heap(heap_.begin(), heap_.end(), Later{});
-        auto box = std::move(heap_.back());
-        heap_.pop_back();
-        return box;
-    }
-    bool empty() const { return heap_.empty(); }
-    std::size_t size() const { return heap_.size(); }
-    void clear() { heap_.clear(); }
-    double upper() const { return heap_.empty() ? undefined : heap_.front()->upper; }
-
-  private:
-    Boxes heap_;
-};
-
 class Search {
     class Worker;
 
   public:
     Search(const Problem& problem, const CertifiedOptions& options, Control& control)
-        : problem_(problem), options_(options), control_(control), k_(problem.k) {
+        : problem_(problem),
+          options_(options),
+          control_(control),
+          k_(problem.k),
+          frontier_(std::min(problem.memory_limit / 2, most_waiting)) {
         limit_ = trivial_bound(problem);
         if (!options.at_most && options.enumerate >= CertifiedOptions{}.enumerate) {
             const double all = subsets(problem.size(), k_);
@@ -144,10 +128,10 @@ class Search {
         Selection selection;
         double score = undefined;
     };
-    Polished polished(const Moments& about) const {
+    Polished polished(const Moments& about, double worth = undefined) const {
         Polished p;
         p.selection.moments = about;
-        p.selection = concentrate(cells_, p.selection, problem_.objective, k_, p.score);
+        p.selection = concentrate(cells_, p.selection, problem_.objective, k_, p.score, worth);
         return p;
     }
     void offer(const Polished& p) {
@@ -167,26 +151,33 @@ class Search {
 
         const bool small = n <= sample_points;
         const int jobs = n <= serial_points ? 1 : problem_.n_jobs;
-        const Points few = small ? Points{} : sample(problem_.points, sample_points, problem_.seed);
+        const int sampled = sample_size(n);
+        const Points few = small ? Points{} : sample(problem_.points, sampled, problem_.seed);
         const Points& seen = small ? problem_.points : few;
         const Cells rough = make_cells(seen, 0, 0, 1, 1, 1);
-        const int kept = small ? k_
-                               : std::max(3, static_cast<int>(std::lround(static_cast<double>(k_) *
-                                                                          sample_points / n)));
+        const int kept = small ? k_ : shrunk(k_, sampled, n);
         const int starts =
             options_.starting_lines > 0 ? options_.starting_lines : (small ? 12 : 24);
         std::vector<Moments> good =
-            promising(rough, problem_.objective, kept, starts, problem_.seed, jobs);
+            promising(rough, problem_.objective, kept, starts, problem_.seed, jobs,
+                      {small ? 3U : finalists, !small});
         const bool correlation = is_correlation(problem_.objective);
         if (!good.empty()) at_ = Placement(good[0], kept, correlation);
         cells_ = make_cells(problem_.points, at_.x0, at_.y0, at_.sx, at_.sy, problem_.n_jobs);
         ranges_ = ranges(cells_, k_, problem_.n_jobs);
-        const std::size_t finalists = small ? 3 : 2;
-        if (good.size() > finalists) good.resize(finalists);
         for (Moments& m : good) m = translate(m, kept);
         polish_all(good, jobs);
         for (const auto& start : options_.starts) polish(moments_of(start));
         if (best_.subset.empty() && !options_.above) offer_any();
+    }
+
+    // So many points that `sample_kept` of them would be kept.
+    int sample_size(int n) const {
+        const double wanted = static_cast<double>(sample_kept) * n / k_;
+        return static_cast<int>(std::clamp(wanted, 1.0 * sample_points, 1.0 * most_sampled));
+    }
+    static int shrunk(int k, int sampled, int n) {
+        return std::max(3, static_cast<int>(std::lround(static_cast<double>(k) * sampled / n)));
     }
 
     // Together where there are threads for it; they are offered in order all the same, so that the
@@ -318,6 +309,7 @@ class Search {
         boxes_ += worker.boxes;
         worker.boxes = 0;
         if (static_cast<double>(boxes_) > most_boxes_) too_many_boxes_ = true;
+        if (frontier_.bytes() > problem_.memory_limit) control_.out_of_memory();
     }
 
     void explore() {
@@ -428,9 +420,19 @@ class Search {
                 bound = bounder_.bound(corners, box.lambda);
                 const double least = bound.least();
                 if (least >= bound.error) return true;
-                if (bounder_.coarseness() <= coarse_share * std::fabs(least)) return false;
-                if (!bounder_.open_cells(box)) return false;
+                if (fine_enough(box, bound) || !bounder_.open_cells(box)) return false;
             }
+        }
+
+        // Cells are opened while they are what keeps the box open, or much of it: not where halving
+        // the box would gain more.
+        bool fine_enough(const Box& box, const Bound& bound) const {
+            const double coarse = bounder_.coarseness(), missing = std::fabs(bound.least());
+            if (coarse <= coarse_share * missing) return true;
+            if (coarse >= closing_share * missing) return false;
+            const Choice worst = bounder_.chosen_at_worst(bound);
+            return coarse <
+                   criterion_->width_cost(box, 0, worst) + criterion_->width_cost(box, 1, worst);
         }
 
         void propose(const Box& box, const Choice& choice) {
@@ -439,12 +441,21 @@ class Search {
             // Cells that straddle the threshold count in part: their score promises a little too
             // much.
             const double doubt = coarse ? 1e-3 * std::fabs(s_.target()) : 0;
-            if (!promises(choice.moments, choice.weight, doubt)) return;
-            if (coarse) {
+            if (!promises(choice.moments, choice.weight, doubt)) {
+                if (coarse && choice.value < 0) explore_from(choice);
+            } else if (coarse) {
                 s_.polish(rescaled(choice));
             } else if (const auto whole = filled(box, choice)) {
                 if (promises(*whole, s_.k_, 0)) s_.polish(*whole);
             }
+        }
+        // Cells hide how good the centre's own subset is. Concentration steps show it, as long as
+        // they take no more than a share of the time.
+        void explore_from(const Choice& choice) {
+            if (explored_ > explored_share * bounder_.looked_at + explored_first) return;
+            const Polished p = s_.polished(rescaled(choice), s_.target() + s_.margin_);
+            explored_ += p.selection.looked_at;
+            s_.offer(p);
         }
         bool promises(const Moments& m, double weight, double doubt) const {
             const double about = score(s_.problem_.objective, centred(m, weight), weight);
@@ -501,6 +512,7 @@ class Search {
         Search& s_;
         std::unique_ptr<Criterion> criterion_;
         Bounder bounder_;
+        double explored_ = 0;  // cells and points costed for proposals
     };
 
     // The subset of a box's decided copies and some picks among the others.

@@ -1,4 +1,4 @@
-// When to stop: a deadline, an interrupt, a callback that has seen enough.
+// When to stop: a deadline, an interrupt, a callback that has seen enough, no memory left.
 //
 // Every worker calls `stopped()` in its loop; it costs one relaxed load. The thread that came from
 // Python also calls `attend()`, which looks at the clock now and then and, ten times a second,
@@ -31,6 +31,7 @@ class Control {
 
     bool stopped() const { return stop_.load(std::memory_order_relaxed) != running; }
     void interrupt() { stop(interrupted); }
+    void out_of_memory() { stop(no_memory); }
 
     template <class Describe>
     bool attend(Describe&& describe) {
@@ -60,13 +61,15 @@ class Control {
                 return Status::time_limit;
             case interrupted:
                 return Status::interrupted;
+            case no_memory:
+                return Status::memory_limit;
             default:
                 return when_finished;
         }
     }
 
   private:
-    enum Reason : int { running, out_of_time, interrupted };
+    enum Reason : int { running, out_of_time, interrupted, no_memory };
 
     void stop(Reason why) {
         int expected = running;

@@ -10,9 +10,14 @@
 
 namespace quadsweep {
 
+struct Wanted {
+    std::size_t most;  // subsets
+    bool sampled;      // from a sample: one of each kind is enough, and its score only a hint
+};
+
 // Moments of good subsets (scaled to k points), best first, in the coordinates of `cells`.
 std::vector<Moments> promising(const Cells& cells, Objective objective, int k, int starts,
-                               std::uint64_t seed, int n_jobs);
+                               std::uint64_t seed, int n_jobs, const Wanted& wanted);
 
 // Every step-th point, as points of their own.
 Points sample(const Points& points, int most, std::uint64_t seed);

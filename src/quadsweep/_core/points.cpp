@@ -113,9 +113,11 @@ std::string_view name(Status status) {
         case Status::time_limit:
             return "time_limit";
         case Status::interrupted:
+            return "interrupted";
+        case Status::memory_limit:
             break;
     }
-    return "interrupted";
+    return "memory_limit";
 }
 
 double accurate_score(const Points& points, std::span<const int> subset, Objective objective) {

@@ -29,7 +29,7 @@ struct Points {
 Points standardise(std::span<const double> x, std::span<const double> y, Objective objective,
                    int n_jobs = 1);
 
-enum class Status { optimal, best_separable, heuristic, time_limit, interrupted };
+enum class Status { optimal, best_separable, heuristic, time_limit, interrupted, memory_limit };
 std::string_view name(Status status);
 
 struct Problem {
@@ -39,6 +39,7 @@ struct Problem {
     double tol = 1e-9;
     std::uint64_t seed = 0;
     int n_jobs = 1;
+    double memory_limit = infinity;  // bytes, of the boxes that wait
 
     int size() const { return points.size(); }
 };

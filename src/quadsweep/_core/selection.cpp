@@ -13,6 +13,8 @@ struct Candidate {
     int cell, point;
 };
 
+constexpr double most_steps = 20;  // like its last one that a walk may have ahead of it
+
 // The value at which the weights of the candidates, in ascending order of `end`, reach k.
 double quantile(const std::vector<Candidate>& all, double Candidate::* end, double k,
                 std::vector<std::pair<double, double>>& scratch) {
@@ -140,6 +142,7 @@ Selection cheapest(const Cells& cells, const Quadratic& cost, int k) {
         const double low = quantile(open, &Candidate::low, need, scratch);
         const double high = quantile(open, &Candidate::high, need, scratch);
         coarse = false;
+        out.looked_at += static_cast<double>(open.size());
         for (const Candidate& c : open) {
             if (c.low > high) continue;
             if (c.high < low) {
@@ -200,8 +203,8 @@ std::vector<int> indices(const Cells& cells, const Selection& selection) {
     return out;
 }
 
-Selection concentrate(const Cells& cells, Selection from, Objective objective, int k,
-                      double& pure) {
+Selection concentrate(const Cells& cells, Selection from, Objective objective, int k, double& pure,
+                      double worth) {
     pure = from.weight > 0 ? score(objective, centred(from.moments, k), k) : undefined;
     for (int step = 0; step < 100; ++step) {
         std::optional<Gain> gain = quadratic_form(objective, centred(from.moments, k));
@@ -213,9 +216,15 @@ Selection concentrate(const Cells& cells, Selection from, Objective objective, i
         if (!(better > pure) && overshoots(objective)) {
             next = settled(cells, *gain, std::move(next), objective, k, better);
         }
-        if (!(better > pure)) break;
+        next.looked_at += from.looked_at;
+        const double rise = better - pure;
+        if (!(rise > 0)) {
+            from.looked_at = next.looked_at;
+            break;
+        }
         pure = better;
         from = std::move(next);
+        if (worth - better > most_steps * rise) break;
     }
     return from;
 }

@@ -15,6 +15,7 @@ struct Selection {
     Moments moments;
     std::vector<int> cells;  // kept whole
     std::vector<Decided::Copies> points;
+    double looked_at = 0;  // cells and points costed on the way
 };
 
 Selection cheapest(const Cells& cells, const Quadratic& cost, int k);
@@ -36,8 +37,8 @@ Quadratic loss(const Gain& gain);
 
 // Concentration steps (concentrate.hpp) on the tree, from a selection, or from moments alone
 // (weight 0): its gradient's k cheapest points, while the score rises. `score` is that of what is
-// returned.
-Selection concentrate(const Cells& cells, Selection from, Objective objective, int k,
-                      double& score);
+// returned. A walk whose last step leaves no hope of passing `worth` ends there.
+Selection concentrate(const Cells& cells, Selection from, Objective objective, int k, double& score,
+                      double worth = undefined);
 
 }  // namespace quadsweep

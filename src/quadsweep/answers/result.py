@@ -25,6 +25,7 @@ CERTIFICATE = {
     "time_limit": "the time limit stopped the search; the best subset so far",
     "interrupted": "interrupted; the best subset so far",
 }
+MEMORY = "the memory limit stopped the search; the best subset so far"
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +43,8 @@ class Result(SelfDescribing):
     gap : float
         Distance between the two, 0 when the proof is complete without slack.
     status : str
-        ``optimal``, ``best_separable``, ``heuristic``, ``time_limit`` or ``interrupted``.
+        ``optimal``, ``best_separable``, ``heuristic``, ``time_limit`` (also where it was the
+        memory's; the message says so) or ``interrupted``.
     message : str
         The status in words, and anything else worth knowing.
     objective, method : str
@@ -112,6 +114,8 @@ class Result(SelfDescribing):
     @property
     def certificate(self) -> str:
         """What is proved, in words."""
+        if self.message.lower().startswith(MEMORY):
+            return MEMORY
         return CERTIFICATE[self.status].format(k=self.k, n=self.n)
 
     @property

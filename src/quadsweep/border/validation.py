@@ -9,6 +9,8 @@ import math
 import numbers
 import os
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -212,6 +214,30 @@ def seconds(time_limit: Any) -> float:
     if not limit >= 0:
         raise ValueError(f"time_limit must be None or seconds >= 0; got {time_limit!r}")
     return limit
+
+
+def memory(memory_limit: Any) -> float:
+    """A limit in gigabytes, as bytes; None is a quarter of the machine's memory."""
+    if memory_limit is None:
+        return _machine_memory() / 4
+    number = isinstance(memory_limit, (numbers.Real, np.number))
+    if not number or isinstance(memory_limit, bool) or not float(memory_limit) > 0:
+        raise ValueError(f"memory_limit must be None or gigabytes > 0; got {memory_limit!r}")
+    return float(memory_limit) * 1e9
+
+
+@cache
+def _machine_memory() -> float:
+    """Bytes this process may hope for: of the machine or, in a container, of the container."""
+    try:
+        bytes_ = float(os.sysconf("SC_PHYS_PAGES")) * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        bytes_ = 8e9
+    try:
+        given = Path("/sys/fs/cgroup/memory.max").read_text().strip()
+        return min(bytes_, float(given))
+    except (OSError, ValueError):
+        return bytes_
 
 
 def whole(value: Any, name: str, least: int) -> int:

@@ -41,6 +41,10 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and no
 TimeLimit = Annotated[
     float | None, typer.Option("--time-limit", metavar="S", help="Seconds to stop after.")
 ]
+MemoryLimit = Annotated[
+    float | None,
+    typer.Option("--memory-limit", metavar="GB", help="Gigabytes for the search; default: 1/4."),
+]
 Jobs = Annotated[int | None, typer.Option("--jobs", metavar="N", help="Threads; default: all.")]
 Permutations = Annotated[
     int, typer.Option("--permutations", metavar="N", help="Shufflings of y to compare with.")

@@ -28,6 +28,7 @@ def solve_command(
     time_limit: options.TimeLimit = None,
     jobs: options.Jobs = None,
     seed: options.Seed = 0,
+    memory_limit: options.MemoryLimit = None,
 ) -> None:
     """The k points with the highest R2, and the proof.
 
@@ -35,7 +36,9 @@ def solve_command(
     """
     points = read_points(file, x, y, label)
     check_picture(plot)
-    result = solved(points, keep, drop, objective, method, time_limit, jobs, seed)
+    result = solved(
+        points, keep, drop, objective, method, time_limit, jobs, seed, memory_limit=memory_limit
+    )
     present(result, points, plot, json)
     raise typer.Exit(code_of(result.status))
 
@@ -49,6 +52,7 @@ def solved(
     time_limit: float | None,
     jobs: int | None,
     seed: int,
+    memory_limit: float | None = None,
 ) -> Result:
     """The solver's answer to the options, progress on a terminal, rows by label."""
     return solve(
@@ -61,4 +65,5 @@ def solved(
         seed=seed,
         nan_policy="omit",
         progress=sys.stderr.isatty(),
+        memory_limit=memory_limit,
     )

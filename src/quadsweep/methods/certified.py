@@ -95,5 +95,6 @@ def search(
         starting_lines,
         enumerate_up_to,
         cells,
+        problem.memory_limit,
     )
     return SearchOutcome(*found, looked_at, decided)

@@ -18,7 +18,8 @@ class Problem:
     """Clean points and the question asked of them.
 
     ``callback(value, bound, nodes, seconds)`` is called about twenty times a second; returning
-    False stops the method, which then answers ``interrupted``.
+    False stops the method, which then answers ``interrupted``. ``memory_limit``, in bytes, is for what
+    a search has still to look at.
     """
 
     x: Floats
@@ -30,6 +31,7 @@ class Problem:
     n_jobs: int = 1
     seed: int = 0
     callback: Callback | None = None
+    memory_limit: float = math.inf
 
     @property
     def n(self) -> int:
@@ -38,7 +40,10 @@ class Problem:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A method's answer: positions of the kept points (empty if no subset has a value)."""
+    """A method's answer: positions of the kept points (empty if no subset has a value).
+
+    ``status`` is one of a Result's, or ``memory_limit``.
+    """
 
     inliers: Ints
     value: float
@@ -64,5 +69,6 @@ def compiled(method: str, problem: Problem) -> Outcome:
             problem.n_jobs,
             problem.seed,
             problem.callback,
+            problem.memory_limit,
         )
     )

@@ -8,7 +8,7 @@ import numpy as np
 
 from quadsweep import objectives
 from quadsweep.answers.boundary import boundary
-from quadsweep.answers.result import CERTIFICATE, Result
+from quadsweep.answers.result import CERTIFICATE, MEMORY, Result
 from quadsweep.arrays import Ints
 from quadsweep.border.frames import Columns
 from quadsweep.border.validation import Sample
@@ -45,7 +45,7 @@ def make_result(
         value=value,
         bound=outcome.bound,
         gap=max(0.0, score.sense * (outcome.bound - value)) if value == value else math.inf,
-        status=outcome.status,
+        status="time_limit" if outcome.status == "memory_limit" else outcome.status,
         message=_message(outcome.status, k, points.n, reason),
         objective=score.name,
         method=method,
@@ -67,7 +67,7 @@ def make_result(
 def _positions(outcome: Outcome, k: int, score: Score) -> Ints:
     if len(outcome.inliers):
         return outcome.inliers
-    if outcome.status in ("time_limit", "interrupted"):
+    if outcome.status in ("time_limit", "memory_limit", "interrupted"):
         return np.arange(k)  # stopped before the first subset was scored
     raise ValueError(
         f"{score.name} is undefined on every subset of {k} points: in each of them x or y is "
@@ -76,5 +76,5 @@ def _positions(outcome: Outcome, k: int, score: Score) -> Ints:
 
 
 def _message(status: str, k: int, n: int, reason: str) -> str:
-    text = CERTIFICATE[status].format(k=k, n=n)
+    text = MEMORY if status == "memory_limit" else CERTIFICATE[status].format(k=k, n=n)
     return " ".join(filter(None, [text[0].upper() + text[1:] + ".", reason]))

@@ -44,13 +44,17 @@ class Question:
         *,
         time_limit: float = math.inf,
         progress: SearchProgress = False,
+        memory_limit: float = math.inf,
     ) -> Result:
         """What a method says; by default the optimum with its proof."""
         asked = self.problem
         chosen = choose(method, asked.objective, asked.n, asked.k)
         start = time.perf_counter()
         with watching(progress, asked.objective) as callback:
-            outcome = METHODS[chosen](replace(asked, time_limit=time_limit, callback=callback))
+            limited = replace(
+                asked, time_limit=time_limit, callback=callback, memory_limit=memory_limit
+            )
+            outcome = METHODS[chosen](limited)
         return self.result(outcome, asked.k, chosen, time.perf_counter() - start)
 
     def result(self, outcome: Outcome, k: int, method: str, seconds: float) -> Result:

@@ -24,6 +24,7 @@ def solve(
     seed: int = 0,
     nan_policy: str = "raise",
     progress: SearchProgress = False,
+    memory_limit: float | None = None,
 ) -> Result:
     """The k points with the best value of an objective.
 
@@ -54,6 +55,10 @@ def solve(
     progress : bool or callable
         True shows the search on standard error; a callable is given (value, bound, nodes, seconds)
         about twenty times a second and may return False to stop.
+    memory_limit : float, optional
+        Gigabytes that what is still to be looked at may take; None is a quarter of the machine's.
+        The search goes depth first long before, and ends as a time limit would end it only if that
+        does not help.
 
     Returns
     -------
@@ -72,5 +77,8 @@ def solve(
         x, y, objective=objective, tol=tol, n_jobs=n_jobs, seed=seed, nan_policy=nan_policy
     )
     return question.keeping(k, drop).answer(
-        method, time_limit=validation.seconds(time_limit), progress=progress
+        method,
+        time_limit=validation.seconds(time_limit),
+        progress=progress,
+        memory_limit=validation.memory(memory_limit),
     )
