@@ -7,7 +7,6 @@ nothing at all.
 from __future__ import annotations
 
 import math
-import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -60,7 +59,9 @@ class StatusLine:
 
     def show(self, text: str) -> None:
         if self._live:
-            text = text[: shutil.get_terminal_size().columns - 1]  # a wrapped line is not rewritten
+            from shutil import get_terminal_size
+
+            text = text[: get_terminal_size().columns - 1]  # a wrapped line is not rewritten
             self._stream.write("\r" + text.ljust(self._width))
             self._width = len(text)
         else:

@@ -6,7 +6,6 @@ Every result has the same six ways: ``summary()``, ``print``, a table in noteboo
 
 from __future__ import annotations
 
-import html
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
@@ -59,14 +58,16 @@ class SelfDescribing(ABC):
         return self.summary()
 
     def _repr_html_(self) -> str:
-        title = f"<p><b>{html.escape(self.headline)}</b></p>" if self.headline else ""
+        from html import escape
+
+        title = f"<p><b>{escape(self.headline)}</b></p>" if self.headline else ""
         grid = "".join(
-            "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"
+            "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
             for tag, cells in zip(("th", *["td"] * len(self.grid())), self.grid(), strict=False)
         )
         pairs = "".join(
-            f"<tr><th style='text-align:left'>{html.escape(name)}</th>"
-            f"<td style='text-align:left'>{html.escape(text)}</td></tr>"
+            f"<tr><th style='text-align:left'>{escape(name)}</th>"
+            f"<td style='text-align:left'>{escape(text)}</td></tr>"
             for name, text in self.lines()
         )
         return title + (f"<table>{grid}</table>" if grid else "") + f"<table>{pairs}</table>"

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -387,6 +386,8 @@ class _Walk:
         return len(self.outcomes) == self.total and not self.stop.is_set()
 
     def go(self, tick: Tick) -> None:
+        from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+
         with ThreadPoolExecutor(self.workers) as pool:
             try:
                 waiting: set[Future[None]] = {pool.submit(self._run, run) for run in self.runs}

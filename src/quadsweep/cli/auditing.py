@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
 
 from quadsweep.cli import options
-from quadsweep.cli.ending import BadInput, code_of
+from quadsweep.cli.answering import answer
+from quadsweep.cli.ending import BadInput
 from quadsweep.cli.points import read_points
-from quadsweep.cli.presenting import check_picture, present
+from quadsweep.cli.presenting import check_picture
 
 
 def audit_command(
@@ -48,20 +48,19 @@ def audit_command(
 
     points = read_points(file, x, y, label)
     check_picture(plot)
-    answer = audit(
-        points.columns,
+    answer(
+        audit,
+        points,
         claim=claim,
         level=level,
         threshold=_threshold(threshold),
         max_drop=options.amount(max_drop, "--max-drop"),
+        plot=plot,
+        json=json,
         time_limit=time_limit,
-        n_jobs=jobs,
+        jobs=jobs,
         seed=seed,
-        nan_policy="omit",
-        progress=sys.stderr.isatty(),
     )
-    present(answer, points, plot, json)
-    raise typer.Exit(code_of(answer.status))
 
 
 def _threshold(text: str | None) -> float | tuple[float, ...] | None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
 
 from quadsweep.cli import options
-from quadsweep.cli.ending import code_of_all
+from quadsweep.cli.answering import answer
 from quadsweep.cli.points import read_points
-from quadsweep.cli.presenting import check_picture, present
+from quadsweep.cli.presenting import check_picture
 
 
 def path_command(
@@ -38,19 +37,19 @@ def path_command(
 
     points = read_points(file, x, y, label)
     check_picture(plot)
-    answer = path(
-        points.columns,
+    answer(
+        path,
+        points,
         drop=options.amount(drop, "--drop"),
         objective=objective or points.objective or "r2",
         permutations=permutations,
+        statuses=lambda found: found.status.tolist(),
+        plot=plot,
+        json=json,
         time_limit=time_limit,
-        n_jobs=jobs,
+        jobs=jobs,
         seed=seed,
-        nan_policy="omit",
-        progress=sys.stderr.isatty(),
     )
-    present(answer, points, plot, json)
-    raise typer.Exit(code_of_all(answer.status.tolist()))
 
 
 def significance_command(
@@ -76,19 +75,19 @@ def significance_command(
 
     points = read_points(file, x, y, label)
     check_picture(plot)
-    answer = significance(
-        points.columns,
+    answer(
+        significance,
+        points,
         **options.amounts(points, keep, drop),
         objective=objective or points.objective or "r2",
         permutations=permutations,
+        statuses=lambda found: [found.status, found.result.status],
+        plot=plot,
+        json=json,
         time_limit=time_limit,
-        n_jobs=jobs,
+        jobs=jobs,
         seed=seed,
-        nan_policy="omit",
-        progress=sys.stderr.isatty(),
     )
-    present(answer, points, plot, json)
-    raise typer.Exit(code_of_all([answer.status, answer.result.status]))
 
 
 def compare_command(
@@ -116,15 +115,15 @@ def compare_command(
 
     points = read_points(file, x, y, label)
     check_picture(plot)
-    answer = compare(
-        points.columns,
+    answer(
+        compare,
+        points,
         **options.amounts(points, keep, drop),
         methods=None if methods is None else [name.strip() for name in methods.split(",")],
+        statuses=lambda found: [found.status, found.result.status],
+        plot=plot,
+        json=json,
         time_limit=time_limit,
-        n_jobs=jobs,
+        jobs=jobs,
         seed=seed,
-        nan_policy="omit",
-        progress=sys.stderr.isatty(),
     )
-    present(answer, points, plot, json)
-    raise typer.Exit(code_of_all([answer.status, answer.result.status]))
