@@ -226,11 +226,13 @@ def corrected_p_values(table: list[list[float]], slack: Sequence[float]) -> list
     return [sum(min(row) <= own for row in p) / len(p) for own in p[0]]
 
 
-def near_optimal(x: Numbers, y: Numbers, k: int, objective: str, worst: float) -> set[Subset]:
-    """All subsets whose value is at least as good as this."""
-    sense = 1 if objective in MAXIMISED else -1
-    return {
-        subset
-        for s, subset in ranked_subsets(x, y, k, objective)
-        if sense * value_of_score(s, objective) >= sense * worst
-    }
+def near_optimal(
+    x: Numbers, y: Numbers, k: int, objective: str, best: Sequence[int], margin: float
+) -> set[Subset]:
+    """All subsets whose value is within this share of that of ``best``, ties included."""
+    top, share = subset_score(exact(x), exact(y), best, objective), Fraction(margin)
+    assert top is not None
+    worst = top - share * abs(top)
+    if objective == "r":  # the score is r |r|
+        worst = top * (1 - share) ** 2 if top > 0 else top * (1 + share) ** 2
+    return {subset for s, subset in ranked_subsets(x, y, k, objective) if s >= worst}

@@ -11,24 +11,89 @@ from matplotlib.figure import Figure
 import quadsweep as qs
 
 
-@pytest.mark.parametrize("objective", ["r2", "r", "cov", "tv", "lts"])
+def tight_pairs(rng, n):
+    """Values that nearly agree beside one far away."""
+    x = rng.choice([0.0, 1e-3, 1.0], n)
+    x[rng.integers(n)] = 63.0
+    return x, rng.choice([1.0, 2.0, 2.0], n)
+
+
+def few_values(rng, n):
+    return rng.integers(0, 3, (2, n)).astype(float)
+
+
+def ties_beside_a_constant_column(rng, n):
+    """One column constant on all or all but one of the points."""
+    x, y = rng.integers(0, 4, n).astype(float), np.full(n, 2.0)
+    y[: rng.integers(2)] = 3.0
+    return (x, y) if rng.integers(2) else (y, x)
+
+
+def on_two_scales(rng, n):
+    x, y = rng.integers(0, 4, (2, n)) * rng.choice([1.0, 1e5], (2, 1))
+    return x + 1e6 * rng.integers(2), y
+
+
+def quarters(rng, n):
+    """Values with few digits: a margin of 1/4 is then met exactly now and then."""
+    return rng.integers(0, 5, (2, n)) / 4.0
+
+
+TIED = {
+    f.__name__: f
+    for f in (tight_pairs, few_values, ties_beside_a_constant_column, on_two_scales, quarters)
+}
+
+
+def check_against_the_definition(x, y, k, objective, margin, note):
+    answer = qs.stability(
+        x, y, k, objective=objective, margin=margin, most=10_000, resamples=1, n_jobs=1
+    )
+    best = answer.result.inliers.tolist()
+    expected = naive.near_optimal(x, y, k, objective, best, margin)
+    assert answer.complete, note
+    assert answer.near[0].tolist() == best, note
+    assert {tuple(s.tolist()) for s in answer.near} == expected, note
+    needed = set.intersection(*map(set, expected))
+    assert set(np.flatnonzero(answer.needed).tolist()) == needed, note
+    disputed = set.union(*map(set, expected)) - needed
+    assert set(np.flatnonzero(answer.disputed).tolist()) == disputed, note
+
+
+@pytest.mark.parametrize("objective", ["r2", "r", "cov", "dv", "tv", "lts"])
 @pytest.mark.parametrize("family", ["uniform", "normal", "lattice", "duplicated"])
 def test_near_optimal_subsets_are_those_of_the_definition(family, objective):
     x, y = FAMILIES[family](np.random.default_rng(4), 9)
-    answer = qs.stability(
-        x, y, 6, objective=objective, margin=0.05, most=10_000, resamples=2, n_jobs=1
-    )
-    value = answer.result.value
-    sense = qs.objectives.get(objective).sense
-    worst = value - sense * 0.05 * abs(value)
-    expected = naive.near_optimal(x, y, 6, objective, worst - sense * 1e-9)
-    assert answer.complete
-    assert {tuple(s.tolist()) for s in answer.near} == expected
-    best = set(answer.result.inliers.tolist())
-    needed = set.intersection(*map(set, expected))
-    assert set(np.flatnonzero(answer.needed).tolist()) == needed & best
-    disputed = set.union(*map(set, expected)) - needed
-    assert set(np.flatnonzero(answer.disputed).tolist()) == disputed
+    check_against_the_definition(x, y, 6, objective, 0.05, family)
+
+
+@pytest.mark.parametrize("objective", ["r2", "r", "cov", "dv", "tv", "lts"])
+@pytest.mark.parametrize("family", TIED)
+def test_near_optimal_subsets_are_complete_where_many_tie(family, objective):
+    for seed in range(25):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(5, 9))
+        k = int(rng.integers(3, n))
+        x, y = TIED[family](rng, n)
+        if naive.exhaustive(x, y, k, objective) is None:
+            continue
+        margin = float(rng.choice([0.0, 0.01, 0.25, 0.5]))
+        note = f"{family}, {objective}, seed {seed}, k {k}, margin {margin}"
+        check_against_the_definition(x, y, k, objective, margin, note)
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "k", "objective", "margin"),
+    [
+        ([0, 1, 2, 3, 10], [0] * 5, 3, "tv", 0.01),
+        ([0, 1, 2, 1], [2, 1, 1, 1], 3, "lts", 0.0),
+        ([63, 0.001, 0, 0.001, 0], [1, 2, 2, 2, 2], 2, "tv", 0.01),
+        ([0, 1, 2, 3, 10], [0] * 5, 3, "cov", 0.01),
+        ([0, 1, 2, 3, 10], [0] * 5, 3, "dv", 0.01),
+    ],
+)
+def test_ties_on_a_constant_column_are_not_missed(x, y, k, objective, margin):
+    check_against_the_definition(x, y, k, objective, margin, "")
 
 
 def test_a_short_list_says_that_it_is_short():

@@ -3,19 +3,13 @@
 Two looks at the same question. Resampling: draw the points again (bootstrap) or leave out one at a
 time (jackknife), solve again, and count how often each point is dropped. Near-optimal subsets: all
 subsets whose value is within a margin of the optimum; points on which they disagree could as well
-have been judged the other way.
-
-Near-optimal subsets are found by excluding points. If S is any near-optimal subset that avoids a
-set E, every other one that avoids E lacks some j of S, so it avoids E + {j}: branch on the j. The
-engine's decision form finds one that avoids E or proves that there is none, so when all branches
-are closed the list is complete.
+have been judged the other way (`near`).
 """
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,11 +19,11 @@ from quadsweep.answers.introduction import SelfDescribing, known, some
 from quadsweep.answers.result import Result
 from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.border import validation
+from quadsweep.choosing.near import NearOptimal
 from quadsweep.choosing.shuffles import blocks
-from quadsweep.clock import Clock, Stopped
+from quadsweep.clock import Clock
 from quadsweep.methods import Problem
-from quadsweep.methods.batch import Batch, lowered, varied
-from quadsweep.methods.certified import search
+from quadsweep.methods.batch import Batch, varied
 from quadsweep.progress import CountProgress, Tick, counting
 from quadsweep.solving.question import Question, pose
 
@@ -179,7 +173,8 @@ def stability(
     resamples : int
         For the bootstrap.
     margin : float
-        A subset is near-optimal if its value is within this share of the optimum's.
+        A subset is near-optimal if its value is within this share of the optimum's; decided in
+        rational arithmetic, ties included.
     most : int
         Near-optimal subsets to list; there may be astronomically many.
     time_limit : float, optional
@@ -218,10 +213,11 @@ def stability(
     with counting(progress, "resamples") as tick:
         counts = _Counts(question.problem, resample, draws, clock)
         status = counts.go(tick)
-    near = _Near(question, result, share, listed, clock)
-    if status == "finished":
+    best = frozenset(np.flatnonzero(result.mask[question.points.rows]).tolist())
+    near = NearOptimal(question.problem, best, result.value, share, listed, clock)
+    if status == "finished" and result.success:
         status = near.go()
-    return _collect(question, result, counts, near, status, resample, share)
+    return _collect(question, result, counts, near, best, status, resample, share, clock)
 
 
 class _Counts:
@@ -258,7 +254,7 @@ class _Counts:
     def _solve(self, chosen: Ints) -> bool:
         p = self.problem
         xs, ys = p.x[chosen], p.y[chosen]
-        good = varied(xs, ys)
+        good = varied(xs, ys, p.objective)
         if not good.any():
             return True
         found = Batch.like(p, xs[good], ys[good], self.clock.left(), self.k).solve()
@@ -271,109 +267,39 @@ class _Counts:
         return True
 
 
-class _Near:
-    """Near-optimal subsets, by excluding points."""
-
-    def __init__(
-        self, question: Question, result: Result, margin: float, most: int, clock: Clock
-    ) -> None:
-        self.problem, self.most, self.clock = question.problem, most, clock
-        p = self.problem
-        inside = result.mask[question.points.rows]
-        self.best: Subset = frozenset(np.flatnonzero(inside).tolist())
-        worst = result.value - p.objective.sense * margin * abs(result.value)
-        self.least = lowered(p, worst)
-        self.found: dict[Subset, None] = {self.best: None}
-        self.lacking: set[int] = set()  # inliers that some near-optimal subset lacks
-        self.complete = False
-
-    def go(self) -> str:
-        try:
-            self._decide_inliers()
-            self._list()
-        except Stopped as stop:
-            return stop.status
-        except KeyboardInterrupt:
-            return "interrupted"
-        return "finished"
-
-    def _decide_inliers(self) -> None:
-        """Which inliers can be done without, all at once: n - 1 points each."""
-        p, inliers = self.problem, sorted(self.best)
-        if p.n - 1 < p.k:
-            return
-        others = np.array([np.delete(np.arange(p.n), j) for j in inliers])
-        xs, ys = p.x[others], p.y[others]
-        good = varied(xs, ys)
-        answers = np.zeros(len(inliers), dtype=np.int8)
-        answers[good] = Batch.like(p, xs[good], ys[good], self.clock.left()).reach(self.least)
-        if (answers < 0).any():
-            raise Stopped(self.clock.ended())
-        self.lacking = {j for j, yes in zip(inliers, answers, strict=True) if yes == 1}
-
-    def _list(self) -> None:
-        fixed = self.best - self.lacking
-        none = frozenset[int]()
-        seen, queue = {none}, deque([none])
-        while queue and len(self.found) < self.most:
-            excluded = queue.popleft()
-            subset = self._avoiding(excluded)
-            if subset is None:
-                continue
-            self.found[subset] = None
-            for j in sorted(subset - fixed):
-                more = excluded | {j}
-                if more not in seen:
-                    seen.add(more)
-                    queue.append(more)
-        self.complete = not queue
-
-    def _avoiding(self, excluded: Subset) -> Subset | None:
-        for known_ in self.found:
-            if not known_ & excluded:
-                return known_
-        p = self.problem
-        left = np.array([i for i in range(p.n) if i not in excluded])
-        if len(left) < p.k or np.ptp(p.x[left]) == 0 or np.ptp(p.y[left]) == 0:
-            return None
-        part = replace(p, x=p.x[left], y=p.y[left], n_jobs=1, time_limit=self.clock.left())
-        answer = search(part, above=self.least, starting_lines=2)
-        if not answer.decided:
-            raise Stopped(self.clock.ended())
-        return frozenset(left[answer.inliers].tolist()) if len(answer.inliers) else None
-
-
 def _collect(
     question: Question,
     result: Result,
     counts: _Counts,
-    near: _Near,
+    near: NearOptimal,
+    best: Subset,
     status: str,
     resample: str,
     margin: float,
+    clock: Clock,
 ) -> Stability:
     rows, given = question.points.rows, question.points.given
     dropped = np.full(given, np.nan)
     with np.errstate(invalid="ignore"):
         dropped[rows] = counts.gone / counts.drawn
-    kept_by_some = frozenset[int]().union(*near.found)
-    disputed = (kept_by_some - near.best) | near.lacking
+    kept_by_some = frozenset[int]().union(*near.subsets)
+    disputed = (kept_by_some - best) | near.lacking
     in_doubt, needed = np.zeros(given, dtype=bool), np.zeros(given, dtype=bool)
     in_doubt[rows[sorted(disputed)]] = True
-    if status == "finished":
-        needed[rows[sorted(near.best - near.lacking)]] = True
+    if status == "finished" and result.success:
+        needed[rows[sorted(best - near.lacking)]] = True
     return Stability(
         dropped=dropped,
         resamples=counts.done,
         resample=resample,
         needed=needed,
         disputed=in_doubt,
-        near=[rows[sorted(s)] for s in near.found],
+        near=[rows[sorted(s)] for s in near.subsets],
         complete=near.complete,
         margin=margin,
         result=result,
         status=status,
-        seconds=near.clock.gone(),
+        seconds=clock.gone(),
     )
 
 

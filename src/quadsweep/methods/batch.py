@@ -88,13 +88,21 @@ class Batch:
         )  # fmt: skip
 
 
-def varied(x: Floats, y: Floats) -> Mask:
-    """The data sets in which neither column is constant.
+def varied(x: Floats, y: Floats, objective: Objective | None = None) -> Mask:
+    """The data sets in which neither column is constant, or none the objective divides by.
 
-    >>> varied(np.array([[1.0, 2.0], [1.0, 1.0]]), np.array([[0.0, 3.0], [0.0, 3.0]]))
+    >>> x, y = np.array([[1.0, 2.0], [1.0, 1.0]]), np.array([[0.0, 3.0], [0.0, 3.0]])
+    >>> varied(x, y)
     array([ True, False])
     """
-    return np.asarray((np.ptp(x, axis=1) > 0) & (np.ptp(y, axis=1) > 0))
+    good = np.ones(len(x), dtype=bool)
+    for column, needed in (
+        (x, objective is None or objective.needs_x),
+        (y, objective is None or objective.needs_y),
+    ):
+        if needed:
+            good &= (column != column[:, :1]).any(axis=1)
+    return good
 
 
 def lowered(problem: Problem, value: float) -> float:
