@@ -24,7 +24,7 @@ def critical_r(k: int, level: float) -> float:
 
 def r_above(t: float, a: Fraction, b: Fraction, c: Fraction) -> bool:
     """c / sqrt(ab) > t >= 0; False where undefined."""
-    return c > 0 and c * c > Fraction(t) ** 2 * a * b
+    return a * b > 0 and c > 0 and c * c > Fraction(t) ** 2 * a * b
 
 
 def r2_below(t2: float, a: Fraction, b: Fraction, c: Fraction) -> bool:

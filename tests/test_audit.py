@@ -50,6 +50,46 @@ def test_the_rows_named_do_what_is_said() -> None:
     assert f"No {found.drop - 1} rows can." in found.message
 
 
+def mostly_one_y(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """y constant on most rows, as in counts with many zeros; x on a lattice."""
+    y = np.zeros(n)
+    some = rng.choice(n, int(rng.integers(2, 4)), replace=False)
+    y[some] = rng.integers(1, 6, len(some))
+    return rng.integers(0, 5, n).astype(float), y
+
+
+def test_rows_with_constant_y_break_no_claim_about_the_slope() -> None:
+    x, y = [0, 1, 2, 3, 4, 5, 6], [0, 0, 0, 0, 1, 2, 9]
+    found = qs.audit(x, y, claim="slope", threshold=(0.05, 10))
+    assert found.status == "robust"  # rows 0 to 3 have a slope of 0, and y is constant there
+    compared = 0
+    for seed in range(80):
+        rng = np.random.default_rng(seed)
+        x, y = mostly_one_y(rng, 7)
+        ends = float(rng.choice([0.05, 0.3])), float(rng.choice([1.0, np.inf]))
+        threshold = ends if seed % 2 else (-ends[1], -ends[0])
+        if np.ptp(x) == 0:
+            continue
+        found = qs.audit(x, y, claim="slope", threshold=threshold, n_jobs=1)
+        condition = naive_audit.broken("slope", x, y, 0.05, threshold, found.tol)
+        assert found.success, f"seed {seed}"
+        assert found.drop == naive_audit.audit(x, y, 4, condition), f"seed {seed}"
+        compared += found.drop != 0
+    assert compared > 15
+
+
+def test_many_rows_with_one_y_do_not_stand_in_the_way() -> None:
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=200)
+    y = np.where(rng.random(200) < 0.2, np.round(2 * x + rng.normal(size=200)), 0.0)
+    found = qs.audit(x, y, claim="slope", threshold=(0.1, math.inf))
+    assert found.success
+    assert found.drop is not None
+    kept = np.flatnonzero(found.mask)
+    assert np.ptp(y[kept]) > 0
+    assert np.polyfit(x[kept], y[kept], 1)[0] < 0.1
+
+
 def test_a_slope_of_exactly_zero_has_not_changed_its_sign() -> None:
     # Without the last point c is 0 exactly; one more must go.
     x, y = [-1, 0, 1, -1, 0, 1, 5], [1, 0, 1, -1, 0, -1, 5]

@@ -52,6 +52,55 @@ def test_the_funnel_is_that_of_every_subset(family):
                     assert reach.low[m] == pytest.approx(low, abs=CLOSE * unit), where
 
 
+def check_against_listing(x, y, most, note):
+    curve = qs.influence_curve(x, y, max_drop=most, n_jobs=1)
+    assert curve.status == "optimal", note
+    scale = max(1.0, float(np.std(y) / np.std(x)))
+    for m in range(most + 1):
+        for name, (low, high) in ranges_by_listing(x, y, m).items():
+            if name == "r2":
+                continue
+            unit = scale if name == "slope" else 1.0
+            reach = getattr(curve, name)
+            assert reach.high[m] == pytest.approx(high, abs=CLOSE * unit), note
+            assert reach.low[m] == pytest.approx(low, abs=CLOSE * unit), note
+            least, most_allowed = -1e-12 * unit, 20 * CLOSE * unit
+            assert least <= reach.high_bound[m] - high <= most_allowed, note
+            assert least <= low - reach.low_bound[m] <= most_allowed, note
+
+
+def test_subsets_with_one_x_do_not_stand_in_the_way():
+    x, y = [0, 1, 0, 0, 0, 1, 2], [0, 1, 2, 2, 1, 0, 1]
+    check_against_listing(x, y, 3, "issue")
+    curve = qs.influence_curve(x, y, max_drop=3)
+    assert curve.slope.low[3] == pytest.approx(-5 / 3)
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        x, y = rng.integers(0, 3, (2, 7)).astype(float)
+        if np.ptp(x) > 0 and np.ptp(y) > 0:
+            check_against_listing(x, y, 3, f"seed {seed}")
+
+
+def test_slopes_of_two_groups_are_bounded_where_one_group_alone_could_be_kept():
+    rng = np.random.default_rng(0)
+    x = (np.arange(60) < 12).astype(float)
+    curve = qs.influence_curve(x, np.round(rng.normal(size=60), 1), max_drop=14)
+    assert curve.status == "optimal"
+    assert np.isfinite(curve.slope.low_bound).all()
+    assert np.isfinite(curve.slope.high_bound).all()
+
+
+def test_what_could_not_be_decided_is_not_called_optimal(monkeypatch):
+    from quadsweep.auditing import extremes
+    from quadsweep.auditing.decisions import UNKNOWN, Asker
+
+    monkeypatch.setattr(Asker, "steeper", lambda *_: UNKNOWN)
+    monkeypatch.setattr(extremes, "_LISTED", 0)
+    curve = qs.influence_curve([0, 1, 0, 0, 0, 1, 2], [0, 1, 2, 2, 1, 0, 1], max_drop=2)
+    assert curve.slope.low_bound[2] == -np.inf
+    assert curve.status == "undecided"
+
+
 def test_the_funnel_widens():
     rng = np.random.default_rng(3)
     x = rng.normal(size=200)

@@ -142,3 +142,38 @@ def test_other_lifts_than_the_natural_one(objective, lift):
         )
         expected = naive.best_separable(x, y, k, objective, lift)
         assert_no_worse(x, y, inliers.tolist(), objective, expected, (seed, k))
+
+
+def test_copies_of_two_points_have_a_best_subset():
+    """Every separable subset is three copies of one point and has no value; mixed ones have."""
+    x = y = [0, 0, 0, 2, 2, 2]
+    for method in ("sweep", "naive"):
+        result = solve(x, y, 3, method=method)
+        assert result.value == 1.0
+        assert result.status == "best_separable"
+    x = np.repeat([0.0, 2.0], 500)
+    assert solve(x, x, 500, method="sweep").value == 1.0
+
+
+@pytest.mark.parametrize("objective", ["r2", "r"])
+def test_a_subset_with_a_value_is_found_wherever_there_is_one(objective):
+    undefined = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        n, places = int(rng.integers(6, 11)), int(rng.integers(2, 8))
+        chosen = rng.integers(0, places, n)
+        x, y = rng.integers(0, 4, (2, places)).astype(float)[:, chosen]
+        k = int(rng.integers(3, n))
+        best = naive.exhaustive(x, y, k, objective)
+        inliers, *_ = run(x, y, k, objective)
+        where = f"{objective} seed={seed} n={n} k={k}"
+        assert (len(inliers) == k) == (best is not None), where
+        if best is None:
+            continue
+        separable = naive.best_separable(x, y, k, objective)
+        undefined += separable is None
+        # Where all points lie on one conic every subset is the limit of separable ones.
+        flat = np.linalg.matrix_rank(np.column_stack([lifts.get("L5")(x, y), np.ones(n)])) < 6
+        expected = best if separable is None or flat else separable
+        assert_no_worse(x, y, inliers.tolist(), objective, expected, where)
+    assert undefined > 2

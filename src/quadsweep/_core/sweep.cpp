@@ -13,7 +13,10 @@
 // Ties: points whose (p, q) is zero within rounding, or whose angles agree within rounding, go to Z
 // together. That can only add candidates. All subsets of Z of the right size are listed if they are
 // few; otherwise I restricted to Z is itself strictly separable among Z, and Z is swept in turn,
-// with fewer points or in a lower rank. Of coincident points any will do: their scores are equal.
+// with fewer points or in a lower rank. Of coincident points any will do, their scores are equal:
+// so what is listed is how many of each are kept. Where all points lie on one plane of the lift
+// every subset is the limit of separable ones, and all are listed if they are few. And where no
+// subset met has a value (each may be copies of one point) the best of all subsets is the answer.
 #include "sweep.hpp"
 
 #include <algorithm>
@@ -34,11 +37,17 @@ constexpr double most_listed = 1000;  // subsets of Z; beyond, Z is swept
 constexpr int few_met = 5;            // points met one by one, without sorting
 constexpr int few_sorted = 64;        // angles sorted by counting the smaller ones
 
-// How many subsets, at most `most` + 1.
-double subsets_up_to(int n, int m, double most) {
-    double count = 1;
-    for (int i = 0; i < std::min(m, n - m) && count <= most; ++i) count = count * (n - i) / (i + 1);
-    return count;
+// Ways to choose m of groups of so many equal points each, at most `most` + 1.
+double ways_up_to(const std::vector<int>& copies, int m, double most) {
+    std::vector<double> ways(m + 1, 0.0);
+    ways[0] = 1;
+    for (int c : copies) {
+        for (int s = m; s >= 1; --s) {
+            for (int z = 1; z <= std::min(c, s); ++z) ways[s] += ways[s - z];
+            ways[s] = std::min(ways[s], most + 1);
+        }
+    }
+    return ways[m];
 }
 
 // One worker's incumbent and what all candidates are screened with.
@@ -448,17 +457,38 @@ class Arrangement {
     bool first_is_independent_ = false;
 };
 
-// Every way to add m of the tied points, one after another.
+// Every way to add m of the tied points, coincident ones in order, so that each way is met once.
 class Listing {
   public:
-    Listing(Jury& jury, const Indices& base, const Indices& tied) : jury_(jury), tied_(tied) {
-        subset_ = base;
+    Listing(Jury& jury, const Indices& base, const Indices& tied) : jury_(jury), subset_(base) {
         for (int i : base) moments_ += jury_.single(i);
+        Indices sorted = tied;
+        const auto before = [&](int i, int j) {
+            const Moments &p = jury_.single(i), &q = jury_.single(j);
+            return p.x != q.x ? p.x < q.x : p.y != q.y ? p.y < q.y : i < j;
+        };
+        std::sort(sorted.begin(), sorted.end(), before);
+        for (int i : sorted) {
+            const bool twin = !groups_.empty() &&
+                              jury_.single(i).x == jury_.single(groups_.back()[0]).x &&
+                              jury_.single(i).y == jury_.single(groups_.back()[0]).y;
+            if (!twin) groups_.emplace_back();
+            groups_.back().push_back(i);
+        }
+        left_.assign(groups_.size() + 1, 0);
+        for (std::size_t g = groups_.size(); g-- > 0;) {
+            left_[g] = left_[g + 1] + static_cast<int>(groups_[g].size());
+        }
+    }
+    double ways(int m, double most) const {
+        std::vector<int> copies;
+        for (const Indices& group : groups_) copies.push_back(static_cast<int>(group.size()));
+        return ways_up_to(copies, m, most);
     }
     void run(int m) { add(0, m, moments_); }
 
   private:
-    void add(std::size_t from, int m, const Moments& s) {
+    void add(std::size_t g, int m, const Moments& s) {
         if (m == 0) {
             if (!jury_.may_win(s)) return;
             Indices sorted = subset_;
@@ -466,17 +496,23 @@ class Listing {
             return;
         }
         if (m > 4 && jury_.halted()) return;
-        for (std::size_t i = from; i + m <= tied_.size(); ++i) {
-            subset_.push_back(tied_[i]);
-            add(i + 1, m - 1, s + jury_.single(tied_[i]));
-            subset_.pop_back();
+        const int copies = static_cast<int>(groups_[g].size());
+        Moments with = s;
+        for (int z = 0; z <= std::min(copies, m); ++z) {
+            if (z > 0) {
+                subset_.push_back(groups_[g][z - 1]);
+                with += jury_.single(groups_[g][z - 1]);
+            }
+            if (m - z <= left_[g + 1]) add(g + 1, m - z, with);
         }
+        subset_.resize(subset_.size() - std::min(copies, m));
     }
 
     Jury& jury_;
-    const Indices& tied_;
     Indices subset_;
     Moments moments_;
+    std::vector<Indices> groups_;  // of coincident points
+    Indices left_;                 // points from a group on
 };
 
 // Candidates `base` + m of the tied points, every separable choice among them included.
@@ -485,8 +521,9 @@ void choose_from(Jury& jury, const Coordinates& all, int rank, const Indices& id
     Indices points;
     for (int i : tied) points.push_back(ids[i]);
     const int count = static_cast<int>(tied.size());
-    if (subsets_up_to(count, m, most_listed) <= most_listed) {
-        Listing(jury, base, points).run(m);
+    Listing listing(jury, base, points);
+    if (listing.ways(m, most_listed) <= most_listed) {
+        listing.run(m);
         return;
     }
     Coordinates own = independent_columns(rows_of(all, tied));
@@ -498,7 +535,7 @@ void choose_from(Jury& jury, const Coordinates& all, int rank, const Indices& id
         scale_points(own);
         Arrangement(jury, std::move(own), points, base, m).run_all();
     } else {
-        Listing(jury, base, points).run(m);
+        listing.run(m);
     }
 }
 
@@ -520,7 +557,11 @@ Answer sweep_lifted(const Problem& problem, const Coordinates& lifted, Control& 
     std::vector<std::unique_ptr<Jury>> juries;
     for (int w = 0; w < workers; ++w)
         juries.push_back(std::make_unique<Jury>(problem, control, w == 0));
-    if (rank == 1) {
+    Listing everything(*juries[0], {}, all);
+    const bool on_one_plane = rank < lifted.width;
+    if (on_one_plane && everything.ways(problem.k, most_listed) <= most_listed) {
+        everything.run(problem.k);
+    } else if (rank == 1) {
         choose_from(*juries[0], top, rank, all, {}, all, problem.k);
     } else {
         std::vector<std::unique_ptr<Arrangement>> arrangements;
@@ -538,6 +579,11 @@ Answer sweep_lifted(const Problem& problem, const Coordinates& lifted, Control& 
     for (const auto& jury : juries) {
         best.merge(jury->best);
         answer.nodes += jury->planes;
+    }
+    if (best.subset.empty() && !control.stopped()) {
+        const Answer any = certified_method(problem, control);
+        best.offer(any.score, any.inliers);
+        answer.nodes += any.nodes;
     }
     answer.inliers = best.subset;
     answer.score = best.score;

@@ -118,6 +118,23 @@ class Asker:
             least = excess * math.sqrt(a) * math.sqrt(b) / k
         return self._covariance(self._x, z, m, above=least, at_most=True)
 
+    def steeper(self, m: int, t: float, step: float, sign: int) -> Answer:
+        """Is sign * slope > t + step for some subset with at most m removed?
+
+        Then c - (t + step/2) a >= step/2 a, and a is at least half the square of the smallest gap
+        between two x: more than rounding takes away, as a rule, and more than the 0 of subsets on
+        which x is constant.
+        """
+        beta, z = sign * (t + step / 2), sign * self._y - (t + step / 2) * self._x
+        gaps = np.diff(np.unique(self.points.x))
+        least = step / 4 * float(gaps.min()) ** 2 / self.points.n
+        a, b, _ = self.points.floating(np.arange(self.points.n))
+        k = self.points.n - m
+        rounding = 3 * self.slack(m) * (math.sqrt(a) * math.sqrt(b) + abs(beta) * a) / k
+        if not np.any(z != z[0]):
+            return FOUND_NONE
+        return self._covariance(self._x, z, m, above=least - rounding, at_most=True)
+
     def above(self, m: int, t: float, sign: int) -> Answer:
         """Is sign * r > t > 0 for some subset with at most m removed?"""
         t -= self.slack(m)

@@ -65,7 +65,8 @@ class ExactPoints:
         return self.tilt_exceeds(kept, 0.0, threshold, sign)
 
     def tilt_exceeds(self, kept: Ints, slope: float, margin: float, sign: int = 1) -> bool:
-        """Whether sign * (c - slope a) > margin sqrt(a b), with margin >= 0."""
+        """Whether sign * (c - slope a) > margin sqrt(a b), with margin >= 0; False where either
+        column is constant."""
         a, b, c = self.floating(kept)
         if a > 0 and b > 0:
             root = np.sqrt(a) * np.sqrt(b)
@@ -74,7 +75,7 @@ class ExactPoints:
                 return bool(excess > 0)
         fa, fb, fc = self.exact(kept)
         d = sign * (fc - Fraction(slope) * fa)
-        return d > 0 and d * d > Fraction(margin) ** 2 * fa * fb
+        return fa > 0 and fb > 0 and d > 0 and d * d > Fraction(margin) ** 2 * fa * fb
 
     def r2_below(self, kept: Ints, threshold: float) -> bool:
         """Whether r^2 < threshold^2; False where r is undefined."""

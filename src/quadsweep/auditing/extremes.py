@@ -10,6 +10,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import combinations
+from math import comb
 
 import numpy as np
 
@@ -20,6 +22,7 @@ from quadsweep.auditing.sides import Side, Strong, Tilt
 
 STEP = 1e-6  # of a correlation, or of a slope in units of sd(y)/sd(x) of all rows
 _WIDENINGS = 12
+_LISTED = 5_000  # removals that are tried one by one where the engine cannot decide
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,7 @@ class Extreme:
     value: float
     bound: float
     kept: Ints
+    proved: bool = True  # False where the bound is only what no value can exceed anyway
 
 
 class Climber:
@@ -38,7 +42,7 @@ class Climber:
         self,
         points: ExactPoints,
         value: Callable[[Ints], float],
-        better: Callable[[int, float], Answer],
+        better: Callable[[int, float, float], Answer],
         side: Callable[[float], Side],
         step: float,
         limit: float,
@@ -50,14 +54,14 @@ class Climber:
 
     def climb(self, m: int) -> Extreme:
         """The largest with at most m removed, starting from the last one found."""
-        value, kept, wider = self.best.value, self.best.kept, 0
+        value, kept, wider, proved = self.best.value, self.best.kept, 0, True
         offer = self._side(value).propose(m)
         if self._value(offer) > value:
             value, kept = self._value(offer), offer
         while True:
             step = self._step * 8**wider
             try:
-                answer = self._better(m, value + step)
+                answer = self._better(m, value, step)
             except Impatient:
                 answer = UNKNOWN
             if answer.kept is not None and self._value(answer.kept) > value:
@@ -65,13 +69,26 @@ class Climber:
             elif answer.refuted:
                 bound = value + step
                 break
+            elif wider == 0 and comb(self._points.n, m) <= _LISTED:
+                value, kept = self._best_listed(m, value, kept)
+                bound = max(value + step, self.best.bound)
+                break
             elif wider == _WIDENINGS:
-                bound = self._limit
+                bound, proved = self._limit, False
                 break
             else:
                 wider += 1
-        self.best = Extreme(value, min(bound, self._limit), kept)
+        self.best = Extreme(value, min(bound, self._limit), kept, proved and self.best.proved)
         return self.best
+
+    def _best_listed(self, m: int, value: float, kept: Ints) -> tuple[float, Ints]:
+        """The largest with exactly m removed by trying them all, or the one known if larger."""
+        everyone, ways = np.arange(self._points.n), combinations(range(self._points.n), m)
+        for gone in ways:
+            subset = np.delete(everyone, gone)
+            if (found := self._value(subset)) > value:
+                value, kept = found, subset
+        return value, kept
 
 
 def largest_slope(asker: Asker, sign: int) -> Climber:
@@ -86,7 +103,7 @@ def largest_slope(asker: Asker, sign: int) -> Climber:
     return Climber(
         points,
         value,
-        lambda m, t: asker.tilt(m, sign * t, 0.0, sign),
+        lambda m, t, step: asker.steeper(m, t, step, sign),
         lambda t: Tilt(points, sign * t, 0.0, sign),
         STEP * math.sqrt(b / a),
         math.inf,
@@ -101,7 +118,8 @@ def largest_r(asker: Asker, turned: Asker, sign: int) -> Climber:
         a, b, c = points.floating(kept)
         return sign * c / math.sqrt(a) / math.sqrt(b) if a > 0 and b > 0 else -math.inf
 
-    def better(m: int, t: float) -> Answer:
+    def better(m: int, known: float, step: float) -> Answer:
+        t = known + step
         if t >= 1:
             return Answer(refuted=True)
         if t > STEP:

@@ -65,7 +65,8 @@ class InfluenceCurve(SelfDescribing):
     full : Fit
         Of all rows.
     status : str
-        ``optimal`` when all bounds are proved for every m asked for; ``time_limit`` or
+        ``optimal`` when all bounds are proved for every m asked for; ``undecided`` where a bound
+        is only what no value can exceed (infinity for a slope, 1 for r); ``time_limit`` or
         ``interrupted`` when the curve ends early.
     n : int
     seconds : float
@@ -216,6 +217,8 @@ def influence_curve(
             status = stop.status
         except KeyboardInterrupt:
             status = "interrupted"
+    if status == "optimal" and not all(e.proved for f in found for e in f.values()):
+        status = "undecided"
     slope = _range([f["slope+"] for f in found], [f["slope-"] for f in found])
     r = _range([f["r+"] for f in found], [f["r-"] for f in found])
     seen = [least_r2_on_the_way(asker.points, f["r+"].kept, f["r-"].kept) for f in found]

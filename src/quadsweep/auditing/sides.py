@@ -119,7 +119,25 @@ class Tilt(Side):
 
     def decide(self, asker: Asker, fewest: int, most: int) -> Answer:
         answer = asker.tilt(most, self.beta, self.margin, self.sign)
+        if answer.kept is not None and not self.broken(answer.kept):
+            answer = Answer(self._with_another_y(answer.kept))
         return self.checked(asker, answer, fewest, most)
+
+    def _with_another_y(self, kept: Ints) -> Ints:
+        """Where y is constant on the rows kept, the slope there is 0 and breaks no claim; but one
+        row put back makes it vary, and may leave the slope beyond beta."""
+        points = self.points
+        gone = np.setdiff1d(np.arange(points.n), kept)
+        gone = gone[points.y[gone] != points.y[kept[0]]]
+        if len(gone) == 0 or np.any(points.y[kept] != points.y[kept[0]]):
+            return kept
+        a, _, _ = points.floating(kept)
+        share = len(kept) / (len(kept) + 1)
+        u, w = points.x[gone] - points.x[kept].mean(), points.y[gone] - points.y[kept[0]]
+        a1, b1, c1 = a + share * u * u, share * w * w, share * u * w
+        past = self.sign * (c1 - self.beta * a1) / np.sqrt(np.maximum(a1 * b1, 1e-300))
+        one_more = np.sort(np.append(kept, gone[np.argmax(past)]))
+        return one_more if self.broken(one_more) else kept
 
     def near(self, k: Ints, a: Floats, b: Floats, c: Floats) -> Mask:
         past = self.sign * (c - self.beta * a)
