@@ -300,7 +300,9 @@ nb::tuple bound_of_cost(const Column& x, const Column& y, const std::vector<doub
         }
     }
     box.need = need;
-    const Cells cells = make_cells(points, 0, 0, 1, 1, 1);
+    points.given_x = points.x;
+    points.given_y = points.y;
+    const Cells cells = make_cells(points, {}, 1);
     Bounder bounder(cells, false);
     box.open.cell = {0};
     bounder.open_all(box);

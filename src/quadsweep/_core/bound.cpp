@@ -9,7 +9,10 @@ namespace quadsweep {
 namespace {
 
 constexpr double ulp = 0x1p-52;
-constexpr double cost_roundings = 48;  // in one point's cost, relative to its Magnitude
+// In one point's cost, relative to its Magnitude: 48 of the arithmetic, 8 for a point that was
+// rounded when it was placed (an ulp of each coordinate, and a cost is a sum of products of two).
+constexpr double cost_roundings = 56;
+constexpr double underflow = 1e-240;  // what products may lose below the range of a double
 
 int ceiling(double copies) { return static_cast<int>(std::ceil(copies)); }
 
@@ -23,7 +26,11 @@ double rectangle_magnitude(const Magnitude& m, const Cell& c) {
 // the rectangle's centre (half an ulp each), and those of the shift.
 double Bounder::cell_roundings() const { return 2 * cells_.roundings + 8; }
 
-double Bound::least() const { return *std::min_element(value, value + corners); }
+double Bound::least() const {
+    double smallest = infinity;
+    for (int q = 0; q < corners; ++q) smallest = std::fmin(smallest, value[q]);
+    return smallest;
+}
 
 void Bounder::load(const Box& box) {
     box_ = &box;
@@ -220,6 +227,12 @@ Bound Bounder::bound(const Corners& corners, double lambda) {
         base = std::max(base, std::fabs(corners.base[q]));
     }
     b.error = rounding(b) + 4 * ulp * base;
+    // Nothing follows from costs that may have left the range of a double.
+    const double copies = box_->kept.copies() + cells_.cell[0].weight;
+    if (!(copies * magnitude_(cells_.reach_x, cells_.reach_y) + base < 1e300)) {
+        b.error = infinity;
+        std::fill_n(b.value, b.corners, -infinity);
+    }
     measure_coarseness(b);
     return b;
 }
@@ -243,7 +256,8 @@ double Bounder::rounding(const Bound& b) const {
     double threshold = 0;
     for (int q = 0; q < b.corners; ++q) threshold = std::max(threshold, std::fabs(b.lambda[q]));
     const double sums = 64 + static_cast<double>(padded_ + 2 * n_cells_) / 512 + cell_roundings();
-    return ulp * ((cost_roundings + sums) * touched + 8 * threshold * (box_->need + 1));
+    return ulp * ((cost_roundings + sums) * touched + 8 * threshold * (box_->need + 1)) +
+           underflow * (box_->need + box_->kept.copies() + 1);
 }
 
 // With every cell shrunk to its mean the bound can only be higher than the true one (Jensen). So at

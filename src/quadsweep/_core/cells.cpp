@@ -27,7 +27,7 @@ class Groups {
   public:
     explicit Groups(std::size_t n) : slot_(std::bit_ceil(2 * n), -1) {}
 
-    // Index of the group of (x, y); `next` if it is new.
+    // Index of the group of (x, y) as given; `next` if it is new.
     int find(double x, double y, const std::vector<Entry>& groups, int next) {
         const std::size_t mask = slot_.size() - 1;
         for (std::size_t s = hash_of(x, y) & mask;; s = (s + 1) & mask) {
@@ -50,9 +50,9 @@ bool worth_collapsing(const Points& p) {
     Groups groups(most);
     for (std::size_t i = 0; i < most; ++i) {
         const std::size_t j = i * n / most;
-        const int g = groups.find(p.x[j], p.y[j], seen, static_cast<int>(seen.size()));
+        const int g = groups.find(p.given_x[j], p.given_y[j], seen, static_cast<int>(seen.size()));
         if (g < static_cast<int>(seen.size())) return true;
-        seen.push_back({p.x[j], p.y[j], 0});
+        seen.push_back({p.given_x[j], p.given_y[j], 0});
     }
     return false;
 }
@@ -150,9 +150,22 @@ class Builder {
     const std::vector<int>& weight_;
 };
 
+void place_entries(std::vector<Entry>& entries, const Placing& at) {
+    const double fx = std::ldexp(1.0, -at.ex), fy = std::ldexp(1.0, -at.ey);
+    if (at.slope == 0 && std::isnormal(fx) && std::isnormal(fy)) {
+        for (Entry& p : entries) {
+            p.x = (p.x - at.x0) * fx;
+            p.y = (p.y - at.y0) * fy;
+        }
+    } else {
+        for (Entry& p : entries) at(p.x, p.y);
+    }
+}
+
 }  // namespace
 
-Cells make_cells(const Points& points, double x0, double y0, double sx, double sy, int n_jobs) {
+Cells make_cells(const Points& points, const Placing& at, int n_jobs) {
+    const auto &X = points.given_x, &Y = points.given_y;
     const int n = points.size();
     Cells cells;
     std::vector<Entry> entries;
@@ -162,23 +175,22 @@ Cells make_cells(const Points& points, double x0, double y0, double sx, double s
         Groups groups(n);
         for (int i = 0; i < n; ++i) {
             const auto next = static_cast<int>(entries.size());
-            group[i] = groups.find(points.x[i], points.y[i], entries, next);
+            group[i] = groups.find(X[i], Y[i], entries, next);
             if (group[i] == next) {
-                entries.push_back({points.x[i], points.y[i], next});
+                entries.push_back({X[i], Y[i], next});
                 weight.push_back(0);
             }
             ++weight[group[i]];
         }
     } else {
-        for (int i = 0; i < n; ++i) entries.push_back({points.x[i], points.y[i], i});
+        for (int i = 0; i < n; ++i) entries.push_back({X[i], Y[i], i});
         std::iota(group.begin(), group.end(), 0);
         weight.assign(n, 1);
     }
-    for (Entry& p : entries) {
-        p.x = (p.x - x0) * sx;
-        p.y = (p.y - y0) * sy;
-    }
+    place_entries(entries, at);
     Builder(cells, entries, weight).build(n_jobs);
+    cells.reach_x = std::fabs(cells.cell[0].x) + cells.cell[0].hx;
+    cells.reach_y = std::fabs(cells.cell[0].y) + cells.cell[0].hy;
 
     const std::size_t distinct = entries.size();
     cells.x.resize(distinct);

@@ -33,6 +33,7 @@ struct Cells {
     std::vector<int> member, first_member;  // point p stands for member[first_member[p] ...]
     std::vector<Cell> cell;                 // cell[0] is the root
     double roundings = 0;  // in any cell's moments, relative to its sums of squares
+    double reach_x = 0, reach_y = 0;  // no coordinate is farther from the origin
 
     int size() const { return static_cast<int>(x.size()); }
     std::span<const int> members(int p) const {
@@ -41,7 +42,7 @@ struct Cells {
     }
 };
 
-// x and y shifted by (x0, y0) and multiplied by (sx, sy).
-Cells make_cells(const Points& points, double x0, double y0, double sx, double sy, int n_jobs);
+// Points are identical if their rows as given are, wherever they are placed.
+Cells make_cells(const Points& points, const Placing& at, int n_jobs);
 
 }  // namespace quadsweep

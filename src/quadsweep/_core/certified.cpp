@@ -18,6 +18,7 @@
 #include "methods.hpp"
 #include "parallel.hpp"
 #include "selection.hpp"
+#include "wide_listing.hpp"
 
 namespace quadsweep {
 namespace {
@@ -37,20 +38,20 @@ constexpr double explored_share = 0.02;   // of the cells and points costed: for
 constexpr double explored_first = 20000;  // before that
 constexpr double coarse_share = 0.25;     // of the bound: what unopened cells may take away from it
 
-// Shift and scale (a power of two) that put the best subset at the origin with unit spread.
-struct Placement {
-    double x0 = 0, y0 = 0, sx = 1, sy = 1;
-
-    static double power_of_two(double s) { return std::ldexp(1.0, -std::ilogb(s)); }
-    Placement() = default;
-    Placement(const Moments& s, double k, bool rescale) : x0(s.x / k), y0(s.y / k) {
-        const Centred m = centred(s, k);
-        if (rescale && m.a > 0 && m.b > 0) {
-            sx = power_of_two(std::sqrt(m.a / k));
-            sy = power_of_two(std::sqrt(m.b / k));
-        }
+// Shift and scale (a power of two) that put the best subset at the origin with unit spread, given
+// its moments in standardised coordinates.
+Placing placed_at(const Points& points, const Moments& s, double k, bool rescale) {
+    constexpr int farthest = 250;  // exponent of a placed coordinate, so that squares are finite
+    Placing at = placing(points);
+    at.x0 = points.mx + std::ldexp(s.x / k, points.ex);
+    at.y0 = points.my + std::ldexp(s.y / k, points.ey);
+    const Centred m = centred(s, k);
+    if (rescale && m.a > 0 && m.b > 0) {
+        at.ex += std::max(std::ilogb(std::sqrt(m.a / k)), -(farthest - 200));
+        at.ey += std::max(std::ilogb(std::sqrt(m.b / k)), -(farthest - 200));
     }
-};
+    return at;
+}
 
 bool is_correlation(Objective o) { return o == Objective::r2 || o == Objective::r; }
 
@@ -83,7 +84,10 @@ class Search {
         }
         while (k_ < problem_.size() && !finished()) {
             criterion_ = make_criterion(problem_.objective, ranges_, good_sums(), target(), tol_);
-            if (!criterion_->valid()) break;
+            if (!criterion_->valid()) {
+                criterion_valid_ = false;  // nothing is proved
+                break;
+            }
             grow_roots();
             explore();
             if (control_.stopped() || decided_ || too_many_boxes_ || criterion_valid_) break;
@@ -154,7 +158,7 @@ class Search {
         const int sampled = sample_size(n);
         const Points few = small ? Points{} : sample(problem_.points, sampled, problem_.seed);
         const Points& seen = small ? problem_.points : few;
-        const Cells rough = make_cells(seen, 0, 0, 1, 1, 1);
+        const Cells rough = make_cells(seen, placing(seen), 1);
         const int kept = small ? k_ : shrunk(k_, sampled, n);
         const int starts =
             options_.starting_lines > 0 ? options_.starting_lines : (small ? 12 : 24);
@@ -162,9 +166,10 @@ class Search {
             promising(rough, problem_.objective, kept, starts, problem_.seed, jobs,
                       {small ? 3U : finalists, !small});
         const bool correlation = is_correlation(problem_.objective);
-        if (!good.empty()) at_ = Placement(good[0], kept, correlation);
-        cells_ = make_cells(problem_.points, at_.x0, at_.y0, at_.sx, at_.sy, problem_.n_jobs);
-        ranges_ = ranges(cells_, k_, problem_.n_jobs);
+        at_ = placing(problem_.points);
+        if (!good.empty()) at_ = placed_at(problem_.points, good[0], kept, correlation);
+        cells_ = make_cells(problem_.points, at_, problem_.n_jobs);
+        ranges_ = ranges(cells_, problem_.points, at_, k_, problem_.n_jobs);
         for (Moments& m : good) m = translate(m, kept);
         polish_all(good, jobs);
         for (const auto& start : options_.starts) polish(moments_of(start));
@@ -195,22 +200,25 @@ class Search {
         }
     }
 
-    // Moments found on a sample, in the coordinates of all points and blown up to k.
+    // Moments found on a sample in standardised coordinates, as placed and blown up to k.
     Moments translate(const Moments& m, int kept) const {
+        const Points& p = problem_.points;
         const double f = static_cast<double>(k_) / kept, n = kept;
-        const double x = m.x - n * at_.x0, y = m.y - n * at_.y0;
-        const double xx = m.xx - 2 * at_.x0 * m.x + n * at_.x0 * at_.x0;
-        const double yy = m.yy - 2 * at_.y0 * m.y + n * at_.y0 * at_.y0;
-        const double xy = m.xy - at_.x0 * m.y - at_.y0 * m.x + n * at_.x0 * at_.y0;
-        const double sx = at_.sx, sy = at_.sy;
+        const double x0 = std::ldexp(at_.x0 - p.mx, -p.ex), y0 = std::ldexp(at_.y0 - p.my, -p.ey);
+        const double x = m.x - n * x0, y = m.y - n * y0;
+        const double xx = m.xx - 2 * x0 * m.x + n * x0 * x0;
+        const double yy = m.yy - 2 * y0 * m.y + n * y0 * y0;
+        const double xy = m.xy - x0 * m.y - y0 * m.x + n * x0 * y0;
+        const double sx = std::ldexp(1.0, p.ex - at_.ex), sy = std::ldexp(1.0, p.ey - at_.ey);
         return {f * sx * x, f * sy * y, f * sx * sx * xx, f * sx * sy * xy, f * sy * sy * yy};
     }
 
     Moments moments_of(const std::vector<int>& subset) const {
         Moments s;
         for (int i : subset) {
-            s.add((problem_.points.x[i] - at_.x0) * at_.sx,
-                  (problem_.points.y[i] - at_.y0) * at_.sy);
+            double x = problem_.points.given_x[i], y = problem_.points.given_y[i];
+            at_(x, y);
+            s.add(x, y);
         }
         return s;
     }
@@ -224,16 +232,15 @@ class Search {
     // Data so degenerate that no start has a value: two points with different x and, if their y
     // agree, a third with another y make one that has, whatever else is kept.
     void offer_any() {
-        const auto& p = problem_.points;
-        const auto [low, high] = std::minmax_element(p.x.begin(), p.x.end());
-        const auto i = low - p.x.begin(), j = high - p.x.begin();
-        const auto other =
-            std::find_if(p.y.begin(), p.y.end(), [&](double y) { return y != p.y[i]; });
+        const auto &x = problem_.points.given_x, &y = problem_.points.given_y;
+        const auto [low, high] = std::minmax_element(x.begin(), x.end());
+        const auto i = low - x.begin(), j = high - x.begin();
+        const auto other = std::find_if(y.begin(), y.end(), [&](double v) { return v != y[i]; });
         std::vector<char> kept(problem_.size(), 0);
         if (is_correlation(problem_.objective)) {
-            if (*low == *high || other == p.y.end()) return;
+            if (*low == *high || other == y.end()) return;
             kept[i] = kept[j] = 1;
-            if (p.y[i] == p.y[j]) kept[other - p.y.begin()] = 1;
+            if (y[i] == y[j]) kept[other - y.begin()] = 1;
         }
         auto missing = k_ - std::count(kept.begin(), kept.end(), 1);
         for (char& point : kept) {
@@ -324,6 +331,7 @@ class Search {
         }
         looked_at_ += alone.looked_at();
         if (frontier_.empty() || halt()) return;
+        held_.assign(problem_.n_jobs, undefined);
         parallel_for(problem_.n_jobs, problem_.n_jobs, [&](int id, std::int64_t) {
             work(id);
             return true;
@@ -335,9 +343,24 @@ class Search {
     }
 
     void attend() {
+        control_.look([&] { return Progress{target(), live_bound(), boxes_, 0}; });
+    }
+    // What no subset passes as far as is known now: the boxes that wait, those that other threads
+    // hold, and what is closed.
+    double live_bound() const {
+        double bound = std::max(frontier_.upper(), target() + tol_);
+        for (double upper : held_) bound = std::max(bound, upper);
+        return std::min(bound, limit_);
+    }
+
+    // The callback may take its time, or ask for what is locked: it runs outside.
+    void attend_unlocked(std::unique_lock<std::mutex>& lock) {
+        lock.unlock();
         control_.look([&] {
-            return Progress{target(), std::max(frontier_.upper(), target() + tol_), boxes_, 0};
+            const std::lock_guard inside(frontier_mutex_);
+            return Progress{target(), live_bound(), boxes_, 0};
         });
+        lock.lock();
     }
 
     void work(int id) {
@@ -347,10 +370,11 @@ class Search {
         for (;;) {
             while (frontier_.empty() && active_ > 0 && !halt()) {
                 changed_.wait_for(lock, std::chrono::milliseconds(10));
-                if (id == 0) attend();
+                if (id == 0) attend_unlocked(lock);
             }
             if (frontier_.empty() || halt()) break;
             auto box = frontier_.pop();
+            held_[id] = box->upper;
             ++active_;
             lock.unlock();
             children.clear();
@@ -362,10 +386,11 @@ class Search {
             }
             lock.lock();
             --active_;
+            held_[id] = undefined;
             count_boxes(worker);
             for (auto& child : children) frontier_.push(std::move(child));
             changed_.notify_all();
-            if (id == 0) attend();
+            if (id == 0) attend_unlocked(lock);
         }
         looked_at_ += worker.looked_at();
         changed_.notify_all();
@@ -497,12 +522,13 @@ class Search {
             if (weight > 64) return false;
             bounder_.open_all(box);
             if (ways(box.open, box.need, s_.options_.at_most, most) > most) return false;
-            // Of the decided moments, and of up to `need` points added to them.
-            const Slack slack{(32.0 + s_.cells_.roundings + std::max(box.need, 64)) * 0x1p-52};
+            // Of the decided moments, of up to `need` points added to them, and of placing them.
+            Slack slack{(40.0 + s_.cells_.roundings + std::max(box.need, 64)) * 0x1p-52};
+            slack.xx = slack.xy = slack.yy = least_square;
             visit(s_.problem_.objective, [&]<class O>() {
                 const auto look = [&](const Moments& m, double kept, const Picks& picks) {
                     const double best = O::optimistic(centred_range(m, kept, slack), kept);
-                    if (best > s_.target() + s_.margin_) s_.offer(s_.collect(box, picks));
+                    if (!(best <= s_.target() + s_.margin_)) s_.offer(s_.collect(box, picks));
                 };
                 Lister(box, s_.cells_, s_.options_.at_most, look).run();
             });
@@ -555,7 +581,7 @@ class Search {
     Control& control_;
     int k_;
     double tol_ = 0, margin_ = 0, limit_;
-    Placement at_;
+    Placing at_;
     Cells cells_;
     Ranges ranges_{};
     std::unique_ptr<Criterion> criterion_;
@@ -566,6 +592,7 @@ class Search {
     std::mutex best_mutex_, frontier_mutex_;
     std::condition_variable changed_;
     Frontier frontier_;
+    std::vector<double> held_;  // upper ends of the boxes that threads are looking at
     int active_ = 0;
     std::uint64_t boxes_ = 0;
     double looked_at_ = 0;
@@ -573,8 +600,24 @@ class Search {
 
 }  // namespace
 
+// Data too wide for boxes.
+static CertifiedAnswer listed(const Problem& problem, const CertifiedOptions& options,
+                              Control& control) {
+    CertifiedAnswer a;
+    static_cast<Answer&>(a) =
+        list_wide(problem, options.at_most ? problem.size() : problem.k, control);
+    a.decided = a.status == Status::optimal;
+    if (options.above) {
+        const bool passed = a.score > *options.above;
+        a.decided |= passed;
+        if (!passed) a.inliers.clear();
+    }
+    return a;
+}
+
 CertifiedAnswer certified(const Problem& problem, const CertifiedOptions& options,
                           Control& control) {
+    if (problem.points.wide) return listed(problem, options, control);
     return Search(problem, options, control).run();
 }
 

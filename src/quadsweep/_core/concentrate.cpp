@@ -51,17 +51,6 @@ std::vector<int> subsample(int n, int size, std::mt19937_64& random) {
     return rows;
 }
 
-Points restricted(const Points& points, const std::vector<int>& rows) {
-    Points some = points;
-    some.x.clear();
-    some.y.clear();
-    for (int i : rows) {
-        some.x.push_back(points.x[i]);
-        some.y.push_back(points.y[i]);
-    }
-    return some;
-}
-
 std::vector<int> all_rows(int n) {
     std::vector<int> rows(n);
     std::iota(rows.begin(), rows.end(), 0);
@@ -82,7 +71,7 @@ Start try_pair(const Points& points, Objective objective, int k, std::uint64_t s
                 gain_of_pair(objective, points.x[i], points.y[i], points.x[j], points.y[j])};
     for (int step = 0; step < 3; ++step) {
         const std::vector<int> subset = largest_gains(points, start.gain, k);
-        const double score = accurate_score(points, subset, objective);
+        const double score = rough_score(points, subset, objective);
         if (step > 0 && !(score > start.score)) break;
         start.score = score;
         const auto next = gain_at(points, subset, objective);
@@ -252,7 +241,7 @@ Incumbent concentrate_search(const Problem& problem, int starts, Control& contro
     std::mt19937_64 random(problem.seed);
     const bool few = n <= subsample_size;
     const std::vector<int> rows = few ? all_rows(n) : subsample(n, subsample_size, random);
-    const Points some = few ? problem.points : restricted(problem.points, rows);
+    const Points some = few ? problem.points : some_of(problem.points, rows);
     const double share = static_cast<double>(problem.k) / n;
     const int k = few ? problem.k : std::max(3, static_cast<int>(share * subsample_size + 0.5));
 

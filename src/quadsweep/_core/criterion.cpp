@@ -289,7 +289,7 @@ class Residual final : public LineCriterion {
             Frame steep{axis_x(), axis_y(), {}, {}, 0, 0, 0, 0, true};
             steep.lo1 = sign > 0 ? least : -1 / turn;
             steep.hi1 = sign > 0 ? 1 / turn : -least;
-            if (least == 0 || least > 1 / turn) continue;  // x is constant, or no line is steep
+            if (r.x_constant || least > 1 / turn) continue;  // no line is steep
             set_p2(steep, r.y_lo, r.y_hi, r.x_lo, r.x_hi);
             frames_.push_back(steep);
         }

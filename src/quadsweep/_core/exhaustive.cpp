@@ -20,6 +20,7 @@
 #include "hot_loops.hpp"
 #include "methods.hpp"
 #include "parallel.hpp"
+#include "wide_listing.hpp"
 
 namespace quadsweep {
 namespace {
@@ -70,8 +71,8 @@ struct Listing {
             s.add(p.points.x[i], p.points.y[i]);
             single.push_back(dropped ? Moments{} - s : s);
         }
-        // A sum of at most n terms, then the products in a, b, c: (n + 8) roundings, generously.
-        const double rounding = (n + 8) * 0x1p-52;
+        // A sum of at most n terms, the products in a, b, c, the points themselves: generously.
+        const double rounding = (n + 16) * 0x1p-52;
         slack.rel = dropped ? 0 : rounding;
         if (dropped) {
             for (int i = 0; i < n; ++i) origin -= single[i];
@@ -79,6 +80,7 @@ struct Listing {
             slack.yy = rounding * origin.yy;
             slack.xy = rounding * (origin.xx + origin.yy) / 2;
         }
+        for (double* part : {&slack.xx, &slack.xy, &slack.yy}) *part += least_square;
         make_tables();
     }
 
@@ -180,6 +182,7 @@ class Walk {
 }  // namespace
 
 Answer exhaustive(const Problem& problem, Control& control) {
+    if (problem.points.wide) return list_wide(problem, problem.k, control);
     const Listing listing(problem);
     const int fixed = std::min(listing.head, task_points);
     std::vector<Walk> walks;

@@ -14,7 +14,7 @@ int screen(const MomentTable& t, const Moments& base, double k, const Slack& sla
     for (int i = 0; i < t.size; ++i) {
         const Moments s{base.x + t.x[i], base.y + t.y[i], base.xx + t.xx[i], base.xy + t.xy[i],
                         base.yy + t.yy[i]};
-        hits += O::optimistic(centred_range(s, k, slack), k) >= best;
+        hits += !(O::optimistic(centred_range(s, k, slack), k) < best);  // what is not a number too
     }
     return hits;
 }

@@ -74,15 +74,11 @@ std::vector<Moments> promising(const Cells& cells, Objective objective, int k, i
 }
 
 Points sample(const Points& points, int most, std::uint64_t seed) {
-    Points out;
     std::mt19937_64 random(seed);
     std::uniform_int_distribution<int> any(0, points.size() - 1);
-    for (int i = 0; i < most; ++i) {
-        const int j = any(random);
-        out.x.push_back(points.x[j]);
-        out.y.push_back(points.y[j]);
-    }
-    return out;
+    std::vector<int> rows(most);
+    for (int& row : rows) row = any(random);
+    return some_of(points, rows);
 }
 
 }  // namespace quadsweep

@@ -66,6 +66,10 @@ struct Slack {
     double xx = 0, xy = 0, yy = 0;
 };
 
+// Squares below this are lost where products of two of them are formed: an absolute part for any
+// Slack, so that what is made of them counts as not known.
+inline constexpr double least_square = 1e-145;
+
 // Intervals that contain the true a, b, c.
 struct CentredRange {
     double a_lo, a_hi, b_lo, b_hi, c_lo, c_hi;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "exact_sums.hpp"
 #include "parallel.hpp"
 
 namespace quadsweep {
@@ -38,51 +39,16 @@ void centre(std::span<const double> from, std::vector<double>& to, double& m) {
     for (double& t : to) t -= m;
 }
 
-void rescale(std::vector<double>& v, int exponent) {
-    if (exponent == 0) return;
-    const double factor = std::ldexp(1.0, -exponent);
-    if (std::isnormal(factor)) {
-        for (double& t : v) t *= factor;
-    } else {
-        for (double& t : v) t = std::ldexp(t, -exponent);
-    }
+void rescale(std::vector<double>& v, int exponent) { place(v, 0, exponent, v); }
+
+bool overflows(const std::vector<double>& v) {
+    constexpr double most = 0x1p200;  // its fourth power times a million million is still finite
+    return !std::all_of(v.begin(), v.end(), [](double t) { return std::fabs(t) <= most; });
 }
 
 double half_range(const std::vector<double>& v) {
     const auto [lo, hi] = std::minmax_element(v.begin(), v.end());
     return (*hi - *lo) / 2;
-}
-
-// b - c^2/a loses all digits where b is much larger than what is left of it; the residuals
-// themselves do not, and an error in the slope matters to second order only.
-double squared_residuals(const Points& points, std::span<const int> subset, double mx, double my,
-                         double slope) {
-    double sum = 0, squares = 0;
-    for (int i : subset) {
-        const double e = (points.y[i] - my) - slope * (points.x[i] - mx);
-        sum += e;
-        squares += e * e;
-    }
-    return std::fmax(squares - sum * (sum / static_cast<double>(subset.size())), 0.0);
-}
-
-// a - b loses all digits where both columns vary much and nearly alike; the covariance of their
-// difference and their sum does not. About means of few digits both are exact, or nearly.
-double difference_of_variances(const Points& points, std::span<const int> subset, double mx,
-                               double my) {
-    const double k = static_cast<double>(subset.size());
-    const double x0 = static_cast<float>(mx), y0 = static_cast<float>(my);
-    const auto difference = [&](int i) { return (points.x[i] - x0) - (points.y[i] - y0); };
-    const auto sum = [&](int i) { return (points.x[i] - x0) + (points.y[i] - y0); };
-    double mean_difference = 0, mean_sum = 0, products = 0;
-    for (int i : subset) {
-        mean_difference += difference(i);
-        mean_sum += sum(i);
-    }
-    mean_difference /= k;
-    mean_sum /= k;
-    for (int i : subset) products += (difference(i) - mean_difference) * (sum(i) - mean_sum);
-    return products / k;
 }
 
 }  // namespace
@@ -99,7 +65,50 @@ Points standardise(std::span<const double> x, std::span<const double> y, Objecti
         p.ex = p.ey = std::max(p.ex, p.ey);
     rescale(p.x, p.ex);
     rescale(p.y, p.ey);
+    p.given_x = x;
+    p.given_y = y;
+    p.wide = overflows(p.x) || overflows(p.y);
     return p;
+}
+
+void place(std::span<const double> v, double shift, int exponent, std::span<double> out) {
+    const double factor = std::ldexp(1.0, -exponent);
+    if (std::isnormal(factor)) {
+        for (std::size_t i = 0; i < v.size(); ++i) out[i] = (v[i] - shift) * factor;
+    } else {
+        for (std::size_t i = 0; i < v.size(); ++i) out[i] = std::ldexp(v[i] - shift, -exponent);
+    }
+}
+
+double Placing::residual(double X, double Y) const {
+    const DoubleDouble dx = two_sum(X, -x0);
+    ExactSum<6> sum;
+    sum.add(two_sum(Y, -y0));
+    sum.add(two_product(-slope, dx.hi));
+    sum.add(two_product(-slope, dx.lo));
+    return sum.value();
+}
+
+Points some_of(const Points& points, std::span<const int> rows) {
+    Points some;
+    some.mx = points.mx;
+    some.my = points.my;
+    some.ex = points.ex;
+    some.ey = points.ey;
+    some.wide = points.wide;
+    std::vector<double> given;
+    given.reserve(2 * rows.size());
+    for (int i : rows) {
+        some.x.push_back(points.x[i]);
+        some.y.push_back(points.y[i]);
+        given.push_back(points.given_x[i]);
+    }
+    for (int i : rows) given.push_back(points.given_y[i]);
+    some.held = std::make_shared<const std::vector<double>>(std::move(given));
+    const std::span<const double> all(*some.held);
+    some.given_x = all.first(rows.size());
+    some.given_y = all.last(rows.size());
+    return some;
 }
 
 std::string_view name(Status status) {
@@ -121,29 +130,16 @@ std::string_view name(Status status) {
 }
 
 double accurate_score(const Points& points, std::span<const int> subset, Objective objective) {
-    const double k = static_cast<double>(subset.size());
-    double mx = 0, my = 0;
-    for (int i : subset) {
-        mx += points.x[i];
-        my += points.y[i];
-    }
-    mx /= k;
-    my /= k;
-    if (objective == Objective::dv) return difference_of_variances(points, subset, mx, my);
-    const double x0 = points.x[subset[0]], y0 = points.y[subset[0]];
-    bool x_varies = false, y_varies = false;
-    Moments s;
-    for (int i : subset) {
-        x_varies |= points.x[i] != x0;
-        y_varies |= points.y[i] != y0;
-        s.add(points.x[i] - mx, points.y[i] - my);
-    }
-    Centred m = centred(s, k);
-    if (!x_varies) m.a = m.c = 0;
-    if (!y_varies) m.b = m.c = 0;
-    if (objective == Objective::lts && m.a > 0)
-        return -squared_residuals(points, subset, mx, my, m.c / m.a);
-    return score(objective, m, k);
+    const bool precise = subset.size() <= precise_points;
+    const ExactSums sums = exact_sums(points.given_x, points.given_y, subset, precise);
+    const WideScore score = wide_score(sums, static_cast<double>(subset.size()), objective);
+    return score.in_units(value_exponent(points, objective));
+}
+
+double rough_score(const Points& points, std::span<const int> subset, Objective objective) {
+    const ExactSums sums = exact_sums(points.given_x, points.given_y, subset, false);
+    const WideScore score = wide_score(sums, static_cast<double>(subset.size()), objective);
+    return score.in_units(value_exponent(points, objective));
 }
 
 // A column within an interval of length 2h has variance at most h^2 (Popoviciu).
@@ -167,7 +163,7 @@ double trivial_bound(const Problem& problem) {
 }
 
 // The power of two between a value in standardised coordinates and one in the user's.
-static int value_exponent(const Points& points, Objective objective) {
+int value_exponent(const Points& points, Objective objective) {
     switch (objective) {
         case Objective::r2:
         case Objective::r:

@@ -2,12 +2,15 @@
 //
 //   x = (X - mx) * 2^-ex,   y = (Y - my) * 2^-ey
 //
-// mx is one of the data (the median) and the scale is a power of two, so integers and other
-// lattices keep their ties exactly, scaling rounds nothing, and centring moves a point by at most
-// half an ulp of its distance from the median. Values go back by a power of two, exactly.
+// mx is one of the data (the median) and the scale is a power of two, so scaling rounds nothing, and
+// centring moves a point by at most half an ulp of its distance from the median. Kernels search by
+// these columns; what they find is scored, compared and called identical by the rows as given.
+// Values go back by a power of two, exactly.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,9 +24,38 @@ struct Points {
     std::vector<double> x, y;
     double mx = 0, my = 0;
     int ex = 0, ey = 0;
+    // The rows as given. They belong to the caller, or to `held` where these are some of them.
+    std::span<const double> given_x, given_y;
+    std::shared_ptr<const std::vector<double>> held;
+    // Squares of these columns may overflow: no kernel that adds them up may be asked.
+    bool wide = false;
 
     int size() const { return static_cast<int>(x.size()); }
+    bool same(int i, int j) const { return given_x[i] == given_x[j] && given_y[i] == given_y[j]; }
 };
+
+// Some of the points, in this order.
+Points some_of(const Points& points, std::span<const int> rows);
+
+// Where a kernel puts the points: x = (X - x0) 2^-ex, y = (Y - y0 - slope (X - x0)) 2^-ey. From the
+// rows as given and rounded once, so a placed coordinate is off by at most an ulp of itself, however
+// far away the points are and however close to the line.
+struct Placing {
+    double x0 = 0, y0 = 0;
+    int ex = 0, ey = 0;
+    double slope = 0;
+
+    void operator()(double& x, double& y) const {
+        const double X = x, Y = y;
+        x = std::ldexp(X - x0, -ex);
+        y = std::ldexp(slope == 0 ? Y - y0 : residual(X, Y), -ey);
+    }
+    double residual(double X, double Y) const;
+};
+inline Placing placing(const Points& p) { return {p.mx, p.my, p.ex, p.ey}; }
+
+// out[i] = (v[i] - shift) * 2^-exponent.
+void place(std::span<const double> v, double shift, int exponent, std::span<double> out);
 
 // Objectives that add x to y (tv, dv) need one scale for both axes; the others get one each.
 Points standardise(std::span<const double> x, std::span<const double> y, Objective objective,
@@ -52,9 +84,13 @@ struct Answer {
     std::uint64_t nodes = 0;
 };
 
-// The score of a subset from sums centred at its own mean, accurate however far it lies from the
-// origin. `undefined` where the objective has no value on it.
+// The score of a subset from its rows as given: right to the last digit or two up to
+// `precise_points`, to a few ulps of the sums it is made of beyond. `undefined` where the objective
+// has no value on it.
+inline constexpr std::size_t precise_points = 20000;
 double accurate_score(const Points& points, std::span<const int> subset, Objective objective);
+// The same to a few ulps of its sums whatever the size, where nothing depends on the last digits.
+double rough_score(const Points& points, std::span<const int> subset, Objective objective);
 
 // A bound that holds for every subset and costs nothing: for methods that prove nothing.
 double trivial_bound(const Problem& problem);
@@ -62,6 +98,7 @@ double trivial_bound(const Problem& problem);
 // From a score in standardised coordinates to the objective's value in the user's units.
 double value_of(const Points& points, Objective objective, double score);
 double score_of(const Points& points, Objective objective, double value);
+int value_exponent(const Points& points, Objective objective);
 
 // The best subset so far. Larger scores win; equal scores go to the smaller subset in dictionary
 // order, so that the answer does not depend on which thread came first.

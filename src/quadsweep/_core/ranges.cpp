@@ -11,6 +11,7 @@ namespace {
 
 struct ColumnRange {
     double mean_lo, mean_hi, least, least_positive, most;
+    bool constant = false;
 };
 
 // For many values, the same from a histogram. A value is moved by at most half a bin's width w, so
@@ -81,14 +82,16 @@ ColumnRange column_range_by_bins(const std::vector<double>& v, const std::vector
 
 // One sorted column: means of the k lowest and highest values, the least centred sum of squares of
 // k of them (always neighbours), the least positive one (at least two values differ by the smallest
-// gap), and one that no subset exceeds.
-ColumnRange column_range(const std::vector<double>& v, const std::vector<int>& w, int k) {
+// gap), and one that no subset exceeds. smallest_gap() is asked where k values coincide.
+template <class SmallestGap>
+ColumnRange column_range(const std::vector<double>& v, const std::vector<int>& w, int k,
+                         SmallestGap&& smallest_gap) {
     std::vector<double> sorted;
     for (std::size_t i = 0; i < v.size(); ++i) sorted.insert(sorted.end(), w[i], v[i]);
     std::sort(sorted.begin(), sorted.end());
     const int n = static_cast<int>(sorted.size());
     ColumnRange r{};
-    double total = 0, gap = infinity, low = 0, high = 0, s = 0, ss = 0;
+    double total = 0, low = 0, high = 0, s = 0, ss = 0;
     r.least = infinity;
     for (int i = 0; i < n; ++i) {
         const double x = sorted[i], square = x * x;
@@ -97,7 +100,6 @@ ColumnRange column_range(const std::vector<double>& v, const std::vector<int>& w
         ss += square;
         if (i < k) low += x;
         if (i >= n - k) high += x;
-        if (i > 0 && x > sorted[i - 1]) gap = std::min(gap, x - sorted[i - 1]);
         if (i >= k) {
             s -= sorted[i - k];
             ss -= sorted[i - k] * sorted[i - k];
@@ -105,29 +107,51 @@ ColumnRange column_range(const std::vector<double>& v, const std::vector<int>& w
         if (i >= k - 1) r.least = std::min(r.least, ss - s * s / k);
     }
     // Sums of n terms, added up and taken off again: at most 4 n roundings of the largest.
-    const double rounding = 4.0 * n * 0x1p-52;
+    const double rounding = (4.0 * n + 8) * 0x1p-52;
     const double reach = std::max(std::fabs(sorted.front()), std::fabs(sorted.back()));
     r.mean_lo = low / k - rounding * reach;
     r.mean_hi = high / k + rounding * reach;
     r.most = total * (1 + rounding);
     r.least = std::max(0.0, r.least - rounding * total);
-    r.least_positive = gap == infinity ? 0 : std::max(r.least, 0.499 * gap * gap);
+    r.least_positive = r.least;
+    if (r.least == 0) {
+        const double gap = smallest_gap();
+        r.constant = gap == infinity;
+        r.least_positive = r.constant ? 0 : 0.499 * gap * gap;
+    }
     return r;
+}
+
+// The smallest positive difference of two values of a column as given, in placed units; infinity if
+// there is none. Values that differ may have been placed on one another.
+double gap_as_given(std::span<const double> column, int exponent) {
+    std::vector<double> sorted(column.begin(), column.end());
+    std::sort(sorted.begin(), sorted.end());
+    double gap = infinity;
+    for (std::size_t i = 1; i < sorted.size(); ++i) {
+        if (sorted[i] > sorted[i - 1]) gap = std::min(gap, sorted[i] - sorted[i - 1]);
+    }
+    return std::ldexp(gap, -exponent);
 }
 
 }  // namespace
 
-Ranges ranges(const Cells& cells, int k, int n_jobs) {
+Ranges ranges(const Cells& cells, const Points& points, const Placing& at, int k, int n_jobs) {
     ColumnRange x{}, y{};
     parallel_for(cells.size() > 10000 ? n_jobs : 1, 2, [&](int, std::int64_t column) {
         const std::vector<double>& v = column == 0 ? cells.x : cells.y;
         ColumnRange& r = column == 0 ? x : y;
+        const auto gap = [&] {
+            if (column == 0) return gap_as_given(points.given_x, at.ex);
+            return at.slope == 0 ? gap_as_given(points.given_y, at.ey) : 0.0;
+        };
         if (cells.size() > 50000) r = column_range_by_bins(v, cells.weight, k);
-        if (!(r.least_positive > 0)) r = column_range(v, cells.weight, k);
+        if (!(r.least_positive > 0)) r = column_range(v, cells.weight, k, gap);
         return true;
     });
     return {k,       x.mean_lo,        x.mean_hi,        y.mean_lo, y.mean_hi, x.least,
-            y.least, x.least_positive, y.least_positive, x.most,    y.most};
+            y.least, x.least_positive, y.least_positive, x.most,    y.most,
+            x.constant};
 }
 
 }  // namespace quadsweep

@@ -10,10 +10,12 @@ struct Ranges {
     int k;
     double x_lo, x_hi, y_lo, y_hi;
     double a_least, b_least;
-    double a_least_positive, b_least_positive;  // of those that are not zero
+    double a_least_positive, b_least_positive;  // of those that are not zero; 0 if not known
     double a_most, b_most;
+    bool x_constant;
 };
 
-Ranges ranges(const Cells& cells, int k, int n_jobs);
+// `cells` are the points, placed there.
+Ranges ranges(const Cells& cells, const Points& points, const Placing& at, int k, int n_jobs);
 
 }  // namespace quadsweep

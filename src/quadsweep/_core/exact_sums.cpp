@@ -1,0 +1,173 @@
+// One pass to scale, one for the means, one for the sums. A difference of two doubles is exact in
+// double-double, so the offset of a column costs nothing; with d = x - x0 and m the mean of d,
+//
+//   a = sum (d - m)^2 - (sum (d - m))^2 / k
+//
+// where the last term makes up for the rounding of m.
+#include "exact_sums.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace quadsweep {
+namespace {
+
+// Exponent that brings the column's largest entry into [1, 2).
+int exponent_of(std::span<const double> v, std::span<const int> subset) {
+    double most = 0;
+    for (int i : subset) most = std::fmax(most, std::fabs(v[i]));
+    return most > 0 ? std::ilogb(most) : 0;
+}
+
+// A column of the subset, less its first entry, scaled.
+struct Column {
+    Column(std::span<const double> v, std::span<const int> subset) {
+        exponent = exponent_of(v, subset);
+        const double factor = std::ldexp(1.0, -exponent);
+        const bool plain = std::isnormal(factor);
+        entry.reserve(subset.size());
+        for (int i : subset) entry.push_back(plain ? v[i] * factor : std::ldexp(v[i], -exponent));
+        for (double e : entry) varies |= e != entry[0];
+    }
+    DoubleDouble from_first(std::size_t i) const { return two_sum(entry[i], -entry[0]); }
+
+    std::vector<double> entry;
+    int exponent = 0;
+    bool varies = false;
+    DoubleDouble mean;  // of from_first
+};
+
+void set_mean(Column& column) {
+    DoubleDouble sum;
+    for (std::size_t i = 0; i < column.entry.size(); ++i) sum = sum + column.from_first(i);
+    column.mean = sum / static_cast<double>(column.entry.size());
+}
+
+void add_precisely(const Column& x, const Column& y, ExactSums& s) {
+    DoubleDouble su, sw;
+    for (std::size_t i = 0; i < x.entry.size(); ++i) {
+        const DoubleDouble u = x.from_first(i) - x.mean, w = y.from_first(i) - y.mean;
+        s.a = s.a + u * u;
+        s.b = s.b + w * w;
+        s.c = s.c + u * w;
+        su = su + u;
+        sw = sw + w;
+    }
+    const double k = static_cast<double>(x.entry.size());
+    s.a = s.a - su * su / k;
+    s.b = s.b - sw * sw / k;
+    s.c = s.c - su * sw / k;
+}
+
+DoubleDouble squared_residuals(const Column& x, const Column& y, const DoubleDouble& slope) {
+    DoubleDouble squares, sum;
+    for (std::size_t i = 0; i < x.entry.size(); ++i) {
+        const DoubleDouble u = x.from_first(i) - x.mean, w = y.from_first(i) - y.mean;
+        const DoubleDouble e = w - slope * u;
+        squares = squares + e * e;
+        sum = sum + e;
+    }
+    return squares - sum * sum / static_cast<double>(x.entry.size());
+}
+
+// Deviations rounded to doubles, sums in blocks: for very many points.
+void add_quickly(const Column& x, const Column& y, ExactSums& s) {
+    constexpr std::size_t block = 256;
+    const std::size_t n = x.entry.size();
+    double sum_u = 0, sum_w = 0;
+    for (std::size_t start = 0; start < n; start += block) {
+        double a = 0, b = 0, c = 0, su = 0, sw = 0;
+        for (std::size_t i = start; i < std::min(n, start + block); ++i) {
+            const double u = (x.entry[i] - x.entry[0]) - x.mean.hi;
+            const double w = (y.entry[i] - y.entry[0]) - y.mean.hi;
+            a += u * u;
+            b += w * w;
+            c += u * w;
+            su += u;
+            sw += w;
+        }
+        s.a = s.a + DoubleDouble{a, 0};
+        s.b = s.b + DoubleDouble{b, 0};
+        s.c = s.c + DoubleDouble{c, 0};
+        sum_u += su;
+        sum_w += sw;
+    }
+    const double k = static_cast<double>(n);
+    s.a = s.a - two_product(sum_u, sum_u) / k;
+    s.b = s.b - two_product(sum_w, sum_w) / k;
+    s.c = s.c - two_product(sum_u, sum_w) / k;
+}
+
+DoubleDouble not_below_zero(const DoubleDouble& a) { return a.hi > 0 ? a : DoubleDouble{}; }
+
+// p 2^ep + q 2^eq over k.
+WideScore combined(const DoubleDouble& p, int ep, const DoubleDouble& q, int eq, double k) {
+    constexpr int nothing = -100000;
+    const int top = std::max(p.hi != 0 ? ep + std::ilogb(p.hi) : nothing,
+                             q.hi != 0 ? eq + std::ilogb(q.hi) : nothing);
+    if (top == nothing) return {{}, 0};
+    return {(scaled(p, ep - top) + scaled(q, eq - top)) / k, top};
+}
+
+}  // namespace
+
+ExactSums exact_sums(std::span<const double> xs, std::span<const double> ys,
+                     std::span<const int> subset, bool precise) {
+    Column x(xs, subset), y(ys, subset);
+    set_mean(x);
+    set_mean(y);
+    ExactSums s;
+    s.ex = x.exponent;
+    s.ey = y.exponent;
+    precise ? add_precisely(x, y, s) : add_quickly(x, y, s);
+    if (!x.varies) s.a = s.c = {};
+    if (!y.varies) s.b = s.c = {};
+    s.rest = s.b;
+    if (x.varies && s.a.hi > 0) {
+        const DoubleDouble slope = s.c / s.a;
+        s.rest = not_below_zero(s.b - slope * s.c);
+        if (s.rest.hi < 1e-3 * s.b.hi) s.rest = not_below_zero(squared_residuals(x, y, slope));
+    }
+    return s;
+}
+
+WideScore wide_score(const ExactSums& s, double k, Objective objective) {
+    const bool varies = s.a.hi > 0 && s.b.hi > 0;
+    switch (objective) {
+        case Objective::r2: {
+            if (!varies) return {};
+            const DoubleDouble q = s.c / s.a * (s.c / s.b);
+            return {q.hi >= 1 ? DoubleDouble{1, 0} : q, 0};
+        }
+        case Objective::r: {
+            if (!varies) return {};
+            const DoubleDouble q = s.c / square_root(s.a) / square_root(s.b);
+            return {q.hi >= 1 ? DoubleDouble{1, 0} : q.hi <= -1 ? DoubleDouble{-1, 0} : q, 0};
+        }
+        case Objective::cov:
+            return {s.c / k, s.ex + s.ey};
+        case Objective::dv:
+            return combined(s.a, 2 * s.ex, -s.b, 2 * s.ey, k);
+        case Objective::tv:
+            return combined(-s.a, 2 * s.ex, -s.b, 2 * s.ey, k);
+        case Objective::var:
+            return {-s.a / k, 2 * s.ex};
+        case Objective::lts:
+            break;
+    }
+    return {-s.rest, 2 * s.ey};
+}
+
+bool operator<(const WideScore& p, const WideScore& q) {
+    if (!p.defined() || !q.defined()) return !p.defined() && q.defined();
+    const auto sign = [](const WideScore& s) { return (s.mantissa.hi > 0) - (s.mantissa.hi < 0); };
+    if (sign(p) != sign(q) || sign(p) == 0) return sign(p) < sign(q);
+    const int ep = p.exponent + std::ilogb(p.mantissa.hi);
+    const int eq = q.exponent + std::ilogb(q.mantissa.hi);
+    if (std::abs(ep - eq) > 2) return sign(p) > 0 ? ep < eq : ep > eq;
+    const DoubleDouble gap = scaled(p.mantissa, p.exponent - ep) - scaled(q.mantissa, q.exponent - ep);
+    return gap.value() < 0;
+}
+
+}  // namespace quadsweep
