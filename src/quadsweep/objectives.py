@@ -71,7 +71,11 @@ class Objective:
         >>> get("r2").value(np.array([0.0, 1, 2]), np.array([0.0, 2, 4]))
         1.0
         """
+        (x, ex), (y, ey) = _tamed(x), _tamed(y)
         a, b, c = centred_sums(x, y)
+        if (ex or ey) and self.name not in ("r2", "r"):
+            with np.errstate(over="ignore"):
+                a, b, c = (float(np.ldexp(*t)) for t in ((a, 2 * ex), (b, 2 * ey), (c, ex + ey)))
         return self._value(a, b, c, len(x))
 
     def gradient(self, x: Floats, y: Floats) -> tuple[float, float, float]:
@@ -84,6 +88,16 @@ class Objective:
         return self._gradient(*centred_sums(x, y))
 
 
+def _tamed(column: Floats) -> tuple[Floats, int]:
+    """The column times 2^-e, with e = 0 unless squares would leave the range of a double."""
+    most = float(np.max(np.abs(column)))
+    if most == 0 or 1e-70 < most < 1e70:
+        return column, 0
+    exponent = math.frexp(most)[1]
+    return np.ldexp(column, -exponent), exponent
+
+
+@np.errstate(over="ignore", invalid="ignore")
 def centred_sums(x: Floats, y: Floats) -> tuple[float, float, float]:
     """The sums a, b, c about the mean, exactly zero for a column that does not vary."""
     u = x - x.mean()

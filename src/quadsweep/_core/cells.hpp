@@ -32,7 +32,7 @@ struct Cells {
     std::vector<int> weight;
     std::vector<int> member, first_member;  // point p stands for member[first_member[p] ...]
     std::vector<Cell> cell;                 // cell[0] is the root
-    double roundings = 0;  // in any cell's moments, relative to its sums of squares
+    double roundings = 0;             // in any cell's moments, relative to its sums of squares
     double reach_x = 0, reach_y = 0;  // no coordinate is farther from the origin
 
     int size() const { return static_cast<int>(x.size()); }

@@ -166,7 +166,8 @@ bool operator<(const WideScore& p, const WideScore& q) {
     const int ep = p.exponent + std::ilogb(p.mantissa.hi);
     const int eq = q.exponent + std::ilogb(q.mantissa.hi);
     if (std::abs(ep - eq) > 2) return sign(p) > 0 ? ep < eq : ep > eq;
-    const DoubleDouble gap = scaled(p.mantissa, p.exponent - ep) - scaled(q.mantissa, q.exponent - ep);
+    const DoubleDouble gap =
+        scaled(p.mantissa, p.exponent - ep) - scaled(q.mantissa, q.exponent - ep);
     return gap.value() < 0;
 }
 

@@ -2,9 +2,9 @@
 //
 //   x = (X - mx) * 2^-ex,   y = (Y - my) * 2^-ey
 //
-// mx is one of the data (the median) and the scale is a power of two, so scaling rounds nothing, and
-// centring moves a point by at most half an ulp of its distance from the median. Kernels search by
-// these columns; what they find is scored, compared and called identical by the rows as given.
+// mx is one of the data (the median) and the scale is a power of two, so scaling rounds nothing,
+// and centring moves a point by at most half an ulp of its distance from the median. Kernels search
+// by these columns; what they find is scored, compared and called identical by the rows as given.
 // Values go back by a power of two, exactly.
 #pragma once
 
@@ -38,8 +38,8 @@ struct Points {
 Points some_of(const Points& points, std::span<const int> rows);
 
 // Where a kernel puts the points: x = (X - x0) 2^-ex, y = (Y - y0 - slope (X - x0)) 2^-ey. From the
-// rows as given and rounded once, so a placed coordinate is off by at most an ulp of itself, however
-// far away the points are and however close to the line.
+// rows as given and rounded once, so a placed coordinate is off by at most an ulp of itself,
+// however far away the points are and however close to the line.
 struct Placing {
     double x0 = 0, y0 = 0;
     int ex = 0, ey = 0;

@@ -150,8 +150,7 @@ Ranges ranges(const Cells& cells, const Points& points, const Placing& at, int k
         return true;
     });
     return {k,       x.mean_lo,        x.mean_hi,        y.mean_lo, y.mean_hi, x.least,
-            y.least, x.least_positive, y.least_positive, x.most,    y.most,
-            x.constant};
+            y.least, x.least_positive, y.least_positive, x.most,    y.most,    x.constant};
 }
 
 }  // namespace quadsweep

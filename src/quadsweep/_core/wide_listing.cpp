@@ -75,8 +75,7 @@ Answer list_wide(const Problem& problem, int largest, Control& control) {
     answer.inliers = best.subset;
     answer.score = best.score.in_units(unit);
     answer.status = control.status(Status::optimal);
-    answer.bound =
-        answer.status == Status::optimal ? answer.score : trivial_bound(problem);
+    answer.bound = answer.status == Status::optimal ? answer.score : trivial_bound(problem);
     return answer;
 }
 

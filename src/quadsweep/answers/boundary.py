@@ -79,6 +79,8 @@ def widest_conic(x: Floats, y: Floats, mask: Mask) -> Conic | None:
     u, w = (x - origin[0]) / scale[0], (y - origin[1]) / scale[1]
     features = np.column_stack([u * u, u * w, w * w, u, w, np.ones_like(u)])
     features /= np.linalg.norm(features, axis=1)[:, None]
+    if not np.isfinite(features).all():
+        return None
     side = np.where(mask, 1.0, -1.0)[:, None]
     program = linprog(
         [0.0] * 6 + [-1.0],

@@ -16,6 +16,7 @@ from quadsweep.methods import Outcome
 from quadsweep.objectives import Objective, Score
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def make_result(
     given: Columns,
     points: Sample,
@@ -38,6 +39,11 @@ def make_result(
     full = np.full((2, points.given), np.nan)
     full[:, points.rows] = points.x, points.y
     value = outcome.value if len(outcome.inliers) else score.value(xi, yi)
+    if math.isinf(value):
+        raise ValueError(
+            f"{score.name} of the best {k} points is beyond the largest floating-point number "
+            "(1.8e308): divide the columns by a constant"
+        )
     return Result(
         inliers=points.rows[inside],
         outliers=points.rows[~inside],

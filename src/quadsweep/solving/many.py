@@ -114,7 +114,9 @@ class BatchResult(SelfDescribing):
     def gaps(self) -> Floats:
         """Distance between value and bound of each, 0 when the proof is complete."""
         sense = objectives.get(self.objective).sense
-        return np.maximum(sense * (self.bounds - self.values), 0.0)
+        with np.errstate(invalid="ignore"):  # both infinite: beyond the range of a double
+            gaps = np.maximum(sense * (self.bounds - self.values), 0.0)
+        return np.where(self.bounds == self.values, 0.0, gaps)
 
 
 def solve_many(

@@ -1,0 +1,132 @@
+"""Data on which a wrong answer was once called optimal, and what keeps them right."""
+
+from __future__ import annotations
+
+import naive
+import numpy as np
+import pytest
+
+import quadsweep as qs
+
+EXACT = ("auto", "certified", "exhaustive")
+
+
+def solved(x, y, k, objective="r2", method="auto"):
+    """A result whose value is that of the best subset in rational arithmetic."""
+    result = qs.solve(x, y, k, objective=objective, method=method, time_limit=60)
+    best, _ = naive.exhaustive(x, y, k, objective)
+    value = naive.value_of_score(best, objective)
+    assert result.status == "optimal"
+    assert result.value == pytest.approx(value, rel=1e-15, abs=0)
+    own = naive.value(x, y, result.inliers.tolist(), objective)
+    assert result.value == pytest.approx(own, rel=4e-16, abs=0)
+    sense = qs.objectives.get(objective).sense
+    assert sense * result.bound >= sense * value
+    return result
+
+
+@pytest.mark.parametrize("method", EXACT)
+@pytest.mark.parametrize("near", [1e-5, 1e-12, 1e-15, 1e-17, 1e-20, 1e-80])
+def test_points_close_together_next_to_points_far_away(method, near):
+    three = np.arange(3) * near
+    x, y = [*three, 1, 2, 3, 4], [*three, -1, -2, -3, -4]
+    assert solved(x, y, 3, "r", method).inliers.tolist() == [0, 1, 2]
+    x = [*(np.arange(4) * near), 1, 2, 3, 4, 5]
+    assert solved(x, [0, 1, 2, 3, 1, 0, 3, 2, 0.5], 4, "r2", method).value == 1
+
+
+@pytest.mark.parametrize("method", EXACT)
+@pytest.mark.parametrize("far", [1e40, 1e80, 1e120, 1e150])
+def test_a_far_point_is_in_the_largest_difference_of_variances(method, far):
+    solved([0, 1, 2, 3, 4, far], [0, 1, 0, 1, 0, 1], 3, "dv", method)
+
+
+@pytest.mark.parametrize("method", EXACT)
+@pytest.mark.parametrize("objective", ["r2", "r", "tv", "lts", "var"])
+@pytest.mark.parametrize("sentinel", [1e100, 1e155, 1e200, 1e300, -1e308])
+def test_a_sentinel_among_ordinary_points(objective, method, sentinel):
+    if objective == "var" and method == "auto":
+        method = "certified"
+    x, y = np.random.default_rng(0).normal(size=(2, 12))
+    x[3] = sentinel
+    result = solved(x.tolist(), y.tolist(), 6, objective, method)
+    assert 3 not in result.inliers or objective == "lts"  # which it serves as a lever
+
+
+@pytest.mark.parametrize("method", EXACT)
+def test_two_sentinels_that_cannot_both_be_dropped(method):
+    x, y = np.random.default_rng(1).normal(size=(2, 9))
+    x[[2, 5]] = 1e160, -1e150
+    for objective in ("r2", "r", "cov"):
+        solved(x.tolist(), y.tolist(), 8, objective, method)
+
+
+def test_a_value_no_double_can_hold_is_an_error_not_an_answer():
+    x, y = np.random.default_rng(0).normal(size=(2, 12))
+    x[3] = 1e200
+    with pytest.raises(ValueError, match="beyond the largest floating-point number"):
+        qs.solve(x, y, 6, objective="dv")
+
+
+def test_too_many_subsets_of_too_wide_data_are_not_called_optimal():
+    x, y = np.random.default_rng(0).normal(size=(2, 60))
+    x[3] = 1e200
+    result = qs.solve(x, y, 30)
+    assert result.status == "heuristic"
+    assert result.bound == 1
+
+
+@pytest.mark.parametrize("method", EXACT)
+@pytest.mark.parametrize("s", [1e-80, 1e-100, 1e-155, 1e-200, 1e-300, 5e-324])
+def test_a_value_is_not_undefined_because_squares_underflow(method, s):
+    x, y = [s, 2 * s, 3 * s, 1.3, -1.7], [s, 3 * s, 2 * s, -1.1, 1.6]
+    assert solved(x, y, 4, "r2", method).value == 1
+
+
+@pytest.mark.parametrize("method", EXACT)
+@pytest.mark.parametrize("objective", ["r2", "r", "cov", "dv", "tv", "lts"])
+def test_subnormal_columns(objective, method):
+    x, y = np.random.default_rng(4).integers(0, 40, (2, 9)) * 5e-324
+    result = qs.solve(x, y, 5, objective=objective, method=method)
+    best, _ = naive.exhaustive(x.tolist(), y.tolist(), 5, objective)
+    if objective in ("r2", "r"):
+        assert result.value == pytest.approx(naive.value_of_score(best, objective), rel=1e-15)
+    own = naive.subset_score(
+        naive.exact(x.tolist()), naive.exact(y.tolist()), result.inliers.tolist(), objective
+    )
+    assert own == best
+
+
+@pytest.mark.parametrize("offset", [1e9, 1e12, 1e14, 1e15])
+def test_lts_of_points_that_lie_far_from_the_rest(offset):
+    for seed in range(3):
+        x, y = np.random.default_rng(seed).normal(size=(2, 9))
+        y[:3] += offset
+        for k in (5, 7, 8):
+            solved(x.tolist(), y.tolist(), k, "lts", "exhaustive")
+
+
+@pytest.mark.parametrize("objective", ["r2", "r", "cov", "dv", "tv", "var", "lts"])
+def test_the_value_is_right_to_the_last_digits_at_any_offset(objective):
+    rng = np.random.default_rng(2)
+    for _ in range(20):
+        x, y = rng.normal(size=(2, 8)) + 10 ** rng.uniform(0, 15, (2, 1))
+        solved(x.tolist(), y.tolist(), 5, objective, "exhaustive")
+
+
+def test_rows_that_differ_are_not_one_row_however_close():
+    # Of eight rows three pairs differ in the last digit only, next to a row far away.
+    x = [1.0, np.nextafter(1.0, 2), 2.0, np.nextafter(2.0, 3), 3.0, np.nextafter(3.0, 4), 4, 1e9]
+    y = [1.0, 5.0, 2.0, 4.0, 3.0, 6.0, 4.5, -1e9]
+    for k in (3, 4, 5):
+        solved(x, y, k, "r2", "certified")
+        solved(x, y, k, "r", "certified")
+
+
+def test_progress_reports_a_bound_that_holds_with_several_threads():
+    x, y = np.random.default_rng(3).normal(size=(2, 4000))
+    seen = []
+    result = qs.solve(x, y, 2000, n_jobs=2, progress=lambda *state: seen.append(state))
+    assert result.status == "optimal"
+    for value, bound, *_ in seen:
+        assert value <= result.value <= bound
