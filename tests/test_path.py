@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 
 import quadsweep as qs
 from quadsweep import objectives
+from quadsweep.choosing.clean_line import fit_clean_line
 from quadsweep.choosing.suggestions import elbow, largest_gain
 
 PAIRED = ["r2", "r", "cov", "dv", "tv", "lts"]
@@ -164,15 +165,75 @@ def test_a_line_with_outliers_is_cut_where_they_end():
     picks = answer.suggestions()
     assert picks["elbow"] == 33
     assert picks["gain"] == 33
-    assert picks["significance"] is not None
     assert answer.noise.overall == pytest.approx(1 / 20)
 
 
 def test_noise_suggests_no_size():
     x, y = np.random.default_rng(4).uniform(size=(2, 24))
     answer = qs.path(x, y, permutations=39)
-    assert answer.suggestions()["significance"] is None
     assert "unremarkable" in answer.summary()
+    clean = qs.path(x, y, drop=6, null="line", permutations=39)
+    assert clean.suggestions() == {"stands out": None}
+    assert "no row stands out" in clean.summary()
+    assert "gain:" not in clean.summary()
+
+
+def planted(seed, n=60):
+    rng = np.random.default_rng(seed)
+    x = rng.uniform(0, 10, size=n)
+    y = 2 * x + rng.normal(size=n)
+    y[:3] += [8, -8, 9]
+    return x, y
+
+
+@pytest.mark.parametrize("objective", ["r2", "lts"])
+def test_rows_that_stand_out_of_a_line_are_counted(objective):
+    x, y = planted(5)
+    answer = qs.path(x, y, drop=6, null="line", permutations=99, objective=objective)
+    assert answer.noise.standing_out == 3
+    assert answer.noise.overall <= 0.05
+    assert answer.suggestions()["stands out"] == 57
+    assert sorted(answer.result(57).outliers) == [0, 1, 2]
+    assert "3 rows stand out: a clean line of this noise gains as much" in answer.summary()
+    assert answer.to_dict()["noise"]["standing_out"] == 3
+
+
+def test_the_clean_line_needs_no_size_of_all_points_and_counts_from_it():
+    x, y = planted(5)
+    answer = qs.path(x, y, drop=[2, 3, 4], null="line", permutations=99, objective="lts")
+    assert answer.noise.standing_out == 3
+    assert answer.noise.null.shape == (99, 3)
+
+
+def test_the_line_null_does_not_depend_on_threads_or_blocks():
+    x, y = planted(6, n=30)
+    one = qs.path(x, y, drop=3, null="line", permutations=40, n_jobs=1).noise
+    two = qs.path(x, y, drop=3, null="line", permutations=40, n_jobs=2).noise
+    np.testing.assert_allclose(one.null, two.null, atol=1e-9)
+    ys = fit_clean_line(x, y, np.ones(30, bool))
+    together = ys.draws(x, np.random.default_rng(0), 5)
+    rng = np.random.default_rng(0)
+    apart = np.concatenate([ys.draws(x, rng, 2), ys.draws(x, rng, 3)])
+    np.testing.assert_array_equal(together, apart)
+
+
+def test_the_noise_inside_is_learned_whatever_lies_outside():
+    rng = np.random.default_rng(9)
+    x = rng.normal(size=400)
+    y = x + 0.5 * rng.normal(size=400)
+    y[:20] += 1000
+    line = fit_clean_line(x, y, np.arange(400) >= 20)
+    scale = line.scale @ line.weight.sum(axis=0)
+    assert 0.4 < scale < 0.6
+    heavy = fit_clean_line(x, x + rng.standard_t(5, size=400), np.ones(400, bool))
+    assert heavy.normal < 0.05
+
+
+def test_a_null_for_a_line_is_refused_where_there_is_none():
+    with pytest.raises(ValueError, match="null must be 'shuffled' or 'line'; got 'bootstrap'"):
+        qs.path([1, 2, 3, 4], [1, 2, 4, 3], drop=1, null="bootstrap", permutations=9)
+    with pytest.raises(ValueError, match="null='line' goes with the objectives r2, r, lts"):
+        qs.path([1, 2, 3, 4], [1, 2, 4, 3], drop=1, null="line", permutations=9, objective="cov")
 
 
 def test_a_callback_can_stop_it_and_what_is_finished_is_kept():

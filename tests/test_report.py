@@ -41,8 +41,12 @@ def test_has_a_step_for_every_number_dropped(page):
 def test_without_a_number_it_starts_where_a_rule_says_and_says_which():
     data = datasets.load("anscombe-3")
     report = gather(data.x, data.y)
-    assert report.answer.k == report.path.suggestions()["significance"]
-    assert "stands out most from shuffled data" in to_html(report)
+    assert report.answer.k == report.path.suggestions()["elbow"]
+    assert "the curve below bends most" in to_html(report)
+    noise = np.random.default_rng(3).uniform(size=(2, 40))
+    page = gather(*noise)
+    assert page.answer.k == 40
+    assert "noise alone would do as well, so nothing is dropped" in to_html(page)
     report = gather(data.x, data.y, permutations=0)
     assert report.answer.outliers.tolist() == [2]
 

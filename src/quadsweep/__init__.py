@@ -15,6 +15,7 @@ from quadsweep.auditing.audit import Audit as Audit
 from quadsweep.auditing.audit import audit as audit
 from quadsweep.auditing.influence import InfluenceCurve as InfluenceCurve
 from quadsweep.auditing.influence import influence_curve as influence_curve
+from quadsweep.choosing.line_significance import LineSignificance as LineSignificance
 from quadsweep.choosing.pairwise import PairwiseResult as PairwiseResult
 from quadsweep.choosing.pairwise import pairwise as pairwise
 from quadsweep.choosing.path import Path as Path

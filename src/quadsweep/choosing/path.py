@@ -8,6 +8,7 @@ answer does not depend on how many threads there are.
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -21,6 +22,7 @@ from quadsweep.answers.introduction import SelfDescribing, known, some
 from quadsweep.answers.result import Result
 from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.border import validation
+from quadsweep.choosing.line_significance import check_line, clean_paths
 from quadsweep.choosing.path_significance import PathSignificance, shuffled_paths
 from quadsweep.choosing.shuffles import check_pairs
 from quadsweep.choosing.suggestions import suggest
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
 
 _MOST_SIZES = 501  # of a default range
 _LONGEST_RUN = 16
-_RULES = {"gain": "largest gain", "elbow": "elbow", "significance": "stands out"}
+_RULES = {"gain": "largest gain", "elbow": "elbow", "stands out": "stands out"}
 _RUNS = 8  # at least so many, where there are as many sizes
 
 
@@ -147,31 +149,32 @@ class Path(SelfDescribing):
         elbow
             The k at which the curve rises farthest above the straight line between its two ends,
             both axes scaled to one. None if the curve never does.
-        significance
-            The k whose value lies most standard deviations of the shuffled values above their mean
-            (below, for objectives to be minimised; ``r2`` and ``r`` on Fisher's scale, artanh r),
-            among those whose p-value, corrected for all sizes looked at, is at most 0.05. None if
-            there are none; left out if the path was made without permutations.
+        stands out
+            All points less those that stand out of a clean line with the noise of the data (see
+            :class:`LineSignificance`). None if none do; left out if the path was made without
+            ``null="line"``. Where it is there, the other two are left out unless they agree.
 
-        They are rules of thumb: the first two describe the curve and know nothing of noise.
+        The first two are rules of thumb: they describe the curve and know nothing of noise.
         """
         return suggest(self.k, self.value, objectives.get(self.objective).sense, self.noise)
 
     def significance(
         self,
         *,
+        null: str = "shuffled",
         permutations: int = 199,
         time_limit: float | None = None,
         n_jobs: int | None = None,
         seed: int = 0,
         progress: CountProgress = False,
     ) -> PathSignificance:
-        """What the same search reaches on shuffled data, with p-values for every k.
+        """What the same search reaches where there is nothing to find, with p-values for every k.
 
-        See :class:`PathSignificance` for the correction for having looked at many k. The cost is
-        that of ``permutations`` more paths.
+        ``null="shuffled"`` asks whether x and y go together at all, ``null="line"`` how many rows
+        stand out of a line (:class:`LineSignificance`). See :class:`PathSignificance` for the
+        correction for having looked at many k. The cost is that of ``permutations`` more paths.
         """
-        check_pairs(self.objective)
+        _check_null(null, self.objective)
         problem = replace(
             self.question.problem,
             n_jobs=validation.jobs(n_jobs),
@@ -179,8 +182,11 @@ class Path(SelfDescribing):
         )
         asked = validation.whole(permutations, "permutations", 1)
         clock = Clock(validation.seconds(time_limit))
-        with counting(progress, "permutations") as tick:
-            return shuffled_paths(problem, self.k, self.value, asked, clock, tick)
+        with counting(progress, "permutations" if null == "shuffled" else "draws") as tick:
+            if null == "shuffled":
+                return shuffled_paths(problem, self.k, self.value, asked, clock, tick)
+            masks = self.masks[:, self.question.points.rows]
+            return clean_paths(problem, self.k, self.value, masks, asked, clock, tick)
 
     def lines(self) -> list[tuple[str, str]]:
         title = objectives.get(self.objective).title
@@ -206,7 +212,7 @@ class Path(SelfDescribing):
             lines += self.noise.lines()[1:]
         else:
             lines.append(
-                ("beware", "values rise as points are dropped, in noise too; see significance()")
+                ("beware", "values rise as points are dropped, in noise too; see null='line'")
             )
         return lines
 
@@ -272,6 +278,7 @@ def path(
     drop: int | float | Sequence[int | float] | None = None,
     objective: str = "r2",
     permutations: int = 0,
+    null: str = "shuffled",
     tol: float = 1e-9,
     time_limit: float | None = None,
     n_jobs: int | None = None,
@@ -292,7 +299,11 @@ def path(
         the numbers to drop. Left out (with ``ks``): 0 to half of the points, every number up to 501
         of them, evenly spaced beyond.
     permutations : int
-        If positive, as many shuffles of y are searched as well (see :meth:`Path.significance`).
+        If positive, as many data sets of the null are searched as well (see
+        :meth:`Path.significance`).
+    null : str
+        ``shuffled``: y in random order, which asks whether x and y go together at all. ``line``: a
+        clean line with the noise of the data, which asks how many rows stand out of it.
     time_limit : float, optional
         Seconds for everything. What is finished by then is kept, and so it is after Ctrl-C: sizes
         that were not reached have status ``time_limit`` or ``interrupted`` and the value NaN.
@@ -322,8 +333,8 @@ def path(
     goal = objectives.get(objective)
     clock = Clock(validation.seconds(time_limit))
     asked = validation.whole(permutations, "permutations", 0)
-    if asked:
-        check_pairs(objective)
+    if asked or null != "shuffled":
+        _check_null(null, objective)
     question = pose(
         x, y, objective=objective, tol=tol, n_jobs=n_jobs, seed=seed, nan_policy=nan_policy
     )
@@ -334,9 +345,24 @@ def path(
     made = _collect(question, sizes, walk, clock.gone())
     if not asked or not walk.complete:
         return made
-    with counting(progress, "permutations") as tick:
-        noise = shuffled_paths(question.problem, made.k, made.value, asked, clock, tick)
+    noise = made.significance(
+        null=null,
+        permutations=asked,
+        time_limit=None if math.isinf(clock.limit) else max(clock.left(), 1e-3),
+        n_jobs=n_jobs,
+        seed=seed,
+        progress=progress,
+    )
     return replace(made, noise=noise, seconds=clock.gone())
+
+
+def _check_null(null: str, objective: str) -> None:
+    if null not in ("shuffled", "line"):
+        raise ValueError(f"null must be 'shuffled' or 'line'; got {null!r}")
+    if null == "shuffled":
+        check_pairs(objective)
+    else:
+        check_line(objective)
 
 
 def _sizes(n: int, ks: Any, drop: Any, goal: objectives.Objective) -> list[int]:

@@ -17,6 +17,7 @@ any dependence between the sizes, with no approximation.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -110,17 +111,14 @@ class PathSignificance(SelfDescribing):
 
     def verdict(self) -> str:
         """The overall p-value in words."""
-        at = int(np.argmin(self.corrected))
-        best = f"the most surprising size, k = {self.k[at]:,},"
         p = f"(p = {self.overall:.3g}, corrected for {len(self.k):,} sizes)"
         if self.overall > UNREMARKABLE:
-            return f"{best} is unremarkable {p}: noise alone would do as well somewhere on the path"
+            return f"unremarkable {p}: with y shuffled the path does as well somewhere"
         if self.overall > SIGNIFICANT:
-            return f"{best} is borderline {p}"
-        passed = self.k[self.corrected <= SIGNIFICANT]
+            return f"borderline {p}: with y shuffled the path does as well now and then"
         return (
-            f"{best} is more than noise gives {p}; "
-            f"so are {len(passed):,} of {len(self.k):,} sizes, k = {passed.max():,} the largest"
+            f"x and y go together, more than noise gives {p}; how many points to drop "
+            "is another question: null='line'"
         )
 
     def lines(self) -> list[tuple[str, str]]:
@@ -186,22 +184,15 @@ def shuffled_paths(
     clock: Clock,
     tick: Tick,
 ) -> PathSignificance:
-    """The path of every shuffle; whole shuffles only, so that a limit leaves fewer of them."""
+    """The path of every shuffle."""
     start = clock.gone()
     rng = np.random.default_rng(problem.seed)
-    rows: list[Floats] = []
-    done = 0
-    try:
-        for size in blocks(permutations, problem.n, clock, tick):
-            block = _optima(problem, k, shuffled(problem.y, rng, size), clock)
-            if block is None:
-                break
-            rows.append(block)
-            done += size
-    except KeyboardInterrupt:
-        pass
-    null = np.concatenate(rows) if rows else np.empty((0, len(k)))
-    p_value, corrected = corrected_p_values(observed, null, _slack(problem, k, observed), problem)
+    null = null_paths(
+        problem, k, lambda count: shuffled(problem.y, rng, count), permutations, clock, tick
+    )
+    p_value, corrected = corrected_p_values(
+        observed, null, _slack(problem, k, observed), problem.objective.sense
+    )
     return PathSignificance(
         k=k,
         observed=observed,
@@ -210,15 +201,36 @@ def shuffled_paths(
         corrected=corrected,
         permutations=permutations,
         seed=problem.seed,
-        status="finished" if done == permutations else clock.ended(),
+        status="finished" if len(null) == permutations else clock.ended(),
         objective=problem.objective.name,
         n=problem.n,
         seconds=clock.gone() - start,
     )
 
 
-def _optima(problem: Problem, k: Ints, ys: Floats, clock: Clock) -> Floats | None:
-    """One row for every shuffle, one column for every k; None if a limit came first."""
+def null_paths(
+    problem: Problem,
+    k: Ints,
+    draw: Callable[[int], Floats],
+    permutations: int,
+    clock: Clock,
+    tick: Tick,
+) -> Floats:
+    """The optima of drawn data, one row for every draw: whole ones only, fewer under a limit."""
+    rows: list[Floats] = [np.empty((0, len(k)))]
+    try:
+        for size in blocks(permutations, problem.n, clock, tick):
+            block = optima(problem, k, draw(size), clock)
+            if block is None:
+                break
+            rows.append(block)
+    except KeyboardInterrupt:
+        pass
+    return np.concatenate(rows)
+
+
+def optima(problem: Problem, k: Ints, ys: Floats, clock: Clock) -> Floats | None:
+    """One row for every data set, one column for every k; None if a limit came first."""
     out = np.empty((len(ys), len(k)))
     for column, size in enumerate(k.tolist()):
         found = Batch.like(problem, problem.x, ys, clock.left(), size).solve()
@@ -238,10 +250,10 @@ def _slack(problem: Problem, k: Ints, observed: Floats) -> Floats:
 
 
 def corrected_p_values(
-    observed: Floats, null: Floats, slack: Floats, problem: Problem
+    observed: Floats, null: Floats, slack: Floats, sense: int
 ) -> tuple[Floats, Floats]:
     """Pointwise and corrected p-values of the first of B + 1 data sets."""
-    everyone = problem.objective.sense * np.vstack([observed, null])
+    everyone = sense * np.vstack([observed, null])
     everyone = np.where(np.isnan(everyone), -np.inf, everyone)
     total = len(everyone)
     p = np.empty_like(everyone)

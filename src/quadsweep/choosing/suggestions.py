@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from quadsweep.arrays import Floats, Ints
-from quadsweep.choosing.verdicts import SIGNIFICANT
-
-if TYPE_CHECKING:
-    from quadsweep.choosing.path_significance import PathSignificance
+from quadsweep.choosing.line_significance import LineSignificance
+from quadsweep.choosing.path_significance import PathSignificance
 
 
 def suggest(
     k: Ints, value: Floats, sense: int, noise: PathSignificance | None
 ) -> dict[str, int | None]:
-    """Each rule's k; the rules are stated in :meth:`quadsweep.path.Path.suggestions`."""
+    """Each rule's k; the rules are stated in :meth:`quadsweep.Path.suggestions`."""
     finite = np.isfinite(value)
     sizes, score = k[finite], sense * value[finite]
-    out = {"gain": largest_gain(sizes, score), "elbow": elbow(sizes, score)}
-    if noise is not None:
-        out["significance"] = most_significant(noise)
-    return out
+    rules = {"gain": largest_gain(sizes, score), "elbow": elbow(sizes, score)}
+    if not isinstance(noise, LineSignificance):
+        return rules
+    clear = noise.n - noise.standing_out if noise.standing_out else None
+    # Beside a test that tells outliers from noise, rules that cannot may only agree with it.
+    agreeing = {rule: size for rule, size in rules.items() if size == clear and size is not None}
+    return {"stands out": clear, **agreeing}
 
 
 def largest_gain(k: Ints, score: Floats) -> int | None:
@@ -49,12 +48,3 @@ def elbow(k: Ints, score: Floats) -> int | None:
     up = (score - score[0]) / (score[-1] - score[0])
     best = int(np.argmax(up - across))
     return int(k[best]) if up[best] - across[best] > 1e-12 else None
-
-
-def most_significant(noise: PathSignificance) -> int | None:
-    """The k that stands out most from shuffled data, if any does after the correction."""
-    passed = noise.corrected <= SIGNIFICANT
-    if not passed.any():
-        return None
-    distance = np.where(passed, noise.distance, -np.inf)
-    return int(noise.k[np.argmax(distance)])

@@ -22,6 +22,10 @@ def path_command(
     ] = None,
     objective: options.Goal = None,
     permutations: options.Permutations = 0,
+    null: Annotated[
+        str,
+        typer.Option("--null", metavar="NAME", help="Compare with y 'shuffled' or a clean 'line'."),
+    ] = "shuffled",
     label: options.Label = None,
     plot: options.Picture = None,
     json: options.Json = False,
@@ -29,9 +33,9 @@ def path_command(
     jobs: options.Jobs = None,
     seed: options.Seed = 0,
 ) -> None:
-    """The best subset of every size, and which sizes stand out.
+    """The best subset of every size, and how many rows stand out.
 
-    Example: quadsweep path stars-cyg --drop 10 --plot path.png
+    Example: quadsweep path stars-cyg --drop 10 --null line --permutations 99 --plot path.png
     """
     from quadsweep.choosing.path import path
 
@@ -43,6 +47,7 @@ def path_command(
         drop=options.amount(drop, "--drop"),
         objective=objective or points.objective or "r2",
         permutations=permutations,
+        null=null,
         statuses=lambda found: found.status.tolist(),
         plot=plot,
         json=json,

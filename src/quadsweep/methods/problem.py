@@ -18,8 +18,8 @@ class Problem:
     """Clean points and the question asked of them.
 
     ``callback(value, bound, nodes, seconds)`` is called about twenty times a second; returning
-    False stops the method, which then answers ``interrupted``. ``memory_limit``, in bytes, is for what
-    a search has still to look at.
+    False stops the method, which then answers ``interrupted``. ``memory_limit``, in bytes, is for
+    what a search has still to look at.
     """
 
     x: Floats

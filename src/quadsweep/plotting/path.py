@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quadsweep.arrays import Floats, Ints
+from quadsweep.choosing.line_significance import LineSignificance
 from quadsweep.objectives import get
 from quadsweep.plotting.canvas import INLIER, LINE, OUTLIER, PALE, axes_or_new, tidy
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 _NOISE = "#e4e4e4"
-_MARKS = {"gain": "^", "elbow": "s", "significance": "D"}
+_MARKS = {"gain": "^", "elbow": "s", "stands out": "D"}
 
 
 def plot_path(path: Path, ax: Axes | None = None) -> Axes:
@@ -56,9 +57,8 @@ def plot_path_significance(noise: PathSignificance, ax: Axes | None = None) -> A
             drop[passed], noise.observed[passed], "o", color=OUTLIER, markersize=4, zorder=4,
             label="corrected p ≤ 0.05",
         )  # fmt: skip
-    word = "more than noise gives" if noise.overall <= 0.05 else "within what noise gives"
-    sizes = f"corrected for {len(noise.k):,} sizes, {len(noise.null):,} shuffles"
-    _finish(ax, noise.objective, f"p = {noise.overall:.3g}: {word}\n{sizes}")
+    sizes = f"corrected for {len(noise.k):,} sizes, {len(noise.null):,} {_drawn(noise)}"
+    _finish(ax, noise.objective, f"p = {noise.overall:.3g}: {_word(noise)}\n{sizes}")
     return ax
 
 
@@ -73,10 +73,26 @@ def _curve(ax: Axes, drop: Ints, value: Floats) -> None:
 def _band(ax: Axes, noise: PathSignificance, n: int) -> None:
     low, middle, high = noise.band()
     drop = n - noise.k
+    what = "clean lines" if isinstance(noise, LineSignificance) else "noise"
     ax.fill_between(
-        drop, low, high, color=_NOISE, linewidth=0, zorder=0, label="noise, nine cases of ten"
+        drop, low, high, color=_NOISE, linewidth=0, zorder=0, label=f"{what}, nine cases of ten"
     )
-    ax.plot(drop, middle, color=PALE, linewidth=1, linestyle=(0, (5, 3)), label="median noise")
+    ax.plot(drop, middle, color=PALE, linewidth=1, linestyle=(0, (5, 3)), label=f"median {what}")
+
+
+def _drawn(noise: PathSignificance) -> str:
+    return "draws" if isinstance(noise, LineSignificance) else "shuffles"
+
+
+def _word(noise: PathSignificance) -> str:
+    if isinstance(noise, LineSignificance):
+        rows = noise.standing_out
+        return (
+            f"{rows:,} {'row stands' if rows == 1 else 'rows stand'} out"
+            if rows
+            else ("no row stands out")
+        )
+    return "more than noise gives" if noise.overall <= 0.05 else "within what noise gives"
 
 
 def _unproved(ax: Axes, path: Path) -> None:
@@ -127,5 +143,4 @@ def _path_title(path: Path) -> str:
     if path.noise is None:
         return head
     p = path.noise.overall
-    word = "more than noise gives" if p <= 0.05 else "within what noise gives"
-    return f"{head}\np = {p:.3g} with the correction for all sizes: {word}"
+    return f"{head}\np = {p:.3g} with the correction for all sizes: {_word(path.noise)}"

@@ -13,6 +13,7 @@ from quadsweep.auditing.audit import Audit, audit
 from quadsweep.border import validation
 from quadsweep.border.frames import Columns, unpack
 from quadsweep.choosing.path import Path, path
+from quadsweep.choosing.verdicts import SIGNIFICANT
 from quadsweep.comparators.compare import Comparison, compare
 
 MOST_STEPS = 60  # positions of the slider
@@ -133,7 +134,6 @@ def _audits(given: Columns, n_jobs: int | None) -> list[Audit]:
 
 
 _REASONS = {
-    "significance": "the size that stands out most from shuffled data",
     "elbow": "the size at which the curve below bends most",
     "gain": "the size reached by the step that gains most",
 }
@@ -143,6 +143,8 @@ def _start(walk: Path, steps: list[Result], asked: int | None) -> tuple[int, str
     sizes = [step.k for step in steps]
     if asked in sizes:
         return sizes.index(asked), ""
+    if walk.noise is not None and walk.noise.overall > SIGNIFICANT:
+        return 0, "noise alone would do as well, so nothing is dropped"
     suggested = walk.suggestions()
     for rule, reason in _REASONS.items():
         size = suggested.get(rule)

@@ -1,0 +1,204 @@
+"""How many rows stand out of a line: the gain of dropping them against what a clean line gains.
+
+The statistic at size k is what dropping to k gains over keeping all n, on a scale without units:
+artanh r for r2 and r, minus the log of the residual sum of squares for lts. It is compared with the
+same path, solved exactly, on draws from a clean line (`clean_line`), and corrected for all sizes
+looked at as in `path_significance`.
+
+If some size stands out, its rows are taken away and the rest is asked again (as in the generalised
+ESD test), until nothing does. Where there is no outlier, a first step is taken with the error rate
+of one test; every further one is again a test at that level of the rows that remain.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from quadsweep.arrays import Floats, Ints, Mask
+from quadsweep.choosing.clean_line import fit_clean_line
+from quadsweep.choosing.path_significance import (
+    PathSignificance,
+    corrected_p_values,
+    null_paths,
+    optima,
+)
+from quadsweep.choosing.verdicts import SIGNIFICANT, STATUSES
+from quadsweep.clock import Clock
+from quadsweep.methods import Problem
+from quadsweep.progress import Tick
+
+OBJECTIVES = ("r2", "r", "lts")
+_FEWEST = 8  # rows a line is fitted to and asked about
+
+
+def check_line(objective: str) -> None:
+    """Only where the objective is about a line."""
+    if objective not in OBJECTIVES:
+        raise ValueError(
+            f"null='line' goes with the objectives {', '.join(OBJECTIVES)}; got {objective!r}"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class LineSignificance(PathSignificance):
+    """A path beside the paths of clean lines with the noise of the data.
+
+    The attributes are those of :class:`PathSignificance`, with draws in the place of shuffles:
+    ``p_value`` and ``corrected`` compare what dropping points gains, not the values themselves.
+
+    Attributes
+    ----------
+    standing_out : int
+        How many rows stand out; 0 if none do.
+    normal : float
+        How much of the null is normal noise; the rest has the heavier tails of Student's t.
+    """
+
+    standing_out: int = 0
+    normal: float = 1.0
+
+    def verdict(self) -> str:
+        """How many rows stand out, and how often a clean line gains as much."""
+        done = len(self.null)
+        if self.standing_out == 0:
+            return (
+                f"no row stands out: a clean line of this noise gains as much by dropping as many "
+                f"somewhere on the path (p = {self.overall:.3g}, corrected for "
+                f"{self._compared():,} sizes)"
+            )
+        at = int(np.flatnonzero(self.n - self.k == self.standing_out)[0])
+        often = round(float(self.p_value[at]) * (done + 1)) - 1
+        rows = "1 row stands" if self.standing_out == 1 else f"{self.standing_out:,} rows stand"
+        return (
+            f"{rows} out: a clean line of this noise gains as much by dropping "
+            f"{self.standing_out:,} in {often:,} of {done:,} draws "
+            f"(p = {self.overall:.3g}, corrected for {self._compared():,} sizes)"
+        )
+
+    def _compared(self) -> int:
+        return int((self.k < self.n).sum())
+
+    def lines(self) -> list[tuple[str, str]]:
+        done = STATUSES[self.status].format(done=len(self.null), asked=self.permutations)
+        return [
+            ("sizes", f"{len(self.k):,}, from k = {self.k[0]:,} to {self.k[-1]:,}"),
+            ("p-value", f"{self.overall:.4g}   (of any row standing out)"),
+            ("verdict", self.verdict()),
+            ("draws", f"{done.replace('shuffles', 'draws')}, seed {self.seed}"),
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        return {
+            **super().to_dict(),
+            "null": "line",
+            "standing_out": self.standing_out,
+            "normal": self.normal,
+        }
+
+
+def clean_paths(
+    problem: Problem,
+    k: Ints,
+    observed: Floats,
+    masks: Mask,
+    permutations: int,
+    clock: Clock,
+    tick: Tick,
+) -> LineSignificance:
+    """The test of all rows, then of what is left without those that stand out, and so on."""
+    start = clock.gone()
+    sizes, values = _from_all(problem, k, observed)
+    first = step = _test(problem, sizes, values, masks[-1], permutations, clock, tick)
+    found = 0
+    while len(step.null) == permutations and step.overall <= SIGNIFICANT:
+        found += int(step.n - step.k[_most_surprising(step)])
+        rows = np.flatnonzero(masks[problem.n - k == found][0])
+        further = k[k < len(rows)]
+        if len(further) == 0 or len(rows) < _FEWEST:
+            break
+        rest = replace(problem, x=problem.x[rows], y=problem.y[rows], seed=problem.seed + found)
+        part = optima(rest, further, rest.y[None], clock)
+        if part is None:
+            break
+        smallest = masks[k == further[-1]][0]
+        step = _test(
+            rest, *_from_all(rest, further, part[0]), smallest[rows], permutations, clock, tick
+        )
+    extra = len(sizes) - len(k)
+    return replace(
+        first,
+        k=k,
+        observed=observed,
+        null=first.null[:, extra:],
+        p_value=first.p_value[extra:],
+        corrected=first.corrected[extra:],
+        standing_out=found,
+        seconds=clock.gone() - start,
+    )
+
+
+def _from_all(problem: Problem, k: Ints, observed: Floats) -> tuple[Ints, Floats]:
+    """The sizes and their values, all rows first: that is what a gain is measured from."""
+    if k[0] == problem.n:
+        return k, observed
+    whole = problem.objective.value(problem.x, problem.y)
+    return np.concatenate([[problem.n], k]), np.concatenate([[whole], observed])
+
+
+def _most_surprising(step: LineSignificance) -> int:
+    """The size with the least corrected p-value; of equals, the farthest above the draws."""
+    best = step.corrected == step.corrected.min()
+    gain, gains = _gains(step.observed, step.objective), _gains(step.null, step.objective)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        far = (gain - gains.mean(axis=0)) / gains.std(axis=0, ddof=1)
+    return int(np.argmax(np.where(best & np.isfinite(far), far, -np.inf)))
+
+
+def _test(
+    problem: Problem,
+    k: Ints,
+    observed: Floats,
+    kept: Mask,
+    permutations: int,
+    clock: Clock,
+    tick: Tick,
+) -> LineSignificance:
+    """One test: does any size gain more than it does on clean lines?"""
+    line = fit_clean_line(problem.x, problem.y, kept)
+    rng = np.random.default_rng(problem.seed)
+    null = null_paths(
+        problem, k, lambda count: line.draws(problem.x, rng, count), permutations, clock, tick
+    )
+    name = problem.objective.name
+    p_value, corrected = corrected_p_values(
+        _gains(observed, name), _gains(null, name), np.zeros(len(k)), sense=1
+    )
+    return LineSignificance(
+        k=k,
+        observed=observed,
+        null=null,
+        p_value=p_value,
+        corrected=corrected,
+        permutations=permutations,
+        seed=problem.seed,
+        status="finished" if len(null) == permutations else clock.ended(),
+        objective=name,
+        n=problem.n,
+        seconds=clock.gone(),
+        normal=line.normal,
+    )
+
+
+def _gains(values: Floats, objective: str) -> Floats:
+    """What each size gains over all rows, which come first; larger is better."""
+    if objective == "lts":
+        scaled = -np.log(np.maximum(values, np.finfo(float).tiny))
+    else:
+        r = np.sqrt(np.maximum(values, 0)) if objective == "r2" else values
+        scaled = np.arctanh(np.clip(r, -1 + 1e-15, 1 - 1e-15))
+    gains: Floats = scaled - scaled[..., :1]
+    return gains
