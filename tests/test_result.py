@@ -2,6 +2,7 @@
 
 import json
 import math
+import pickle
 from dataclasses import FrozenInstanceError, replace
 
 import numpy as np
@@ -78,7 +79,8 @@ def test_to_dict_is_json_and_comes_back(result):
 
 
 def test_numbers_json_does_not_know_become_null(result):
-    odd = replace(result, bound=math.inf, gap=math.inf, slope=math.nan, conic=None)
+    upright = qs.solve([1, 1, 1], [1, 2, 4], 3, objective="tv")
+    odd = replace(upright, bound=math.inf, gap=math.inf)
     back = json.loads(json.dumps(odd.to_dict(), allow_nan=False))
     assert back["bound"] is back["gap"] is back["slope"] is back["conic"] is None
 
@@ -129,3 +131,20 @@ def test_a_callback_that_raises_ends_the_solve_with_its_own_error():
 
     with pytest.raises(RuntimeError, match="enough"):
         qs.solve(x, y, 20, method="exhaustive", progress=fail)
+
+
+def test_what_is_worked_out_late_belongs_to_the_data_as_they_were():
+    x, y = np.random.default_rng(3).random((2, 40))
+    early, late = qs.solve(x, y, 30), qs.solve(x, y, 30)
+    line, conic, message = (early.slope, early.intercept), early.conic, early.message
+    x[:], y[:] = 0.0, 1.0
+    assert (late.slope, late.intercept) == line
+    assert late.conic == conic
+    assert late.message == message
+
+
+def test_a_pickled_result_still_works_out_the_rest(result):
+    fresh = replace(result)
+    back = pickle.loads(pickle.dumps(fresh))
+    assert back.to_dict() == result.to_dict()
+    assert pickle.loads(pickle.dumps(back)).conic == result.conic

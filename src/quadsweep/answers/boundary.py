@@ -33,11 +33,11 @@ def boundary(
         return None, "Nothing is dropped, so there is no boundary."
     if objective is not None and objective.name == "var":
         y = np.zeros_like(x)
-    if _twins(x, y, mask):
-        return None, "No conic separates them: an inlier and an outlier are the same point."
     conic = None if objective is None else gradient_conic(x, y, mask, objective)
     if conic is not None and conic.separates(x, y, mask):
         return conic, ""
+    if _twins(x, y, mask):
+        return None, "No conic separates them: an inlier and an outlier are the same point."
     if len(x) > _LARGEST_PROGRAM:
         return None, "No conic was looked for: the gradient's does not separate, and n is large."
     conic = widest_conic(x, y, mask)

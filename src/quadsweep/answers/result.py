@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from quadsweep.answers.boundary import boundary
 from quadsweep.answers.conic import Conic
 from quadsweep.answers.introduction import SelfDescribing, finite, some
 from quadsweep.arrays import Floats, Ints, Mask
-from quadsweep.objectives import OBJECTIVES
+from quadsweep.objectives import OBJECTIVES, centred_sums
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,15 +47,9 @@ class Result(SelfDescribing):
     status : str
         ``optimal``, ``best_separable``, ``heuristic``, ``time_limit`` (also where it was the
         memory's; the message says so) or ``interrupted``.
-    message : str
-        The status in words, and anything else worth knowing.
     objective, method : str
     n, k : int
         Points considered (rows with missing values left out) and points kept.
-    slope, intercept : float
-        Least squares line of the inliers.
-    conic : Conic or None
-        A curve with the inliers on one side and the outliers on the other.
     nodes : int
         Subsets, hyperplanes or boxes looked at.
     seconds : float
@@ -66,6 +62,11 @@ class Result(SelfDescribing):
         A name for every row given; the summary and the picture use them instead of positions.
     frame : data frame, optional
         The data in the library it came from.
+    limit : str
+        Which limit ``time_limit`` is about: ``time`` or ``memory``.
+
+    The line, the conic and the message are worked out when they are first asked for: at a million
+    points the conic alone takes longer than many a search.
     """
 
     inliers: Ints
@@ -75,14 +76,10 @@ class Result(SelfDescribing):
     bound: float
     gap: float
     status: str
-    message: str
     objective: str
     method: str
     n: int
     k: int
-    slope: float
-    intercept: float
-    conic: Conic | None
     nodes: int
     seconds: float
     x: Floats = field(repr=False)
@@ -90,6 +87,7 @@ class Result(SelfDescribing):
     names: tuple[str, str] = ("x", "y")
     labels: Sequence[Any] | None = field(default=None, repr=False)
     frame: Any = field(default=None, repr=False)
+    limit: str = field(default="time", repr=False)
 
     def __post_init__(self) -> None:
         assert len(self.inliers) == self.k
@@ -114,9 +112,45 @@ class Result(SelfDescribing):
     @property
     def certificate(self) -> str:
         """What is proved, in words."""
-        if self.message.lower().startswith(MEMORY):
+        if self.status == "time_limit" and self.limit == "memory":
             return MEMORY
         return CERTIFICATE[self.status].format(k=self.k, n=self.n)
+
+    @cached_property
+    @np.errstate(over="ignore", invalid="ignore")  # columns near the largest numbers
+    def _line(self) -> tuple[float, float]:
+        xi, yi = self.x[self.inliers], self.y[self.inliers]
+        a, _, c = centred_sums(xi, yi)
+        slope = c / a if a > 0 else math.nan
+        return slope, float(yi.mean() - slope * xi.mean())
+
+    @property
+    def slope(self) -> float:
+        """Of the least squares line of the inliers."""
+        return self._line[0]
+
+    @property
+    def intercept(self) -> float:
+        """Of the least squares line of the inliers."""
+        return self._line[1]
+
+    @cached_property
+    @np.errstate(over="ignore", invalid="ignore")  # columns near the largest numbers
+    def _boundary(self) -> tuple[Conic | None, str]:
+        used = self.used if self.n < len(self.mask) else slice(None)
+        known = OBJECTIVES.get(self.objective)
+        return boundary(self.x[used], self.y[used], self.mask[used], known)
+
+    @property
+    def conic(self) -> Conic | None:
+        """A curve with the inliers on one side and the outliers on the other."""
+        return self._boundary[0]
+
+    @property
+    def message(self) -> str:
+        """The status in words, and anything else worth knowing."""
+        proved, reason = self.certificate, self._boundary[1]
+        return " ".join(filter(None, [proved[0].upper() + proved[1:] + ".", reason]))
 
     @property
     def title(self) -> str:
