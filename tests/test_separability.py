@@ -259,7 +259,7 @@ def test_without_piqp_the_exact_decision_still_works(monkeypatch):
 
     def hidden(name, *args, **kwargs):
         if name == "piqp":
-            raise ImportError(name)
+            raise ModuleNotFoundError(name=name)
         return real(name, *args, **kwargs)
 
     monkeypatch.setattr(builtins, "__import__", hidden)

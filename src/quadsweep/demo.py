@@ -12,6 +12,7 @@ from pathlib import Path
 
 from quadsweep import datasets
 from quadsweep.answers.result import Result
+from quadsweep.extras import needed
 from quadsweep.solving.solve import solve
 
 
@@ -29,7 +30,8 @@ def solved(name: str = "animals") -> Result:
 
 def draw(result: Result, picture: Path) -> None:
     """Write the result's picture, without a display."""
-    from matplotlib.figure import Figure
+    with needed("the picture"):
+        from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7.0, 4.8), layout="constrained")
     result.plot(ax=figure.subplots())

@@ -10,16 +10,19 @@ import numbers
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, OutlierMixin, RegressorMixin, _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from quadsweep.answers.result import Result
 from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.border.validation import unmasked
+from quadsweep.extras import needed
 from quadsweep.methods.choice import CHOICES
 from quadsweep.objectives import OBJECTIVES
 from quadsweep.solving.solve import solve
+
+with needed("quadsweep.sklearn"):
+    from sklearn.base import BaseEstimator, OutlierMixin, RegressorMixin, _fit_context
+    from sklearn.utils._param_validation import Interval, StrOptions
+    from sklearn.utils.validation import check_is_fitted, validate_data
 
 _FIT_LINES = tuple(name for name in OBJECTIVES if name != "var")
 _CONSTRAINTS: dict[str, list[Any]] = {

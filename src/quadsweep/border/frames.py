@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from quadsweep.border.validation import unmasked
+from quadsweep.extras import needed
 
 _PLAIN = (list, tuple, range, np.ndarray, type(None), int, float, str)
 KEPT = "inlier"
@@ -73,12 +74,8 @@ def every_column(frame: Any) -> tuple[list[Any], list[Any]]:
         if array.ndim != 2:
             raise ValueError(f"frame must have two dimensions; got shape {array.shape}")
         return list(range(array.shape[1])), list(array.T)
-    try:
+    with needed("a data frame"):
         import narwhals.stable.v1 as nw
-    except ModuleNotFoundError:
-        raise ModuleNotFoundError(
-            "data frames need narwhals; pip install 'quadsweep[frames]'"
-        ) from None
     wrapped = nw.from_native(frame, eager_only=True, pass_through=True)
     if not isinstance(wrapped, nw.DataFrame):
         raise TypeError(f"frame must be a data frame or an array; got {type(frame).__name__}")
@@ -87,7 +84,8 @@ def every_column(frame: Any) -> tuple[list[Any], list[Any]]:
 
 def with_mask(frame: Any, mask: Any) -> Any:
     """The frame with one more column, True for the rows kept."""
-    import narwhals.stable.v1 as nw
+    with needed("to_frame"):
+        import narwhals.stable.v1 as nw
 
     wrapped = nw.from_native(frame, eager_only=True)
     name = KEPT
@@ -111,15 +109,16 @@ def table(columns: dict[str, Any]) -> Any:
         import pandas as pd
 
         return pd.DataFrame(columns)
-    except ModuleNotFoundError:
-        pass
+    except ModuleNotFoundError as missing:
+        if missing.name != "pandas":
+            raise
     try:
         import polars as pl
 
         return pl.DataFrame(columns)
     except ModuleNotFoundError:
         raise ModuleNotFoundError(
-            "to_frame needs pandas or polars; pip install 'quadsweep[frames]'"
+            "to_frame needs pandas or polars: pip install pandas (extra: quadsweep[frames])"
         ) from None
 
 

@@ -31,6 +31,7 @@ from quadsweep.answers.introduction import SelfDescribing, known
 from quadsweep.arrays import Floats, Ints
 from quadsweep.border import frames, validation
 from quadsweep.clock import Clock
+from quadsweep.extras import needed
 from quadsweep.methods import Problem
 from quadsweep.methods.batch import Batch, lowered, varied
 from quadsweep.objectives import Objective
@@ -102,7 +103,8 @@ class PairwiseResult(SelfDescribing):
         return self._labelled(self.p_values)
 
     def _labelled(self, values: Floats) -> Any:
-        import pandas as pd
+        with needed("a labelled matrix"):
+            import pandas as pd
 
         return pd.DataFrame(values, index=self.names, columns=self.names)
 
@@ -424,7 +426,8 @@ def _in_threads(
 def _by_joblib(
     blocks: Iterator[_Block], task: _Task, jobs: int, clock: Clock
 ) -> Iterator[tuple[_Block, Answer | None]]:
-    from joblib import Parallel, delayed
+    with needed("workers='joblib'"):
+        from joblib import Parallel, delayed
 
     def jobs_to_do() -> Iterator[Any]:
         for block in blocks:

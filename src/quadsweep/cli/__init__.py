@@ -11,11 +11,6 @@ from collections.abc import Sequence
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit code."""
-    try:
-        from quadsweep.cli.application import run
-    except ModuleNotFoundError as missing:
-        sys.stderr.write(
-            f"error: the command line needs {missing.name}; pip install 'quadsweep[cli]'\n"
-        )
-        return 2
+    from quadsweep.cli.application import run
+
     return run(sys.argv[1:] if arguments is None else list(arguments))

@@ -11,6 +11,7 @@ import typer
 from quadsweep.cli import auditing, choosing, demo, reporting, separating, solving
 from quadsweep.cli.ending import BadInput, fail
 from quadsweep.experiments.command import reproduce
+from quadsweep.extras import sentence
 
 app = typer.Typer(
     name="quadsweep",
@@ -87,6 +88,9 @@ def run(arguments: list[str]) -> int:
         _give_up_output()
         where = wrong.filename or "standard output"
         return fail(f"{where} cannot be written: {wrong.strerror}")
+    except ModuleNotFoundError as missing:
+        named = "pip install" in str(missing)
+        return fail(str(missing) if named else sentence("this command", missing))
     except MemoryError:
         return fail("the data does not fit into memory")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from quadsweep.answers.introduction import SelfDescribing, aligned
 from quadsweep.cli.ending import BadInput, note, print_json, print_pairs
 from quadsweep.cli.points import NamedPoints
+from quadsweep.extras import needed
 
 
 def present(answer: SelfDescribing, points: NamedPoints, plot: str | None, as_json: bool) -> None:
@@ -51,11 +53,8 @@ def check_picture(picture: str | None) -> None:
     """Before any work: can the picture be drawn, and will it have a place to go?"""
     if picture is None:
         return
-    try:
-        import matplotlib as mpl
-    except ModuleNotFoundError:
-        raise BadInput("--plot needs matplotlib; pip install 'quadsweep[plot]'") from None
-    assert mpl
+    with needed("--plot"):
+        import_module("matplotlib")
     path = Path(picture)
     if not path.parent.is_dir():
         raise BadInput(f"{path.parent} is not a directory, so {picture} cannot be written")

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from quadsweep.cli.ending import BadInput
+from quadsweep.extras import needed
 
 MISSING = frozenset({"", "na", "n/a", "#n/a", "nan", "null", "none", "."})
 _SAMPLE = 1000
@@ -221,10 +222,8 @@ def _json(text: str, source: str) -> SourceTable:
 
 
 def _parquet(file: Path | io.BytesIO) -> SourceTable:
-    try:
+    with needed("reading Parquet"):
         import pyarrow.parquet as parquet
-    except ModuleNotFoundError:
-        raise BadInput("reading Parquet needs pyarrow; pip install 'quadsweep[frames]'") from None
     source = str(file) if isinstance(file, Path) else "standard input"
     try:
         opened = parquet.ParquetFile(file)

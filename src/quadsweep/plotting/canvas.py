@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from quadsweep.arrays import Floats
+from quadsweep.extras import needed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,7 +23,8 @@ def axes_or_new(ax: Axes | None) -> Axes:
     """The axes given, or those of a new figure."""
     if ax is not None:
         return ax
-    import matplotlib.pyplot as plt
+    with needed("drawing"):
+        import matplotlib.pyplot as plt
 
     return plt.subplots(figsize=(6.4, 4.8), layout="constrained")[1]
 

@@ -20,6 +20,7 @@ from quadsweep.answers.conic import Conic
 from quadsweep.answers.introduction import finite
 from quadsweep.answers.result import Result
 from quadsweep.auditing.audit import Audit
+from quadsweep.extras import needed
 from quadsweep.objectives import centred_sums
 from quadsweep.report.content import Report
 
@@ -236,7 +237,8 @@ def _region(
     """The inner side of the conic inside the window, as rings; everything where nothing is cut."""
     if conic is None:
         return []
-    from contourpy import FillType, contour_generator
+    with needed("a report"):
+        from contourpy import FillType, contour_generator
 
     xs, ys = np.linspace(*xlim, _CELLS), np.linspace(*ylim, _CELLS)
     side = conic(xs[None, :], ys[:, None])

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 from quadsweep import lifts
 from quadsweep.arrays import Floats, Mask
 from quadsweep.border.validation import unmasked
+from quadsweep.extras import needed
 
 TOLERANCE = 1e-10  # the paper's: a squared distance above it counts as separation
 _PRECISION = 1e-13  # of residuals and gap, where the lifted points have size 1
@@ -91,13 +92,8 @@ class HullProgram:
     """One interior point workspace for all programs with n points in d dimensions."""
 
     def __init__(self, n: int, d: int) -> None:
-        try:
+        with needed("the distance of the hulls"):
             import piqp
-        except ImportError:
-            raise ImportError(
-                "the hull distance is computed by piqp, which the extra 'separability' brings: "
-                "pip install 'quadsweep[separability]'"
-            ) from None
         self._n, self._d = n, d
         self._solver: Any = piqp.DenseSolver()
         settings = self._solver.settings
