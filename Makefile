@@ -1,22 +1,32 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
-CORE = $(wildcard src/quadsweep/_core/*.?pp)
+CORE = $(shell find src/quadsweep/_core -name '*.[ch]pp')
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint types werror sanitize bench wheel docs format pictures images clean
+.PHONY: demo test test-all lint types werror sanitize bench wheel docs format pictures images clean
 
-# The environment, with the package built and installed for development.
+# The package built and installed for development, with what the demo needs and no more.
+$(VENV)/.demo: pyproject.toml CMakeLists.txt $(CORE)
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) --editable ".[plot]"
+	touch $@
+
+# The same with every tool of this file.
 $(VENV)/.ready: pyproject.toml CMakeLists.txt $(CORE)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) --editable ".[dev]"
-	touch $@
+	touch $@ $(VENV)/.demo
 
-demo: $(VENV)/.ready
+demo: $(VENV)/.demo
 	$(BIN)/python -m quadsweep.demo quadsweep-demo.png
 
+# What is quick; the rest (marked slow) comes with test-all.
 test: $(VENV)/.ready
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto -m "not slow"
+
+test-all: $(VENV)/.ready
+	$(BIN)/python -m pytest -n auto
 
 lint: $(VENV)/.ready
 	$(BIN)/ruff check .
@@ -65,7 +75,7 @@ wheel: $(VENV)/.ready
 	$(BIN)/python -m build --outdir dist .
 	$(PYTHON) -m venv build/newcomer
 	CC=false CXX=false build/newcomer/bin/pip install --quiet --disable-pip-version-check \
-	  --only-binary :all: "quadsweep[cli,plot] @ file://$$(ls $(CURDIR)/dist/*.whl)"
+	  --only-binary :all: "quadsweep[plot] @ file://$$(ls $(CURDIR)/dist/*.whl)"
 	cd build/newcomer && printf 'a b,c\n1,1\n2,2\n3,9\n,4\n4,4\n5,5\n' | \
 	  env -i bin/quadsweep solve - --drop 1 --plot picture.png
 
