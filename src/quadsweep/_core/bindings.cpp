@@ -20,6 +20,7 @@
 #include "parallel.hpp"
 #include "points.hpp"
 #include "sweep.hpp"
+#include "test_hooks.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -339,6 +340,7 @@ NB_MODULE(_core, m) {
     m.def(
         "choose_instruction_set",
         [](const std::string& wanted) { return choose_hot_loops(wanted); }, "name"_a);
+    add_test_hooks(m);
     nb::list statuses;
     for (int s = 0; s < 6; ++s) statuses.append(std::string(name(static_cast<Status>(s))));
     m.attr("STATUSES") = statuses;
