@@ -20,17 +20,22 @@ namespace {
 
 using Column = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-Cells cells_of(const Column& x, const Column& y) {
+Points points_of(const Column& x, const Column& y) {
     Points points;
     points.x.assign(x.data(), x.data() + x.size());
     points.y.assign(y.data(), y.data() + y.size());
-    return make_cells(points, 0, 0, 1, 1, 1);
+    points.given_x = points.x;
+    points.given_y = points.y;
+    return points;
 }
+
+Cells cells_of(const Column& x, const Column& y) { return make_cells(points_of(x, y), {}, 1); }
 
 // For each column: least and greatest mean of k points, and the least, the least positive and the
 // most that their centred squares can add up to.
 std::vector<std::vector<double>> column_ranges(const Column& x, const Column& y, int k) {
-    const Ranges r = ranges(cells_of(x, y), k, 1);
+    const Points points = points_of(x, y);
+    const Ranges r = ranges(make_cells(points, {}, 1), points, {}, k, 1);
     return {{r.x_lo, r.x_hi, r.a_least, r.a_least_positive, r.a_most},
             {r.y_lo, r.y_hi, r.b_least, r.b_least_positive, r.b_most}};
 }
