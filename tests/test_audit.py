@@ -35,6 +35,18 @@ def test_agrees_with_every_subset_in_rational_arithmetic(claim: str) -> None:
     assert compared > 40
 
 
+@pytest.mark.parametrize("claim", ["sign", "reverse"])
+def test_rows_that_nearly_coincide_are_listed_not_searched(claim: str) -> None:
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        x, y = rng.random((2, 9))
+        x[:5], y[:5] = 1e-17 * np.arange(5), 1e-17 * rng.random(5)
+        found = qs.audit(x, y, claim=claim, n_jobs=1)
+        condition = naive_audit.broken(claim, x, y, found.level, found.threshold, found.tol)
+        assert found.success, f"seed {seed}"
+        assert found.drop == naive_audit.audit(x, y, 6, condition), f"seed {seed}"
+
+
 def test_the_rows_named_do_what_is_said() -> None:
     rng = np.random.default_rng(5)
     x = rng.normal(size=300)

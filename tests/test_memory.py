@@ -60,3 +60,17 @@ def test_a_sample_that_shows_the_wrong_sign_does_not_mislead() -> None:
         by_sign = [search(Problem(x, s * y, 50_000, get("r"))).value ** 2 for s in (1, -1)]
         assert found.status == "optimal", seed
         assert found.value == pytest.approx(max(by_sign), abs=3e-9), seed
+
+
+def test_at_most_is_listed_where_boxes_do_not_end() -> None:
+    """Five points within 1e-17 of each other: the boxes around them never close."""
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        x, y = rng.random((2, 10))
+        x[:5], y[:5] = 1e-17 * np.arange(5), 1e-17 * rng.random(5)
+        found = search(Problem(x, y, 6, get("cov"), tol=0.0), at_most=True)
+        listed = [
+            qs.solve(x, y, k, objective="cov", method="exhaustive").value for k in range(6, 11)
+        ]
+        assert found.status == "optimal", seed
+        assert found.value == pytest.approx(max(listed), rel=1e-12), seed

@@ -66,9 +66,12 @@ class Search {
           k_(problem.k),
           frontier_(std::min(problem.memory_limit / 2, most_waiting)) {
         limit_ = trivial_bound(problem);
-        if (!options.at_most && options.enumerate >= CertifiedOptions{}.enumerate) {
-            const double all = subsets(problem.size(), k_);
-            if (all <= most_listed) most_boxes_ = 1000 + all / listed_a_box;
+        if (options.enumerate >= CertifiedOptions{}.enumerate) {
+            double all = 0;
+            for (int size = k_; size <= largest() && all <= most_listed; ++size) {
+                all += subsets(problem.size(), size);
+            }
+            if (all <= most_listed) most_boxes_ = std::min(1000.0, all / 10) + all / listed_a_box;
         }
     }
 
@@ -294,6 +297,9 @@ class Search {
         }
     }
 
+    // The most points a subset may have.
+    int largest() const { return options_.at_most ? problem_.size() : k_; }
+
     // C(n, k), or infinity if it is more than can be listed.
     static double subsets(int n, int k) {
         double count = 1;
@@ -305,9 +311,12 @@ class Search {
 
     // The boxes have cost as much as listing all subsets would.
     void list_all() {
-        const Answer best = exhaustive(problem_, control_);
-        if (!best.inliers.empty()) offer(best.inliers);
-        if (control_.stopped()) return;
+        Problem sized = problem_;
+        for (; sized.k <= largest(); ++sized.k) {
+            const Answer best = exhaustive(sized, control_);
+            if (!best.inliers.empty()) offer(best.inliers);
+            if (control_.stopped()) return;
+        }
         frontier_.clear();
         criterion_valid_ = true;
     }
