@@ -1,0 +1,138 @@
+"""One way for a claim to break, on one design: is it broken, and which units are in its way?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quadsweep.auditing.controls.conditions import (
+    CLEAR,
+    Condition,
+    Determined,
+    Strong,
+    Tilt,
+    Weak,
+)
+from quadsweep.auditing.controls.moments import Moments
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Residuals:
+    """What controls fitted to some rows leave of x and y on all rows, and the sums of the former.
+
+    x and y are scaled as in Moments; ``leverage`` is each row's, in the controls' fit.
+    """
+
+    x: Floats
+    y: Floats
+    a: float
+    b: float
+    c: float
+    leverage: Floats
+    inside: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A condition on the subsets of a design; removals are arrays of units."""
+
+    moments: Moments
+    condition: Condition
+
+    def broken(self, removal: Ints) -> bool:
+        """Whether the claim breaks without these units: exactly, wherever it is not clear."""
+        gone = self.moments.design.rows(removal)
+        sums = self.moments.without(gone)
+        if sums is not None:
+            if sums.freedom < 1:
+                return False
+            past = self.condition.excess(sums, self.moments.scale)
+            if abs(past) > CLEAR:
+                return past > 0
+        exact = self.moments.exact(gone)
+        return exact.freedom >= 1 and exact.a > 0 and self.condition.holds(exact)
+
+    def excess(self, removal: Ints) -> float:
+        """How far past its threshold the statistic is, about; minus infinity where undefined."""
+        sums = self.moments.without(self.moments.design.rows(removal))
+        if sums is None or sums.freedom < 1:
+            return -np.inf
+        return self.condition.excess(sums, self.moments.scale)
+
+    def residuals(self, removal: Ints) -> Residuals:
+        m = self.moments
+        inside = np.ones(m.design.n, dtype=bool)
+        inside[m.design.rows(removal)] = False
+        z, u, w = m.q[~inside], m.x[~inside], m.y[~inside]
+        inverse = np.linalg.pinv(np.eye(m.rank) - z.T @ z, rcond=1e-9, hermitian=True)
+        u = m.x + m.q @ (inverse @ (z.T @ u))
+        w = m.y + m.q @ (inverse @ (z.T @ w))
+        leverage = ((m.q @ inverse) * m.q).sum(axis=1)
+        ki, kw = u[inside], w[inside]
+        return Residuals(
+            u, w, float(ki @ ki), float(kw @ kw), float(ki @ kw), np.clip(leverage, 0, 1), inside
+        )
+
+    def gain(self, removal: Ints) -> Floats:
+        """For every unit, the larger the better it is to keep it, seen without the removal."""
+        r = self.residuals(removal)
+        return self.moments.design.sums(self._gain_of_rows(r))
+
+    def _gain_of_rows(self, r: Residuals) -> Floats:
+        how = self.condition
+        if isinstance(how, Tilt):
+            lean = how.beta * self.moments.scale[0] / self.moments.scale[1]
+            return np.asarray(how.sign * r.x * (r.y - lean * r.x))
+        if isinstance(how, Determined):
+            rest = r.y - r.c / max(r.a, 1e-300) * r.x
+            about = self.about_the_mean(r.inside)
+            share = float((rest[r.inside] ** 2).sum() / max((about[r.inside] ** 2).sum(), 1e-300))
+            return np.asarray(how.sign * (share * about * about - rest * rest))
+        assert isinstance(how, (Strong, Weak))
+        way = how.sign if isinstance(how, Strong) else -how.sign
+        u, w = r.x / np.sqrt(max(r.a, 1e-300)), r.y / np.sqrt(max(r.b, 1e-300))
+        partial = r.c / np.sqrt(max(r.a * r.b, 1e-300))
+        return np.asarray(way * (u * w - partial / 2 * (u * u + w * w)))
+
+    def about_the_mean(self, inside: NDArray[np.bool_]) -> Floats:
+        """y about its mean on some rows, scaled as in Moments."""
+        d = self.moments.design
+        y, root = d.y, d.root_weights
+        if d.intercept is not None:
+            y = y - float((root[inside] ** 2) @ y[inside]) / float((root[inside] ** 2).sum())
+        return np.asarray(root * y / self.moments.scale[1])
+
+    def influence(self) -> tuple[Floats, float]:
+        """To first order, what the removal of each unit adds to the statistic; where it starts.
+
+        The derivative with respect to the rows' weights (AMIP): of the coefficient for a sign or an
+        interval, in the units of scaled x and y, of the partial r or R2 otherwise.
+        """
+        r = self.residuals(np.zeros(0, dtype=np.int64))
+        how = self.condition
+        if isinstance(how, Tilt):
+            lean = how.beta * self.moments.scale[0] / self.moments.scale[1]
+            effect = -how.sign * r.x * (r.y - r.c / r.a * r.x) / r.a
+            return self.moments.design.sums(effect), how.sign * (r.c / r.a - lean)
+        if isinstance(how, Determined):
+            rest, about = r.y - r.c / r.a * r.x, self.about_the_mean(r.inside)
+            total = float((about**2).sum())
+            share = float((rest**2).sum()) / total
+            effect = -self._gain_of_rows(r) / total
+            return self.moments.design.sums(effect), how.sign * (1 - share - how.threshold)
+        assert isinstance(how, (Strong, Weak))
+        way = how.sign if isinstance(how, Strong) else -how.sign
+        start = way * r.c / np.sqrt(r.a * r.b)
+        return self.moments.design.sums(-self._gain_of_rows(r)), start
+
+    def passed(self, removal: Ints) -> bool:
+        """Whether the statistic has reached or jumped past the range in which the claim breaks."""
+        if isinstance(self.condition, Weak):
+            r = self.residuals(removal)
+            return r.c * self.condition.sign < 0 or self.broken(removal)
+        return self.broken(removal)

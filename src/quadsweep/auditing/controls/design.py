@@ -1,0 +1,99 @@
+"""The regression that is audited: y on a term x and controls Z, all refitted on the rows kept.
+
+Z includes the intercept, if there is one. What is removed at once is a unit: a row, or a group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """Columns of a regression, and which rows go together.
+
+    Attributes
+    ----------
+    x, y : the term and the outcome.
+    controls : n by q, the intercept included.
+    intercept : the position of the intercept among the controls, or None.
+    weights : positive, or None.
+    unit : for every row the number of its unit.
+    units : the units' names, or None where a unit is a row.
+    fixed : degrees of freedom that were used up before, by controls that are not refitted.
+    term, outcome, names : what they are called; names are those of the controls.
+    """
+
+    x: Floats
+    y: Floats
+    controls: Floats
+    intercept: int | None
+    weights: Floats | None
+    unit: Ints
+    units: Sequence[Any] | None
+    term: str = "x"
+    outcome: str = "y"
+    names: tuple[str, ...] = field(default=())
+    fixed: int = 0
+
+    @property
+    def n(self) -> int:
+        return len(self.x)
+
+    @property
+    def q(self) -> int:
+        return int(self.controls.shape[1])
+
+    @cached_property
+    def size(self) -> int:
+        """How many units there are."""
+        return self.n if self.units is None else len(self.units)
+
+    @cached_property
+    def members(self) -> list[Ints]:
+        """The rows of each unit."""
+        order = np.argsort(self.unit, kind="stable")
+        return np.split(order, np.cumsum(np.bincount(self.unit, minlength=self.size))[:-1])
+
+    def rows(self, units: Ints) -> Ints:
+        """The rows of these units, sorted."""
+        if self.units is None:
+            return np.sort(units)
+        chosen = np.zeros(self.size, dtype=bool)
+        chosen[units] = True
+        return np.flatnonzero(chosen[self.unit])
+
+    def sums(self, values: Floats) -> Floats:
+        """Sums over the rows of each unit."""
+        if self.units is None:
+            return values
+        total = np.zeros((self.size, *values.shape[1:]))
+        np.add.at(total, self.unit, values)
+        return total
+
+    @cached_property
+    def root_weights(self) -> Floats:
+        return np.ones(self.n) if self.weights is None else np.sqrt(self.weights)
+
+    @cached_property
+    def scaled(self) -> tuple[Floats, Floats, Floats]:
+        """x, y and the controls times the roots of the weights; x and y about their medians."""
+        x, y = (self._centred(v) for v in (self.x, self.y))
+        root = self.root_weights
+        return root * x, root * y, root[:, None] * self.controls
+
+    def _centred(self, column: Floats) -> Floats:
+        """With an intercept any constant may go; the rounding is then each row's own."""
+        if self.intercept is None:
+            return column
+        return column - np.partition(column, (self.n - 1) // 2)[(self.n - 1) // 2]
+

@@ -1,0 +1,144 @@
+"""The fewest units whose removal breaks a claim: from above by search, from below by proof.
+
+With few controls the engine decides numbers of removals, and both ends meet; with many, bounds for
+any number of controls are raised as far as they go. What is left is tried one by one where there are
+few ways.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quadsweep.auditing.controls.case import Case
+from quadsweep.auditing.controls.listing import Listing
+from quadsweep.auditing.controls.proofs import Prover
+from quadsweep.auditing.controls.proposals import Proposer
+from quadsweep.auditing.decisions import Stopped
+
+Ints = NDArray[np.int64]
+
+_NOTHING = np.zeros(0, dtype=np.int64)
+
+
+@dataclass
+class Clock:
+    """One limit on time for all questions, and the caller's say."""
+
+    limit: float
+    callback: Callable[[int, float], object] = field(default=lambda nodes, seconds: None)
+    nodes: int = 0
+
+    def __post_init__(self) -> None:
+        self._start = time.perf_counter()
+
+    @property
+    def seconds(self) -> float:
+        return time.perf_counter() - self._start
+
+    def check(self) -> None:
+        """Raise Stopped when the time is over or the callback has had enough."""
+        if self.seconds > self.limit:
+            raise Stopped("time_limit")
+        if self.callback(self.nodes, self.seconds) is False:
+            raise Stopped("interrupted")
+
+
+class Least:
+    """What is known about the fewest removals that break a claim.
+
+    Attributes
+    ----------
+    removal : units whose removal breaks it, or None.
+    lower : no fewer break it.
+    status : ``optimal`` if nothing is left open, ``undecided``, ``time_limit``, ``interrupted``.
+    """
+
+    def __init__(self, cases: Sequence[Case], most: int, clock: Clock, seed: int = 0) -> None:
+        self.removal: Ints | None = None
+        self.lower = 1
+        self.status = "optimal"
+        self._cases, self._most, self._clock, self._seed = cases, most, clock, seed
+
+    @property
+    def upper(self) -> int | None:
+        return None if self.removal is None else len(self.removal)
+
+    @property
+    def last(self) -> int:
+        """The largest number of removals that matters."""
+        return self._most if self.removal is None else len(self.removal) - 1
+
+    def run(self) -> Least:
+        """From above, then from below, until they meet or something ends it."""
+        if any(case.broken(_NOTHING) for case in self._cases):
+            self.removal, self.lower = _NOTHING, 0
+            return self
+        try:
+            self._approach()
+            self._prove()
+        except Stopped as stop:
+            self.status = stop.status
+        except KeyboardInterrupt:
+            self.status = "interrupted"
+        if self.status == "optimal" and self.lower <= self.last:
+            self.status = "undecided"
+        if self.lower > self.last:
+            self.status = "optimal"
+        return self
+
+    def _offer(self, removal: Ints) -> None:
+        if self.removal is None or len(removal) < len(self.removal):
+            self.removal = removal
+
+    def _approach(self) -> None:
+        for case in self._cases:
+            for removal in Proposer(case, self.last, self._clock.check, self._seed).run():
+                self._offer(removal)
+
+    def _prove(self) -> None:
+        provers = [Prover(case, self._clock.check) for case in self._cases]
+        listings = [Listing(case, self._clock.check) for case in self._cases]
+        self._gallop(provers)
+        while self.lower <= self.last:
+            if not all(
+                self._settled(prover, listing)
+                for prover, listing in zip(provers, listings, strict=True)
+            ):
+                return
+            if self.lower <= self.last:
+                self.lower += 1
+
+    def _gallop(self, provers: Sequence[Prover]) -> None:
+        """As far as the bounds go without branching."""
+        step = 1
+        while self.lower <= self.last:
+            high = min(self.lower + step - 1, self.last)
+            if all(self._refuted(prover, self.lower, high, branch=False) for prover in provers):
+                self.lower = high + 1
+                step *= 2
+            elif step == 1:
+                return
+            else:
+                step = max(1, step // 4)
+
+    def _refuted(self, prover: Prover, fewest: int, most: int, branch: bool) -> bool:
+        self._clock.check()
+        before = prover.nodes
+        verdict = prover.refute(fewest, most, branch)
+        self._clock.nodes += prover.nodes - before
+        return verdict.proved
+
+    def _settled(self, prover: Prover, listing: Listing) -> bool:
+        """Whether it is known now that ``lower`` removals are not enough, or that they are."""
+        at = self.lower
+        if at > self.last or self._refuted(prover, at, at, branch=True):
+            return True
+        answer = listing.listed(at)
+        if answer.kept is not None:
+            self._offer(answer.kept)
+        return answer.refuted or answer.kept is not None

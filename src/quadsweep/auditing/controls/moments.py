@@ -1,0 +1,223 @@
+"""a, b, c of a subset given the controls: sums of squares and products of what Z leaves of x and y.
+
+In floating point, from what is removed. With Q an orthonormal basis of Z on all rows, x and y the
+residuals on it, scaled to length one, and O the rows removed:
+
+    G = I - sum_O z z',   S(v, w) = v.w - sum_O v w - (sum_O v z)' G^-1 (sum_O w z)
+
+Where rounding could matter, exactly: every double is a whole number times a power of two, so the
+Gram matrix of (Z, x, y) on the rows kept is one of whole numbers, and eliminating Z from it without
+fractions leaves a, c, b. A pivot of zero is a control that the rows kept do not tell from the
+others: it drops out, and the rank falls.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import qr
+
+from quadsweep.auditing.controls.design import Design
+from quadsweep.auditing.exact import whole_numbers
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Number = TypeVar("Number", float, Fraction)
+
+_DEPENDENT = 1e-11  # of a column's length: less than this is left only by rounding
+_UNCLEAR = 1e-7  # up to here it is not clear whether a column depends on the others
+_WORST = 1e-8  # relative error up to which floating point is used
+
+
+@dataclass(frozen=True)
+class Sums(Generic[Number]):
+    """Of a subset.
+
+    Attributes
+    ----------
+    k : rows. rank : of the controls on them.
+    a, b, c : sums of squares of x and of y, and of products, given the controls.
+    total : the sum of squares of y about its mean, or about 0 without an intercept.
+    error : about what rounding may have added to c / sqrt(ab), and to R2; 0 where exact.
+    """
+
+    k: int
+    rank: int
+    a: Number
+    b: Number
+    c: Number
+    total: Number
+    error: float = 0.0
+
+    @property
+    def freedom(self) -> int:
+        return self.k - self.rank - 1
+
+
+@dataclass(frozen=True, eq=False)
+class Basis:
+    """An orthonormal basis of some columns, and how far its rounding can be trusted.
+
+    ``clear`` is False where it is not certain which columns depend on which.
+    """
+
+    q: Floats
+    condition: float
+    clear: bool
+
+
+def basis(columns: Floats) -> Basis:
+    """Of the column space, by a QR decomposition with pivoting of the columns at length one."""
+    length = np.sqrt((columns * columns).sum(axis=0))
+    used = columns[:, length > 0] / length[length > 0]
+    if used.shape[1] == 0:
+        return Basis(np.zeros((len(columns), 0)), 1.0, True)
+    q, r, _ = qr(used, mode="economic", pivoting=True)
+    left = np.abs(np.diag(r))
+    rank = int((left > _DEPENDENT).sum())
+    clear = not np.any((left > _DEPENDENT) & (left < _UNCLEAR))
+    return Basis(np.ascontiguousarray(q[:, :rank]), float(left[0] / left[rank - 1]), clear)
+
+
+def residual(q: Floats, column: Floats) -> Floats:
+    """What the basis leaves of a column."""
+    for _ in range(2):
+        column = column - q @ (q.T @ column)
+    return column
+
+
+class Moments:
+    """The sums of any subset of a design."""
+
+    def __init__(self, design: Design) -> None:
+        self.design = design
+        x, y, z = design.scaled
+        self.basis = basis(z)
+        self.q = self.basis.q
+        self.rank = self.q.shape[1]
+        u, w = residual(self.q, x), residual(self.q, y)
+        self.scale = (float(np.linalg.norm(u)), float(np.linalg.norm(w)))
+        part = [s / max(float(np.linalg.norm(v)), 1e-300) for s, v in zip(self.scale, (x, y),
+                                                                          strict=True)]  # fmt: skip
+        self.degenerate = min(part) < _UNCLEAR
+        self.x = u / self.scale[0] if self.scale[0] > 0 else u
+        self.y = w / self.scale[1] if self.scale[1] > 0 else w
+        self.error = 4e-16 * np.sqrt(design.n) * self.basis.condition / max(min(part), 1e-300)
+        self._exact: _Exact | None = None
+
+    # ---- floating point, x and y of length one --------------------------------------------------
+
+    def without(self, gone: Ints) -> Sums[float] | None:
+        """Sums without these rows, a, b, c of scaled x and y; None where rounding may matter."""
+        if not self.basis.clear or self.degenerate:
+            return None
+        z, u, w = self.q[gone], self.x[gone], self.y[gone]
+        g = np.eye(self.rank) - z.T @ z
+        least = float(np.linalg.eigvalsh(g)[0]) if self.rank else 1.0
+        if least < 1e-6:
+            return None
+        sides = np.column_stack([z.T @ u, z.T @ w])
+        left = sides.T @ np.linalg.solve(g, sides) if self.rank else np.zeros((2, 2))
+        a = 1 - float(u @ u) - float(left[0, 0])
+        b = 1 - float(w @ w) - float(left[1, 1])
+        c = float(self.x @ self.y) - float(u @ w) - float(left[0, 1])
+        kept = np.delete(np.arange(self.design.n), gone)
+        total = self.total(kept) / self.scale[1] ** 2
+        if not (a > 0 and b > 0 and total > 0):
+            return None
+        error = (self.error + 1e-14) / least * max(1 / np.sqrt(a * b), 1 / a, 1 / total, 1 / b)
+        if error > _WORST:
+            return None
+        return Sums(len(kept), self.rank + self.design.fixed, a, b, c, total, error)
+
+    def total(self, kept: Ints) -> float:
+        """The sum of squares of y about its mean, in the units of the data."""
+        design = self.design
+        y = design.y[kept]
+        w = np.ones(len(kept)) if design.weights is None else design.weights[kept]
+        if design.intercept is not None:
+            for _ in range(2):
+                y = y - (w @ y) / w.sum()
+        return float(w @ (y * y))
+
+    # ---- exactly ----------------------------------------------------------------------------------
+
+    def exact(self, gone: Ints) -> Sums[Fraction]:
+        """Sums without these rows, in the units of the data."""
+        if self._exact is None:
+            self._exact = _Exact(self.design)
+        return self._exact.without(gone)
+
+
+class _Exact:
+    """Gram matrices of whole numbers; what is removed is taken from the full one."""
+
+    def __init__(self, design: Design) -> None:
+        self._design = design
+        columns = [*design.controls.T, design.x, design.y]
+        pairs = [whole_numbers(np.ascontiguousarray(v)) for v in columns]
+        self._columns = [values for values, _ in pairs]
+        self._shift = [shift for _, shift in pairs]
+        self._weights, self._weight_shift = (
+            ([1] * design.n, 0) if design.weights is None else whole_numbers(design.weights)
+        )
+
+    @cached_property
+    def _full(self) -> list[list[int]]:
+        return self._gram(range(self._design.n))
+
+    def _gram(self, rows: range | list[int]) -> list[list[int]]:
+        size = len(self._columns)
+        gram = [[0] * size for _ in range(size)]
+        picked = [[column[i] for i in rows] for column in self._columns]
+        weights = [self._weights[i] for i in rows]
+        for i in range(size):
+            weighted = [w * v for w, v in zip(weights, picked[i], strict=True)]
+            for j in range(i, size):
+                gram[i][j] = gram[j][i] = sum(
+                    u * v for u, v in zip(weighted, picked[j], strict=True)
+                )
+        return gram
+
+    def without(self, gone: Ints) -> Sums[Fraction]:
+        less = self._gram(gone.tolist())
+        size = len(less)
+        g = [[self._full[i][j] - less[i][j] for j in range(size)] for i in range(size)]
+        total = self._total(g)
+        pivot, rank = 1, 0
+        for j in range(size - 2):
+            here = g[j][j]
+            if here == 0:
+                continue
+            rank += 1
+            for i in range(j + 1, size):
+                if g[i][j] == 0 and here == pivot:
+                    continue
+                for k in range(max(i, j + 1), size):
+                    g[i][k] = (g[i][k] * here - g[i][j] * g[j][k]) // pivot
+                    g[k][i] = g[i][k]
+            pivot = here
+        ex, ey = self._shift[-2], self._shift[-1]
+        return Sums(
+            self._design.n - len(gone),
+            rank + self._design.fixed,
+            self._back(g[-2][-2], pivot, 2 * ex),
+            self._back(g[-1][-1], pivot, 2 * ey),
+            self._back(g[-2][-1], pivot, ex + ey),
+            total,
+        )
+
+    def _back(self, value: int, pivot: int, shift: int) -> Fraction:
+        return Fraction(value, pivot) * Fraction(2) ** (shift + self._weight_shift)
+
+    def _total(self, g: list[list[int]]) -> Fraction:
+        at = self._design.intercept
+        total = Fraction(g[-1][-1])
+        if at is not None and g[at][at]:
+            total -= Fraction(g[at][-1] ** 2, g[at][at])
+        return total * Fraction(2) ** (2 * self._shift[-1] + self._weight_shift)
