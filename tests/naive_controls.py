@@ -3,8 +3,8 @@
 Rows are given as lists: controls (the intercept included, wherever it stands), x, y, a weight. On
 the rows kept the controls are eliminated from x and y by Gram and Schmidt in fractions: a, b, c are
 the sums of squares and products of what they leave, and the rank is the number of controls that
-were not already spanned. A coefficient exists where a > 0, and a test where a degree of freedom is
-left; elsewhere no claim breaks.
+were not already spanned, up to the rounding of their values. A coefficient exists where a > 0, and
+a test where a degree of freedom is left; elsewhere no claim breaks.
 """
 
 from __future__ import annotations
@@ -53,16 +53,28 @@ def leave(column: Column, basis: list[Column], w: Column) -> Column:
     return column
 
 
+def matters(left: Column, whole: Column, w: Column) -> bool:
+    """Whether more is left of a column than the rounding of its values."""
+    return dot(left, left, w) * 10**26 > dot(whole, whole, w)
+
+
 def refit(data: Regression, kept: Sequence[int]) -> Subset:
     w = [Fraction(1 if data.weights is None else data.weights[i]) for i in kept]
+
+    def column(values: Sequence[float]) -> Column:
+        return [Fraction(values[i]) for i in kept]
+
     basis: list[Column] = []
     for control in data.controls:
-        left = leave([Fraction(control[i]) for i in kept], basis, w)
-        if any(left):
+        left = leave(column(control), basis, w)
+        if matters(left, column(control), w):
             basis.append(left)
-    x = leave([Fraction(data.x[i]) for i in kept], basis, w)
-    y = [Fraction(data.y[i]) for i in kept]
-    left = leave(y, basis, w)
+    y = column(data.y)
+    x, left = (leave(v, basis, w) for v in (column(data.x), y))
+    x, left = (
+        u if matters(u, v, w) else [Fraction(0)] * len(u)
+        for u, v in ((x, column(data.x)), (left, y))
+    )
     about = leave(y, [[Fraction(1)] * len(y)] if data.intercept and y else [], w)
     return Subset(
         len(kept), len(basis), dot(x, x, w), dot(left, left, w), dot(x, left, w),

@@ -15,6 +15,7 @@ from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.auditing import claims
 from quadsweep.auditing.baselines import Approximation, approximations
 from quadsweep.auditing.claims import Claim, Terms
+from quadsweep.auditing.controls.kinds import is_regression
 from quadsweep.auditing.decisions import Asker
 from quadsweep.auditing.fit import Fit, fit
 from quadsweep.auditing.least import Least
@@ -173,6 +174,12 @@ def audit(
     x: Any,
     y: Any = None,
     *,
+    controls: Any = None,
+    groups: Any = None,
+    weights: Any = None,
+    data: Any = None,
+    term: str | None = None,
+    vcov: Any = None,
     claim: str = "sign",
     level: float = 0.05,
     threshold: Any = None,
@@ -184,12 +191,29 @@ def audit(
     nan_policy: str = "raise",
     progress: SearchProgress = False,
 ) -> Audit:
-    """The fewest rows whose removal breaks a claim about a simple regression.
+    """The fewest rows whose removal breaks a claim about a regression.
 
     Parameters
     ----------
     x, y : one-dimensional sequences of numbers
-        As in :func:`quadsweep.solve`.
+        As in :func:`quadsweep.solve`. Or x is a formula, "wage ~ educ + exper + C(region)", with
+        ``data`` and ``term``; or a fitted OLS or WLS result of statsmodels, or a ``feols`` of
+        pyfixest, with ``term``.
+    controls : array or data frame, optional
+        Further columns of the regression, refitted on the rows kept; an intercept is added unless
+        there is one. With a formula or a fitted model, ``"fixed"`` does not refit them: an
+        approximation, and the answer says so.
+    groups : sequence, or name of a column, optional
+        Remove whole groups, and count those.
+    weights : sequence, or name of a column, optional
+        Of weighted least squares.
+    data : data frame, optional
+        What the formula is about.
+    term : str, optional
+        The column of the regression whose coefficient is audited.
+    vcov : {"classical", "HC1", "HC3"}, or clusters as a sequence or name of a column
+        The standard errors of the test. Only the classical ones are covered by proofs: with others
+        ``upper`` is found by search, and ``lower`` is what can still be proved.
     claim : str
         What must not survive the removal:
 
@@ -217,11 +241,14 @@ def audit(
     Returns
     -------
     Audit
+        A :class:`quadsweep.RegressionAudit` where there are controls, groups, weights, a formula
+        or a fitted model; it adds the term, the controls and the groups.
 
     Notes
     -----
-    At least three rows are kept. Subsets on which x or y is constant have no correlation and break
-    no claim.
+    At least three rows are kept, and one degree of freedom. Subsets on which x or y is constant
+    have no correlation and break no claim; nor do those on which the controls explain x. A control
+    that the rows kept do not tell from the others drops out, as a dummy does whose rows are gone.
 
     Examples
     --------
@@ -230,7 +257,25 @@ def audit(
     >>> y = [6, 5, 4, 3, 2, 1, 20]
     >>> qs.audit(x, y).message
     'Removing 1 of 7 rows (14%) reverses the sign.'
+
+    With a control:
+
+    >>> z = [0, 1, 0, 1, 0, 1, 0]
+    >>> qs.audit(x, y, controls=z).message
+    'Removing 1 of 7 rows (14%) reverses the sign of the coefficient of x (given z1).'
     """
+    regression = {
+        "controls": controls, "groups": groups, "weights": weights, "data": data, "term": term,
+        "vcov": vcov,
+    }  # fmt: skip
+    if is_regression(x, **regression):
+        from quadsweep.auditing.controls.report import audit_regression
+
+        return audit_regression(
+            x, y, **regression, claim=claim, level=level, threshold=threshold, max_drop=max_drop,
+            tol=tol, time_limit=time_limit, n_jobs=n_jobs, seed=seed, nan_policy=nan_policy,
+            progress=progress,
+        )  # fmt: skip
     build = claims.get(claim)
     question = pose_audit(x, y, tol=tol, n_jobs=n_jobs, seed=seed, nan_policy=nan_policy)
     given, points, problem = question.given, question.points, question.problem

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.auditing.controls.conditions import (
     CLEAR,
     Condition,
@@ -16,9 +16,6 @@ from quadsweep.auditing.controls.conditions import (
     Weak,
 )
 from quadsweep.auditing.controls.moments import Moments
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +31,7 @@ class Residuals:
     b: float
     c: float
     leverage: Floats
-    inside: NDArray[np.bool_]
+    inside: Mask
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +96,7 @@ class Case:
         partial = r.c / np.sqrt(max(r.a * r.b, 1e-300))
         return np.asarray(way * (u * w - partial / 2 * (u * u + w * w)))
 
-    def about_the_mean(self, inside: NDArray[np.bool_]) -> Floats:
+    def about_the_mean(self, inside: Mask) -> Floats:
         """y about its mean on some rows, scaled as in Moments."""
         d = self.moments.design
         y, root = d.y, d.root_weights

@@ -128,9 +128,17 @@ class Claim:
 
 
 def build(
-    name: str, term: str, full: Sums[Fraction], terms: Terms, test: str = "classical t test"
+    name: str,
+    term: str,
+    full: Sums[Fraction],
+    terms: Terms,
+    test: str = "classical t test",
+    significant: bool | None = None,
 ) -> Claim:
-    """The claim that holds on all rows, from their exact sums."""
+    """The claim that holds on all rows, from their exact sums.
+
+    ``significant`` says so by a test that the sums do not know.
+    """
     if name == "slope":
         return _slope(term, terms)
     if name == "r2":
@@ -139,8 +147,10 @@ def build(
     way = 1 if full.c > 0 else -1
     critical = lru_cache(maxsize=None)(lambda freedom: critical_r(freedom + 2, level))
     if name == "significance":
-        t = Fraction(critical(full.freedom))
-        if full.c * full.c >= t * t * full.a * full.b:
+        if significant is None:
+            t = Fraction(critical(full.freedom))
+            significant = full.c * full.c >= t * t * full.a * full.b
+        if significant:
             return Claim(
                 name,
                 (Weak(lambda f: critical(f) - terms.tol, way),),
@@ -191,7 +201,10 @@ def _r2(full: Sums[Fraction], terms: Terms) -> Claim:
     explained = full.total - (full.b - full.c * full.c / full.a)
     if explained < Fraction(t) * full.total:
         return Claim(
-            "r2", (Determined(t - terms.tol, +1),), f"R² is below {t:g}", f"lifts R² to {t:g} or more"
+            "r2",
+            (Determined(t - terms.tol, +1),),
+            f"R² is below {t:g}",
+            f"lifts R² to {t:g} or more",
         )
     return Claim(
         "r2",

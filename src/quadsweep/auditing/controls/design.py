@@ -11,10 +11,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from quadsweep.arrays import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,5 +93,4 @@ class Design:
         """With an intercept any constant may go; the rounding is then each row's own."""
         if self.intercept is None:
             return column
-        return column - np.partition(column, (self.n - 1) // 2)[(self.n - 1) // 2]
-
+        return np.asarray(column - np.partition(column, (self.n - 1) // 2)[(self.n - 1) // 2])

@@ -1,50 +1,41 @@
 """The fewest units whose removal breaks a claim: from above by search, from below by proof.
 
 With few controls the engine decides numbers of removals, and both ends meet; with many, bounds for
-any number of controls are raised as far as they go. What is left is tried one by one where there are
-few ways.
+any number of controls are raised as far as they go. What is left is tried one by one where that is
+feasible.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from quadsweep.arrays import Ints
 from quadsweep.auditing.controls.case import Case
+from quadsweep.auditing.controls.conditions import Strong, Tilt
 from quadsweep.auditing.controls.listing import Listing
 from quadsweep.auditing.controls.proofs import Prover
 from quadsweep.auditing.controls.proposals import Proposer
-from quadsweep.auditing.decisions import Stopped
-
-Ints = NDArray[np.int64]
+from quadsweep.auditing.controls.robust import RobustCase
+from quadsweep.clock import Clock, Stopped
 
 _NOTHING = np.zeros(0, dtype=np.int64)
 
 
 @dataclass
-class Clock:
+class Watch(Clock):
     """One limit on time for all questions, and the caller's say."""
 
-    limit: float
     callback: Callable[[int, float], object] = field(default=lambda nodes, seconds: None)
     nodes: int = 0
 
-    def __post_init__(self) -> None:
-        self._start = time.perf_counter()
-
-    @property
-    def seconds(self) -> float:
-        return time.perf_counter() - self._start
-
     def check(self) -> None:
         """Raise Stopped when the time is over or the callback has had enough."""
-        if self.seconds > self.limit:
+        if self.gone() > self.limit:
             raise Stopped("time_limit")
-        if self.callback(self.nodes, self.seconds) is False:
+        if self.callback(self.nodes, self.gone()) is False:
             raise Stopped("interrupted")
 
 
@@ -58,11 +49,22 @@ class Least:
     status : ``optimal`` if nothing is left open, ``undecided``, ``time_limit``, ``interrupted``.
     """
 
-    def __init__(self, cases: Sequence[Case], most: int, clock: Clock, seed: int = 0) -> None:
+    def __init__(
+        self,
+        cases: Sequence[Case],
+        most: int,
+        clock: Watch,
+        *,
+        seed: int = 0,
+        n_jobs: int = 1,
+        state: dict[str, float] | None = None,
+    ) -> None:
         self.removal: Ints | None = None
         self.lower = 1
         self.status = "optimal"
-        self._cases, self._most, self._clock, self._seed = cases, most, clock, seed
+        self._cases, self._most, self._clock = cases, most, clock
+        self._seed, self._n_jobs = seed, n_jobs
+        self._state = {} if state is None else state
 
     @property
     def upper(self) -> int | None:
@@ -94,14 +96,19 @@ class Least:
     def _offer(self, removal: Ints) -> None:
         if self.removal is None or len(removal) < len(self.removal):
             self.removal = removal
+            self._state["upper"] = len(removal)
 
     def _approach(self) -> None:
         for case in self._cases:
             for removal in Proposer(case, self.last, self._clock.check, self._seed).run():
                 self._offer(removal)
 
+    def _raise(self, lower: int) -> None:
+        self.lower = lower
+        self._state["lower"] = lower
+
     def _prove(self) -> None:
-        provers = [Prover(case, self._clock.check) for case in self._cases]
+        provers = [_prover(case, self._clock.check) for case in self._cases]
         listings = [Listing(case, self._clock.check) for case in self._cases]
         self._gallop(provers)
         while self.lower <= self.last:
@@ -111,29 +118,31 @@ class Least:
             ):
                 return
             if self.lower <= self.last:
-                self.lower += 1
+                self._raise(self.lower + 1)
 
-    def _gallop(self, provers: Sequence[Prover]) -> None:
+    def _gallop(self, provers: Sequence[Prover | None]) -> None:
         """As far as the bounds go without branching."""
         step = 1
         while self.lower <= self.last:
             high = min(self.lower + step - 1, self.last)
             if all(self._refuted(prover, self.lower, high, branch=False) for prover in provers):
-                self.lower = high + 1
+                self._raise(high + 1)
                 step *= 2
             elif step == 1:
                 return
             else:
                 step = max(1, step // 4)
 
-    def _refuted(self, prover: Prover, fewest: int, most: int, branch: bool) -> bool:
+    def _refuted(self, prover: Prover | None, fewest: int, most: int, branch: bool) -> bool:
         self._clock.check()
+        if prover is None:
+            return False
         before = prover.nodes
         verdict = prover.refute(fewest, most, branch)
         self._clock.nodes += prover.nodes - before
         return verdict.proved
 
-    def _settled(self, prover: Prover, listing: Listing) -> bool:
+    def _settled(self, prover: Prover | None, listing: Listing) -> bool:
         """Whether it is known now that ``lower`` removals are not enough, or that they are."""
         at = self.lower
         if at > self.last or self._refuted(prover, at, at, branch=True):
@@ -142,3 +151,15 @@ class Least:
         if answer.kept is not None:
             self._offer(answer.kept)
         return answer.refuted or answer.kept is not None
+
+
+def _prover(case: Case, check: Callable[[], object]) -> Prover | None:
+    """Of the case itself; or of what must happen first, where no proof covers its test.
+
+    A coefficient that is significant with one sign has that sign, whatever its standard error.
+    """
+    if not isinstance(case, RobustCase):
+        return Prover(case, check)
+    if isinstance(case.condition, Strong):
+        return Prover(Case(case.moments, Tilt(0.0, 0.0, case.condition.sign)), check)
+    return None

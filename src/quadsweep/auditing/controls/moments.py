@@ -7,8 +7,8 @@ residuals on it, scaled to length one, and O the rows removed:
 
 Where rounding could matter, exactly: every double is a whole number times a power of two, so the
 Gram matrix of (Z, x, y) on the rows kept is one of whole numbers, and eliminating Z from it without
-fractions leaves a, c, b. A pivot of zero is a control that the rows kept do not tell from the
-others: it drops out, and the rank falls.
+fractions leaves a, c, b. Where of a control less than rounding of its values is left, the rows kept
+do not tell it from the others: it drops out, and the rank falls.
 """
 
 from __future__ import annotations
@@ -19,18 +19,17 @@ from functools import cached_property
 from typing import Generic, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.linalg import qr
 
+from quadsweep.arrays import Floats, Ints
 from quadsweep.auditing.controls.design import Design
 from quadsweep.auditing.exact import whole_numbers
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Number = TypeVar("Number", float, Fraction)
 
-_DEPENDENT = 1e-11  # of a column's length: less than this is left only by rounding
+DEPENDENT = 1e-12  # of a column's length: less than this is left only by rounding
+_NOTHING_LEFT = 10**26  # the same in exact arithmetic, one over its square
 _UNCLEAR = 1e-7  # up to here it is not clear whether a column depends on the others
+_MOST_COLUMNS = 30  # up to which a rank is counted exactly now and then
 _WORST = 1e-8  # relative error up to which floating point is used
 
 
@@ -73,14 +72,16 @@ class Basis:
 
 def basis(columns: Floats) -> Basis:
     """Of the column space, by a QR decomposition with pivoting of the columns at length one."""
+    from scipy.linalg import qr
+
     length = np.sqrt((columns * columns).sum(axis=0))
     used = columns[:, length > 0] / length[length > 0]
     if used.shape[1] == 0:
         return Basis(np.zeros((len(columns), 0)), 1.0, True)
     q, r, _ = qr(used, mode="economic", pivoting=True)
     left = np.abs(np.diag(r))
-    rank = int((left > _DEPENDENT).sum())
-    clear = not np.any((left > _DEPENDENT) & (left < _UNCLEAR))
+    rank = int((left > DEPENDENT).sum())
+    clear = not np.any((left > DEPENDENT) & (left < _UNCLEAR))
     return Basis(np.ascontiguousarray(q[:, :rank]), float(left[0] / left[rank - 1]), clear)
 
 
@@ -99,7 +100,7 @@ class Moments:
         x, y, z = design.scaled
         self.basis = basis(z)
         self.q = self.basis.q
-        self.rank = self.q.shape[1]
+        self.rank = int(self.q.shape[1])
         u, w = residual(self.q, x), residual(self.q, y)
         self.scale = (float(np.linalg.norm(u)), float(np.linalg.norm(w)))
         part = [s / max(float(np.linalg.norm(v)), 1e-300) for s, v in zip(self.scale, (x, y),
@@ -145,7 +146,13 @@ class Moments:
                 y = y - (w @ y) / w.sum()
         return float(w @ (y * y))
 
-    # ---- exactly ----------------------------------------------------------------------------------
+    # ---- exactly --------------------------------------------------------------------------------
+
+    def rank_without(self, gone: Ints) -> int:
+        """How many controls are left without these rows, exactly; -1 where that takes too long."""
+        if self.design.q > _MOST_COLUMNS:
+            return -1
+        return self.exact(gone).rank - self.design.fixed
 
     def exact(self, gone: Ints) -> Sums[Fraction]:
         """Sums without these rows, in the units of the data."""
@@ -189,10 +196,11 @@ class _Exact:
         size = len(less)
         g = [[self._full[i][j] - less[i][j] for j in range(size)] for i in range(size)]
         total = self._total(g)
+        size_of = [g[j][j] for j in range(size)]
         pivot, rank = 1, 0
         for j in range(size - 2):
             here = g[j][j]
-            if here == 0:
+            if here * _NOTHING_LEFT <= size_of[j] * pivot:
                 continue
             rank += 1
             for i in range(j + 1, size):
@@ -202,6 +210,9 @@ class _Exact:
                     g[i][k] = (g[i][k] * here - g[i][j] * g[j][k]) // pivot
                     g[k][i] = g[i][k]
             pivot = here
+        for j in (size - 2, size - 1):
+            if g[j][j] * _NOTHING_LEFT <= size_of[j] * pivot:
+                g[j][j] = g[-2][-1] = 0
         ex, ey = self._shift[-2], self._shift[-1]
         return Sums(
             self._design.n - len(gone),

@@ -14,18 +14,16 @@ are sums of products, and ``remaining`` bounds those.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from quadsweep.arrays import Floats
 from quadsweep.auditing.controls.case import Case
 from quadsweep.auditing.controls.conditions import Determined, Strong, Tilt, Weak
 from quadsweep.auditing.controls.remaining import Form, Search, State, Unclear, Verdict
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _TAUS = 6  # intervals of tau
 _NOT = Verdict(False)
@@ -63,6 +61,10 @@ class Prover:
         assert isinstance(how, Strong)
         return self._strong(how, fewest, most, branch)
 
+    def _form(self, p: Floats, q: Floats) -> Form:
+        moments = self._case.moments
+        return Form(moments.design.scaled[2], p, q, rank_without=moments.rank_without)
+
     def _search(self, form: Form) -> Search:
         return Search(form, self._case.moments.design, self._most_nodes, self._check)
 
@@ -74,9 +76,10 @@ class Prover:
     def _tilt(self, how: Tilt) -> Form:
         m = self._case.moments
         q = -how.sign * (m.y - how.beta * m.scale[0] / m.scale[1] * m.x)
-        return Form(m.q, m.x, q / max(float(np.linalg.norm(q)), 1e-300))
+        return self._form(m.x, q / max(float(np.linalg.norm(q)), 1e-300))
 
     def freedom(self, rows_gone: int, rank_lost: int = 0) -> int:
+        """Degrees of freedom without so many rows, and with so many controls fewer."""
         m = self._case.moments
         return m.design.n - rows_gone - (m.rank + m.design.fixed - rank_lost) - 1
 
@@ -96,11 +99,11 @@ class Prover:
         root, y = math.sqrt((1 - t) / (1 + t)), how.sign * m.y
         p = (1 + root) * y - (1 - root) * m.x
         q = (1 - root) * y - (1 + root) * m.x
-        return Form(m.q, p, -q)
+        return self._form(p, -q)
 
     def _root(self, p: Floats, q: Floats) -> State:
         m = self._case.moments
-        return State(Form(m.q, p, q), m.design, np.zeros(0, dtype=np.int64))
+        return State(self._form(p, q), m.design, np.zeros(0, dtype=np.int64))
 
     def _strong(self, how: Strong, fewest: int, most: int, branch: bool) -> Verdict:
         m = self._case.moments
@@ -113,15 +116,15 @@ class Prover:
         except Unclear:
             return _NOT
         if not (a > 0 and b > 0 and t > 0):
-            form = Form(m.q, m.x, -y)  # r > 0 at least
+            form = self._form(m.x, -y)  # r > 0 at least
             return self._run(self._search(form), most, branch)
         edges = np.geomspace(math.sqrt(b) * (1 - 1e-9), (1 + 1e-9) / math.sqrt(a), _TAUS + 1)
-        for low, high in zip(edges[:-1], edges[1:], strict=True):
+        for low, high in itertools.pairwise(edges.tolist()):
             s, v = t * low / 2, t / (2 * high)
             disc = math.sqrt(1 - 4 * s * v)
             p, q = m.x - (1 + disc) / (2 * s) * y, s * m.x - (1 - disc) / 2 * y
             length = float(np.linalg.norm(p))
-            verdict = self._run(self._search(Form(m.q, p / length, q * length)), most, branch)
+            verdict = self._run(self._search(self._form(p / length, q * length)), most, branch)
             if not verdict.proved:
                 return verdict
         return Verdict(True)
@@ -132,7 +135,7 @@ class Prover:
         about = self._case.about_the_mean(inside)
         rest = m.y - float(m.x @ m.y) / float(m.x @ m.x) * m.x
         if how.sign > 0:  # R2 rises: RSS > (1 - t) TSS as long as it does not
-            x = np.column_stack([m.q, m.x])
+            x = np.column_stack([m.design.scaled[2], m.x])
             return Form(x, rest, rest, (1 - how.threshold) * about * about)
         root = math.sqrt(max(1 - how.threshold, 0.0))
         at = m.design.intercept

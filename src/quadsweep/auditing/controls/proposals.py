@@ -10,13 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.auditing.controls.case import Case
 from quadsweep.auditing.controls.conditions import Condition, Determined, Strong, Tilt, Weak
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _STEPS = 12
 _STARTS = 4
@@ -172,9 +169,7 @@ def _without_each(case: Case, removal: Ints) -> Floats:
     return np.where(fine & np.isfinite(score), score, -np.inf)
 
 
-def statistic(
-    how: Condition, a: Floats, b: Floats, c: Floats, case: Case, inside: NDArray[np.bool_]
-) -> Floats:
+def statistic(how: Condition, a: Floats, b: Floats, c: Floats, case: Case, inside: Mask) -> Floats:
     """What the condition wants large."""
     if isinstance(how, Tilt):
         return np.asarray(how.sign * c / a)
@@ -186,4 +181,3 @@ def statistic(
     about = case.about_the_mean(inside)
     total = float((about[inside] ** 2).sum()) - about * about
     return np.asarray(-how.sign * (b - c * c / a) / total)
-

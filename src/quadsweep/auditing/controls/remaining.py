@@ -7,9 +7,10 @@ it, O the rows removed, a = sum_O p_i z_i, b = sum_O q_i z_i and G = I - sum_O z
     a' G^-1 b  <=  a'b + (L / (1 - L)) |a + b|^2 / 4,     L >= the largest eigenvalue of I - G
 
 since 4 a' G^-1 b = (a+b)' G^-1 (a+b) - (a-b)' G^-1 (a-b) and I <= G^-1 <= I / (1 - L). The bound is
-a sum over pairs of M_ij = K_ij ((p_i q_j + p_j q_i) / 2 + L / (1 - L) w_i w_j / 4), with K = Q Q' and
-w = p + q; a row pays M_ii and at most its m - 1 largest positive M_ij, and L is at most the largest
-sum of m entries |K_ij| of a row. So no m rows suffice while p.q exceeds the m largest such rows.
+a sum over pairs of M_ij = K_ij ((p_i q_j + p_j q_i) / 2 + L / (1 - L) w_i w_j / 4), with K = Q Q'
+and w = p + q; a row pays M_ii and at most its m - 1 largest positive M_ij, and L is at most the
+largest sum of m entries |K_ij| of a row. So no m rows suffice while p.q exceeds the m largest such
+rows.
 
 A row that cannot be among them is kept for good and leaves everybody's sums. Where the bound is
 not enough, branch on the row that pays most: without it (refit, one removal less; an emptied dummy
@@ -23,13 +24,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from quadsweep.arrays import Floats, Ints
 from quadsweep.auditing.controls.design import Design
 from quadsweep.auditing.controls.moments import basis, residual
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _STRIPE = 2_000_000  # entries of K at a time
 _SQUARE = 12_000  # units up to which pairs are looked at
@@ -42,13 +40,15 @@ _ALLOWED = 1e-9  # of |p| |q|, for rounding: far more than it takes
 class Form:
     """Is what the controls leave of p.q, less the sum of ``extra``, positive on every subset?
 
-    All columns have the weights in them already.
+    All columns have the weights in them already. ``rank_without`` counts exactly, where it can, the
+    controls that are left without some rows.
     """
 
     controls: Floats
     p: Floats
     q: Floats
     extra: Floats | None = None
+    rank_without: Callable[[Ints], int] | None = None
 
 
 @dataclass(frozen=True)
@@ -73,18 +73,28 @@ class State:
         away[gone] = True
         self._rows = np.flatnonzero(~away[design.unit])
         found = basis(form.controls[self._rows])
-        if not found.clear or len(self._rows) == 0:
+        if not found.clear or len(self._rows) == 0 or not self._same_rank(found.q.shape[1]):
             raise Unclear
         self._q = found.q
         p, q = (residual(found.q, v[self._rows]) for v in (form.p, form.q))
         extra = np.zeros(len(p)) if form.extra is None else form.extra[self._rows]
         self.value = float(p @ q) - float(extra.sum())
         size = float(np.linalg.norm(form.p) * np.linalg.norm(form.q))
-        self.allowed = _ALLOWED * (size + float(np.abs(extra).sum())) * max(
-            1.0, 1e-7 * found.condition * np.sqrt(len(p))
+        self.allowed = (
+            _ALLOWED
+            * (size + float(np.abs(extra).sum()))
+            * max(1.0, 1e-7 * found.condition * np.sqrt(len(p)))
         )
         self._p, self._r = p, q
         self._cost = self._sums(p * q - extra)
+
+    def _same_rank(self, rank: int) -> bool:
+        """Whether a control that dropped out really did: its rows are gone, or exactly."""
+        present = int(np.any(self.form.controls[self._rows] != 0, axis=0).sum())
+        if rank == present:
+            return True
+        gone = np.setdiff1d(np.arange(self.design.n), self._rows)
+        return self.form.rank_without is not None and self.form.rank_without(gone) == rank
 
     def _sums(self, values: Floats) -> Floats:
         """Over the rows of each unit, in a table of all units."""
@@ -148,7 +158,7 @@ class State:
 
     def _pairs(self, some: Floats, others: Floats) -> Floats:
         product = np.abs(some @ others.T)
-        return product if self.design.units is None else np.sqrt(product)
+        return np.asarray(product if self.design.units is None else np.sqrt(product))
 
     def largest(self, units: Ints, m: int) -> tuple[float, Floats]:
         """L for m of these units, and what each of them might contribute to it."""

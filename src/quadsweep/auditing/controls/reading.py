@@ -1,0 +1,387 @@
+"""Whatever describes a regression becomes a design here, or one clear sentence.
+
+Arrays; a formula and a table (by way of formulaic); a fitted model of statsmodels or pyfixest.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from quadsweep.arrays import Floats, Ints
+from quadsweep.auditing.controls.design import Design
+from quadsweep.auditing.controls.kinds import is_fitted, is_statsmodels
+from quadsweep.auditing.controls.moments import DEPENDENT, Moments, residual
+from quadsweep.auditing.controls.robust import KINDS, Errors
+from quadsweep.border import frames, validation
+
+FIXED = "fixed"
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """A regression taken apart, rows with missing values still in it."""
+
+    x: Floats
+    y: Floats
+    controls: Floats
+    names: tuple[str, ...]
+    term: str
+    outcome: str
+    weights: Any = None
+    labels: Sequence[Any] | None = None
+    table: Any = None
+    vcov: Any = None
+    rows: Ints | None = None  # of the table, where some were left out already
+    given: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Regression:
+    """A design, and where its rows are in what was given."""
+
+    design: Design
+    rows: Ints
+    given: int
+    errors: Errors
+    by: str
+    labels: Sequence[Any] | None
+    fixed: bool = False
+
+
+def read(
+    x: Any, y: Any, *, controls: Any, groups: Any, weights: Any, data: Any, term: Any, vcov: Any,
+    nan_policy: str,
+) -> Regression:  # fmt: skip
+    """The regression that the arguments of an audit describe."""
+    if nan_policy not in ("raise", "omit"):
+        raise ValueError(f"nan_policy must be 'raise' or 'omit'; got {nan_policy!r}")
+    fixed = isinstance(controls, str) and controls == FIXED
+    if isinstance(x, str) or is_fitted(x):
+        if y is not None or (controls is not None and not fixed):
+            raise TypeError("a formula or a fitted model has its own outcome and controls; "
+                            "give neither y nor controls")  # fmt: skip
+        columns = _formula(x, data, term) if isinstance(x, str) else _fitted(x, term)
+    else:
+        if fixed or isinstance(controls, str):
+            raise ValueError(f"controls must be columns of numbers; got {controls!r} (controls="
+                             "'fixed' goes with a formula or a fitted model)")  # fmt: skip
+        if data is not None or term is not None:
+            raise TypeError("data and term go with a formula or a fitted model; got arrays")
+        columns = _arrays(x, y, controls)
+    return _clean(columns, groups, weights, vcov, nan_policy, fixed)
+
+
+# ---- arrays -----------------------------------------------------------------------------------
+
+
+def _arrays(x: Any, y: Any, controls: Any) -> Columns:
+    given = frames.unpack(x, y)
+    if given.y is None:
+        raise TypeError("an audit with controls, groups or weights needs x and y")
+    xs, ys = validation.column(given.x, "x"), validation.column(given.y, "y")
+    if len(xs) != len(ys):
+        raise ValueError(f"x and y must have the same length; got {len(xs)} and {len(ys)}")
+    names, z = _control_columns(controls, len(xs))
+    return Columns(xs, ys, z, names, given.names[0], given.names[1], labels=given.labels)
+
+
+def _control_columns(controls: Any, n: int) -> tuple[tuple[str, ...], Floats]:
+    """Columns of numbers, an intercept before them unless one of them is constant."""
+    names: list[str] = []
+    columns: list[Floats] = []
+    if controls is not None:
+        if isinstance(controls, (list, tuple, np.ndarray)):
+            array = np.asarray(controls)
+            array = array[:, None] if array.ndim == 1 else array
+            if array.ndim != 2 or len(array) != n:
+                raise ValueError(f"controls must be {n} rows of numbers, one column a control; got "
+                                 f"shape {np.shape(controls)}")  # fmt: skip
+            titles, values = [f"z{i + 1}" for i in range(array.shape[1])], list(array.T)
+        elif hasattr(controls, "columns"):
+            titles, values = frames.every_column(controls)
+        else:
+            titles, values = [getattr(controls, "name", None) or "z1"], [np.asarray(controls)]
+        for title, value in zip(titles, values, strict=True):
+            names.append(str(title))
+            columns.append(validation.column(value, f"control {title!r}"))
+            if len(columns[-1]) != n:
+                raise ValueError(f"control {title!r} must have as many values as x; got "
+                                 f"{len(columns[-1])} and {n}")  # fmt: skip
+    if not any(_is_constant(c) for c in columns):
+        names, columns = ["Intercept", *names], [np.ones(n), *columns]
+    return tuple(names), np.column_stack(columns)
+
+
+def _is_constant(column: Floats) -> bool:
+    seen = column[np.isfinite(column)]
+    return len(seen) > 0 and bool(np.all(seen == seen[0])) and seen[0] != 0
+
+
+# ---- formulas ---------------------------------------------------------------------------------
+
+
+def _formula(formula: str, data: Any, term: Any) -> Columns:
+    if data is None:
+        raise TypeError("a formula needs data=, a data frame with its columns")
+    try:
+        from formulaic import model_matrix
+        from formulaic.errors import FormulaicError
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError(
+            "formulas need formulaic and pandas; pip install 'quadsweep[formula]'"
+        ) from None
+    table, labels = _pandas(data)
+    try:
+        parts = model_matrix(formula, table)
+    except (FormulaicError, SyntaxError) as wrong:
+        first = str(wrong).strip().splitlines()[0]
+        raise ValueError(f"formula {formula!r} cannot be read: {first}") from None
+    if not hasattr(parts, "lhs"):
+        raise ValueError(f"formula {formula!r} has no outcome; write outcome ~ term + controls")
+    left, right = parts.lhs, parts.rhs
+    if left.shape[1] != 1:
+        raise ValueError(f"formula {formula!r} must have one numeric outcome; got "
+                         f"{', '.join(left.columns)}")  # fmt: skip
+    rows = np.asarray(left.index, dtype=np.int64)
+    columns = _split(
+        np.asarray(left.iloc[:, 0], dtype=np.float64), np.asarray(right, dtype=np.float64),
+        [str(c) for c in right.columns], str(left.columns[0]), term,
+    )  # fmt: skip
+    return replace(columns, labels=labels, table=table, rows=rows, given=len(table))
+
+
+def _pandas(data: Any) -> tuple[Any, Sequence[Any] | None]:
+    """The table in pandas with rows numbered from 0, and what its rows were called."""
+    import pandas as pd
+
+    if isinstance(data, pd.DataFrame):
+        labels = data.index.tolist()
+        numbered = labels == list(range(len(labels)))
+        return data.reset_index(drop=True), None if numbered else labels
+    if isinstance(data, dict):
+        return pd.DataFrame(data), None
+    names, values = frames.every_column(data)
+    return pd.DataFrame(dict(zip(names, values, strict=True))), None
+
+
+def _split(y: Floats, design: Floats, names: list[str], outcome: str, term: Any) -> Columns:
+    """The term's column of a design matrix, and the others."""
+    at = _term(names, design, term)
+    others = [i for i in range(len(names)) if i != at]
+    return Columns(
+        design[:, at], y, design[:, others], tuple(names[i] for i in others), names[at], outcome
+    )
+
+
+def _term(names: list[str], design: Floats, term: Any) -> int:
+    varying = [name for name, c in zip(names, design.T, strict=True) if not _is_constant(c)]
+    if term is None:
+        if len(varying) == 1:
+            return names.index(varying[0])
+        raise ValueError(f"give term=, one of: {', '.join(varying)}")
+    if term in varying:
+        return names.index(term)
+    near = difflib.get_close_matches(str(term), varying, 1, cutoff=0.5)
+    hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(varying)}"
+    raise ValueError(f"no term {term!r} in the regression; {hint}")
+
+
+# ---- fitted models ----------------------------------------------------------------------------
+
+
+def _fitted(result: Any, term: Any) -> Columns:
+    return _statsmodels(result, term) if is_statsmodels(result) else _pyfixest(result, term)
+
+
+def _statsmodels(result: Any, term: Any) -> Columns:
+    model = result.model
+    kind = type(model).__name__
+    if kind not in ("OLS", "WLS"):
+        raise TypeError(f"only OLS and WLS results of statsmodels can be audited; got {kind}")
+    columns = _split(
+        np.asarray(model.endog, dtype=np.float64), np.asarray(model.exog, dtype=np.float64),
+        [str(name) for name in model.exog_names], str(model.endog_names), term,
+    )  # fmt: skip
+    labels, table, rows = _places(model.data, len(columns.y))
+    covariance = getattr(result, "cov_type", "nonrobust")
+    if covariance not in ("nonrobust", *KINDS):
+        raise ValueError(f"standard errors of type {covariance!r} are not known; give vcov=")
+    return replace(
+        columns,
+        labels=labels,
+        table=table,
+        rows=rows,
+        given=None if rows is None else len(table),
+        weights=np.asarray(model.weights, dtype=np.float64) if kind == "WLS" else None,
+        vcov=None if covariance == "nonrobust" else covariance,
+    )
+
+
+def _places(data: Any, n: int) -> tuple[Sequence[Any] | None, Any, Ints | None]:
+    """Labels of the rows, the table they are from, and where in it they are."""
+    labels, table = getattr(data, "row_labels", None), getattr(data, "frame", None)
+    if table is not None and labels is not None and len(table) != n:
+        rows = np.asarray(table.index.get_indexer(labels), dtype=np.int64)
+        every = table.index.tolist()
+        return None if every == list(range(len(every))) else every, table, rows
+    plain = None if labels is None else list(labels)
+    return None if plain == list(range(n)) else plain, table, None
+
+
+def _pyfixest(model: Any, term: Any) -> Columns:
+    if getattr(model, "_has_fixef", False):
+        raise ValueError("fixed effects that were absorbed cannot be refitted from the model; "
+                         "write them as C(...) in the formula")  # fmt: skip
+    if getattr(model, "_is_iv", False) or type(model).__name__ != "Feols":
+        raise TypeError(f"only feols fits without instruments can be audited; got "
+                        f"{type(model).__name__}")  # fmt: skip
+    weights = None
+    if getattr(model, "_has_weights", False):
+        weights = np.asarray(model._weights, dtype=np.float64).ravel()
+    root = np.ones(1) if weights is None else np.sqrt(weights)
+    columns = _split(
+        np.asarray(model._Y, dtype=np.float64).ravel() / root,
+        np.asarray(model._X, dtype=np.float64) / root[:, None],
+        [str(name) for name in model._coefnames], str(model._depvar), term,
+    )  # fmt: skip
+    return replace(columns, weights=weights, table=getattr(model, "_data", None))
+
+
+# ---- rows -------------------------------------------------------------------------------------
+
+
+def _clean(
+    columns: Columns, groups: Any, weights: Any, vcov: Any, nan_policy: str, fixed: bool
+) -> Regression:
+    given = columns.given if columns.given is not None else len(columns.y)
+    rows = columns.rows if columns.rows is not None else np.arange(given)
+    group, by = _labelled(groups, "groups", columns.table, given)
+    weight = columns.weights if weights is None else _numbers(weights, columns.table, given)[rows]
+    kind, cluster, cluster_by = _vcov(vcov if vcov is not None else columns.vcov, columns, given)
+    good = np.isfinite(columns.x) & np.isfinite(columns.y)
+    good &= np.isfinite(columns.controls).all(axis=1)
+    if weight is not None:
+        good &= np.isfinite(weight)
+        if np.any(weight[good] <= 0):
+            raise ValueError(f"weights must be positive; got {float(weight[good].min()):g}")
+    for labels in (group, cluster):
+        if labels is not None:
+            good &= ~_missing(labels)[rows]
+    bad = given - int(good.sum())
+    if bad and nan_policy == "raise":
+        raise ValueError(f"the regression's columns must be finite; got {bad} rows with missing "
+                         "values (nan_policy='omit' leaves them out)")  # fmt: skip
+    rows = rows[good]
+    x, y, z = columns.x[good], columns.y[good], columns.controls[good]
+    unit, units = _units(group, rows)
+    intercept = next((i for i in range(z.shape[1]) if _is_constant(z[:, i])), None)
+    design = Design(
+        x, y, z, intercept, None if weight is None else weight[good], unit, units,
+        columns.term, columns.outcome, columns.names,
+    )  # fmt: skip
+    design = without_dependent(design)
+    _check(design)
+    if fixed:
+        design = residualised(design)
+    clusters = None
+    if cluster is not None:
+        clusters = np.unique(cluster[rows].astype(str), return_inverse=True)[1].astype(np.int64)
+    errors = Errors(kind, clusters, cluster_by)
+    return Regression(design, rows, given, errors, by, columns.labels, fixed)
+
+
+def _units(group: Any, rows: Ints) -> tuple[Ints, Sequence[Any] | None]:
+    if group is None:
+        return np.arange(len(rows)), None
+    names: dict[Any, int] = {}
+    unit = np.array([names.setdefault(g, len(names)) for g in group[rows].tolist()], dtype=np.int64)
+    return unit, list(names)
+
+
+def _labelled(what: Any, name: str, table: Any, n: int) -> tuple[Any, str]:
+    """Labels of all rows, from a column's name or as given, and what they are called."""
+    if what is None:
+        return None, ""
+    if isinstance(what, str):
+        if table is None or what not in getattr(table, "columns", ()):
+            raise ValueError(f"{name}: no column {what!r} in the data")
+        return np.asarray(table[what]), what
+    labels = np.asarray(what)
+    if labels.shape != (n,):
+        raise ValueError(f"{name} must be one label a row, {n} of them; got shape {labels.shape}")
+    return labels, str(getattr(what, "name", None) or name)
+
+
+def _numbers(weights: Any, table: Any, n: int) -> Floats:
+    labels, _ = _labelled(weights, "weights", table, n)
+    return validation.column(labels, "weights")
+
+
+def _vcov(vcov: Any, columns: Columns, n: int) -> tuple[str, Any, str]:
+    if vcov is None or (isinstance(vcov, str) and vcov in ("classical", "iid", "nonrobust")):
+        return "classical", None, ""
+    if isinstance(vcov, str) and vcov in KINDS:
+        return vcov, None, ""
+    if isinstance(vcov, str) and (columns.table is None or vcov not in columns.table):
+        raise ValueError(f"vcov must be 'classical', {', '.join(map(repr, KINDS))} or a column of "
+                         f"clusters; got {vcov!r}")  # fmt: skip
+    labels, by = _labelled(vcov, "vcov", columns.table, n)
+    return "cluster", labels, "clusters" if by == "vcov" else by
+
+
+def _missing(labels: Any) -> Any:
+    return np.array([v is None or v != v for v in labels.tolist()], dtype=bool)
+
+
+def _check(design: Design) -> None:
+    """There must be a coefficient to audit."""
+    n, q = design.n, design.q
+    if n < q + 3:
+        raise ValueError(f"an audit needs at least {q + 3} rows for {q} controls and the intercept "
+                         f"included; got {n}")  # fmt: skip
+    if design.size < 2:
+        raise ValueError("groups must be at least two; got one")
+    if np.all(design.y == design.y[0]):
+        raise ValueError(f"{design.outcome} is constant ({design.y[0]:g} in all {n} rows)")
+
+
+def without_dependent(design: Design) -> Design:
+    """Without controls that those before them explain on all rows, up to rounding."""
+    z = design.scaled[2]
+    length = np.sqrt((z * z).sum(axis=0))
+    keep: list[int] = []
+    found = np.zeros((design.n, 0))
+    for j in range(z.shape[1]):
+        left = residual(found, z[:, j])
+        size = float(np.linalg.norm(left))
+        if size > DEPENDENT * length[j]:
+            keep.append(j)
+            found = np.column_stack([found, left / size])
+    if len(keep) == z.shape[1]:
+        return design
+    at = design.intercept
+    return replace(
+        design,
+        controls=np.ascontiguousarray(design.controls[:, keep]),
+        names=tuple(design.names[j] for j in keep),
+        intercept=keep.index(at) if at in keep else None,
+    )
+
+
+def residualised(design: Design) -> Design:
+    """x and y without what the controls explain on all rows, and no controls any more."""
+    m = Moments(design)
+    root = design.root_weights
+    return replace(
+        design,
+        x=m.x * m.scale[0] / root,
+        y=m.y * m.scale[1] / root,
+        controls=np.zeros((design.n, 0)),
+        intercept=None,
+        fixed=m.rank,
+    )

@@ -1,0 +1,81 @@
+"""An audit with controls: the added-variable plot of the term."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from quadsweep.plotting.canvas import INLIER, LINE, OUTLIER, PALE, axes_or_new, frame, tidy
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from quadsweep.auditing.controls.report import RegressionAudit
+
+_MOST_LABELS = 15
+_MANY = 5_000
+
+
+def plot_regression(audit: RegressionAudit, ax: Axes | None = None) -> Axes:
+    """What the controls leave of the term and of the outcome, on all rows.
+
+    The coefficient of all rows is the slope of the dashed line; that without the removed rows, with
+    the controls refitted, is the slope of the solid one, drawn through the middle of the rows kept.
+
+    Parameters
+    ----------
+    audit : RegressionAudit
+    ax : matplotlib axes, optional
+        A new figure if left out.
+    """
+    from quadsweep.auditing.controls.moments import Moments
+
+    assert audit.design is not None
+    design = audit.design
+    moments = Moments(design)
+    x = moments.x * moments.scale[0] / design.root_weights
+    y = moments.y * moments.scale[1] / design.root_weights
+    ax = axes_or_new(ax)
+    tidy(ax)
+    frame(ax, x, y)
+    used = np.flatnonzero(np.isfinite(audit.x))
+    gone = np.isin(used, audit.outliers)
+    size = float(np.clip(3000 / audit.n, 2, 34))
+    for rows, marker, color, label in (
+        (~gone, "o", INLIER, "kept"),
+        (gone, "X", OUTLIER, "removed"),
+    ):
+        if rows.any():
+            ax.scatter(
+                x[rows], y[rows], s=size if marker == "o" else max(size, 18), marker=marker,
+                color=color, edgecolors="white", linewidths=0.6 if audit.n <= 300 else 0.0,
+                label=f"{label} ({int(rows.sum()):,})", zorder=3, rasterized=audit.n > _MANY,
+            )  # fmt: skip
+    _line(ax, (0.0, 0.0), audit.before.slope, "all rows", color=PALE, linestyle=(0, (5, 3)))
+    if audit.after is not None and gone.any():
+        middle = (float(x[~gone].mean()), float(y[~gone].mean()))
+        _line(ax, middle, audit.after.slope, "without the removed", color=LINE)
+    if audit.labels is not None and 0 < gone.sum() <= _MOST_LABELS:
+        for i in np.flatnonzero(gone):
+            ax.annotate(
+                str(audit.labels[used[i]]), (x[i], y[i]), xytext=(5, 4),
+                textcoords="offset points", fontsize=8, color=OUTLIER, zorder=4,
+            )  # fmt: skip
+    given = "" if len(audit.controls) < 2 else ", given the controls"
+    ax.set_xlabel(f"{audit.names[0]}{given}")
+    ax.set_ylabel(f"{audit.names[1]}{given}")
+    ax.set_title(_wrapped(audit.message), loc="left", fontsize=10)
+    ax.legend(fontsize=8, framealpha=0.7, edgecolor="none", loc="best").set_zorder(2.5)
+    return ax
+
+
+def _wrapped(text: str) -> str:
+    import textwrap
+
+    return "\n".join(textwrap.wrap(text, 88))
+
+
+def _line(ax: Axes, at: tuple[float, float], slope: float, label: str, **style: Any) -> None:
+    if np.isfinite(slope):
+        ax.axline(at, slope=slope, label=label, zorder=2, linewidth=1.3, **style)

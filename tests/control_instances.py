@@ -1,0 +1,107 @@
+"""Seeded regressions to audit: controls with dummies and copies among them, groups, weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from naive_controls import Regression
+
+from quadsweep.arrays import Floats, Ints
+
+CLAIMS = ("sign", "significance", "reverse", "r2", "slope")
+
+
+@dataclass(frozen=True)
+class Instance:
+    x: Floats
+    y: Floats
+    controls: Floats  # without the intercept
+    groups: Ints | None
+    weights: Floats | None
+    arguments: dict[str, Any]
+
+    @property
+    def keywords(self) -> dict[str, Any]:
+        """For an audit."""
+        return {
+            "controls": self.controls, "groups": self.groups, "weights": self.weights,
+            **self.arguments,
+        }  # fmt: skip
+
+    @property
+    def regression(self) -> Regression:
+        """For the slow twin."""
+        n = len(self.x)
+        return Regression(
+            self.x.tolist(), self.y.tolist(), [[1.0] * n, *self.controls.T.tolist()], True,
+            None if self.weights is None else self.weights.tolist(),
+            list(range(n)) if self.groups is None else self.groups.tolist(),
+        )  # fmt: skip
+
+
+def instance(
+    seed: int, claim: str, sizes: tuple[int, int], controls: tuple[int, int]
+) -> Instance | None:
+    """The question of that number; None where the data have no coefficient to ask about."""
+    rng = np.random.default_rng([seed, CLAIMS.index(claim)])
+    n = int(rng.integers(sizes[0], sizes[1] + 1))
+    q = int(rng.integers(controls[0], controls[1] + 1))
+    x, y, z = _columns(rng, n, q)
+    if rng.uniform() < 0.3:  # copies of rows
+        copies = rng.integers(0, n, size=(2, max(1, n // 4)))
+        for column in (x, y, z):
+            column[copies[0]] = column[copies[1]]
+    groups = rng.integers(0, max(4, n // 2), size=n) if rng.uniform() < 0.35 else None
+    weights = rng.choice([0.5, 1.0, 2.0, 3.0], size=n) if rng.uniform() < 0.35 else None
+    found = _slope(x, y, z, weights)
+    if found is None or (groups is not None and len(np.unique(groups)) < 2):
+        return None
+    slope, r2 = found
+    arguments: dict[str, Any] = {"claim": claim, "level": float(rng.choice([0.01, 0.05, 0.2, 0.5]))}
+    if claim == "r2":
+        t = float(np.clip(r2 + rng.uniform(-0.4, 0.4), 0.01, 0.99))
+        arguments["threshold"] = t
+    if claim == "slope":
+        width = abs(slope) * rng.uniform(0.1, 1.5)
+        ends = [(slope - width, slope + width), (-np.inf, slope + width), (slope - width, np.inf)]
+        arguments["threshold"] = ends[int(rng.integers(3))]
+    return Instance(x, y, z, groups, weights, arguments)
+
+
+def _columns(rng: np.random.Generator, n: int, q: int) -> tuple[Floats, Floats, Floats]:
+    kind = int(rng.integers(4))
+    if kind == 0:  # whole numbers, with ties
+        x, y = (rng.integers(-3, 4, size=n).astype(float) for _ in range(2))
+    else:
+        x = rng.normal(size=n)
+        y = rng.normal(0, 1.5) * x + rng.normal(size=n)
+    if kind == 2:  # far rows
+        x[0], y[0] = 10.0, rng.normal(0, 20)
+    columns = []
+    for _ in range(q):
+        how = rng.uniform()
+        if how < 0.4:
+            columns.append((rng.uniform(size=n) < rng.uniform(0.1, 0.6)).astype(float))
+        elif how < 0.5 and columns:
+            columns.append(columns[-1] + rng.integers(0, 2))  # a copy of a control
+        elif kind == 0:
+            columns.append(rng.integers(-2, 3, size=n).astype(float))
+        else:
+            columns.append(rng.normal(size=n) + rng.normal() * x)
+    z = np.column_stack(columns) if columns else np.zeros((n, 0))
+    return x, y + z.sum(axis=1) * rng.normal() * (kind != 0), z
+
+
+def _slope(x: Floats, y: Floats, z: Floats, weights: Any) -> tuple[float, float] | None:
+    """Coefficient and R2 on all rows, None where they are not clear."""
+    root = np.ones(len(x)) if weights is None else np.sqrt(weights)
+    design = root[:, None] * np.column_stack([np.ones(len(x)), z])
+    u, w = (v * root - design @ np.linalg.lstsq(design, v * root, rcond=None)[0] for v in (x, y))
+    if u @ u < 1e-6 or w @ w < 1e-6 or abs(u @ w) < 1e-6:
+        return None
+    slope = float(u @ w / (u @ u))
+    mean = float((root**2) @ y / (root**2).sum())
+    total = float(((root * (y - mean)) ** 2).sum())
+    return slope, 1 - float(((w - slope * u) ** 2).sum()) / total

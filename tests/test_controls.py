@@ -1,0 +1,269 @@
+"""Audits with controls, groups and weights, against refitting every subset."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import naive_controls
+import numpy as np
+import pytest
+from control_instances import CLAIMS, instance
+
+import quadsweep as qs
+from quadsweep.auditing.controls.design import Design
+from quadsweep.auditing.controls.moments import Moments
+from quadsweep.auditing.controls.remaining import Form, Search
+
+
+def least(case: Any, found: qs.Audit) -> int | None:
+    return naive_controls.audit(
+        case.regression, found.claim, found.level, found.threshold, found.tol, found.max_drop
+    )
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_agrees_with_every_refit_in_rational_arithmetic(claim: str) -> None:
+    compared = 0
+    for seed in range(30):
+        case = instance(seed, claim, sizes=(7, 9), controls=(0, 3))
+        if case is None or len(case.x) < case.controls.shape[1] + 4:
+            continue
+        found = qs.audit(case.x, case.y, n_jobs=1, **case.keywords)
+        assert found.success, f"seed {seed}"
+        assert found.drop == least(case, found), f"seed {seed}"
+        if found.drop is not None:
+            kept = np.flatnonzero(found.mask).tolist()
+            data = case.regression
+            assert naive_controls.breaks(
+                naive_controls.refit(data, kept),
+                naive_controls.refit(data, range(len(case.x))),
+                claim, found.level, found.threshold, found.tol,
+            ), f"seed {seed}"  # fmt: skip
+        compared += 1
+    assert compared > 20
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_with_many_controls_the_interval_holds_the_truth(claim: str) -> None:
+    for seed in range(6):
+        case = instance(seed, claim, sizes=(12, 12), controls=(5, 7))
+        if case is None:
+            continue
+        found = qs.audit(case.x, case.y, n_jobs=1, **case.keywords, max_drop=2)
+        truth = least(case, found)
+        assert found.lower <= (3 if truth is None else truth), f"seed {seed}"
+        if found.upper is not None:
+            assert truth is not None, f"seed {seed}"
+            assert truth <= found.upper, f"seed {seed}"
+
+
+def test_the_bound_for_any_number_of_controls_is_never_above_what_is_left() -> None:
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        n, q = int(rng.integers(10, 16)), int(rng.integers(1, 6))
+        z = np.column_stack([np.ones(n), rng.normal(size=(n, q))])
+        if seed % 2:
+            z[:, -1] = np.arange(n) < 3
+        x = rng.normal(size=n)
+        y = x + rng.normal(size=n)
+        unit = np.arange(n) if seed % 3 else np.arange(n) // 2
+        units = None if seed % 3 else list(range(int(unit.max()) + 1))
+        design = Design(x, y, z, 0, None, unit, units)
+        m = Moments(design)
+        if m.x @ m.y <= 0.05:
+            continue
+        search = Search(Form(m.q, m.x, m.y), design, most_nodes=200)
+        for size in (1, 2, 3):
+            if search.refute(size).proved:
+                assert _least_left(design, size) > 0, f"seed {seed}, {size} removed"
+
+
+def _least_left(design: Design, size: int) -> float:
+    from itertools import combinations
+
+    moments = Moments(design)
+    return min(
+        float(moments.exact(design.rows(np.array(gone))).c)
+        for gone in combinations(range(design.size), size)
+    )
+
+
+def some_regression(n: int = 120) -> tuple[Any, Any, Any]:
+    rng = np.random.default_rng(4)
+    z = rng.normal(size=(n, 2))
+    x = rng.normal(size=n) + z[:, 0]
+    return x, 0.25 * x + z @ [1.0, -1.0] + rng.normal(size=n), z
+
+
+def test_the_coefficient_is_that_of_the_multiple_regression() -> None:
+    x, y, z = some_regression()
+    found = qs.audit(x, y, controls=z)
+    full = np.linalg.lstsq(np.column_stack([np.ones(len(x)), z, x]), y, rcond=None)[0]
+    assert found.before.slope == pytest.approx(full[-1])
+    assert found.before.intercept == pytest.approx(full[0])
+    assert found.after is not None
+    assert found.after.slope * found.before.slope < 0
+    assert found.upper == len(found.outliers)
+
+
+def test_a_formula_a_fitted_model_and_arrays_are_one_question() -> None:
+    pd = pytest.importorskip("pandas")
+    smf = pytest.importorskip("statsmodels.formula.api")
+    x, y, z = some_regression(80)
+    frame = pd.DataFrame({"wage": y, "educ": x, "age": z[:, 0], "iq": z[:, 1]})
+    formula = "wage ~ educ + age + iq"
+    by_formula = qs.audit(formula, data=frame, term="educ", claim="significance")
+    fitted = smf.ols(formula, frame).fit()
+    by_model = qs.audit(fitted, term="educ", claim="significance")
+    by_arrays = qs.audit(x, y, controls=z, claim="significance")
+    assert by_formula.drop == by_model.drop == by_arrays.drop
+    assert by_formula.before.p_value == pytest.approx(fitted.pvalues["educ"])
+    assert by_formula.before.r2 == pytest.approx(fitted.rsquared)
+    assert "coefficient of educ (given age and iq)" in by_formula.message
+    assert "classical t test" in by_formula.message
+
+
+def test_weights_are_those_of_statsmodels() -> None:
+    sm = pytest.importorskip("statsmodels.api")
+    x, y, z = some_regression(60)
+    weights = np.random.default_rng(1).uniform(0.5, 3, size=60)
+    fitted = sm.WLS(y, sm.add_constant(np.column_stack([x, z])), weights=weights).fit()
+    found = qs.audit(fitted, term="x1", claim="significance")
+    same = qs.audit(x, y, controls=z, weights=weights, claim="significance")
+    assert found.before.p_value == pytest.approx(fitted.pvalues[1])
+    assert found.before.r2 == pytest.approx(fitted.rsquared)
+    assert (found.lower, found.upper) == (same.lower, same.upper)
+
+
+@pytest.mark.parametrize("kind", ["HC1", "HC3"])
+def test_robust_standard_errors_are_those_of_statsmodels_and_no_proof_is_claimed(kind: str) -> None:
+    sm = pytest.importorskip("statsmodels.api")
+    x, y, z = some_regression(60)
+    fitted = sm.OLS(y, sm.add_constant(np.column_stack([x, z]))).fit(cov_type=kind, use_t=True)
+    found = qs.audit(x, y, controls=z, vcov=kind, claim="significance", time_limit=10)
+    assert found.before.p_value == pytest.approx(fitted.pvalues[1])
+    assert f"t test, {kind} standard errors" in found.message
+    assert "No proof covers these standard errors" in found.message
+
+
+def test_clusters_are_those_of_statsmodels() -> None:
+    sm = pytest.importorskip("statsmodels.api")
+    x, y, z = some_regression(60)
+    village = np.arange(60) % 12
+    fitted = sm.OLS(y, sm.add_constant(np.column_stack([x, z]))).fit(
+        cov_type="cluster", cov_kwds={"groups": village}, use_t=True
+    )
+    found = qs.audit(x, y, controls=z, vcov=village, claim="significance", time_limit=10)
+    assert found.before.p_value == pytest.approx(fitted.pvalues[1])
+    assert "clustered by clusters" in found.message
+
+
+def test_groups_are_named_and_their_rows_counted() -> None:
+    rng = np.random.default_rng(3)
+    village = np.repeat([f"v{i}" for i in range(20)], 5)
+    z = rng.normal(size=100)
+    x = rng.normal(size=100)
+    y = 0.2 * x + z + rng.normal(size=100)
+    found = qs.audit(x, y, controls=z, groups=village)
+    assert isinstance(found, qs.RegressionAudit)
+    assert found.upper is not None
+    assert found.groups is not None
+    assert len(found.groups) == found.upper
+    assert len(found.outliers) == 5 * found.upper
+    assert set(village[found.outliers]) == set(found.groups)
+    assert f"{found.upper} of 20 groups" in found.message
+    assert f"({5 * found.upper} of 100 rows" in found.message
+
+
+def test_an_emptied_dummy_drops_out() -> None:
+    # The dummy's two rows make the coefficient positive; without them it is negative.
+    x = np.array([0.0, 1, 2, 3, 4, 5, 6, 0, 10])
+    y = np.array([6.0, 5.1, 4, 3, 2.2, 1, 0, 0, 60])
+    dummy = np.array([0.0] * 7 + [1, 1])
+    found = qs.audit(x, y, controls=dummy)
+    assert found.drop == 1
+    both = naive_controls.refit(
+        naive_controls.Regression(x, y, [[1.0] * 9, dummy], True, None, list(range(9))), range(7)
+    )
+    assert both.rank == 1
+
+
+def test_where_the_controls_explain_the_term_there_is_no_coefficient() -> None:
+    x = np.arange(8.0)
+    with pytest.raises(ValueError, match="the controls explain x on all rows"):
+        qs.audit(x, x**2, controls=2 * x + 1)
+
+
+def test_controls_held_fixed_are_called_an_approximation() -> None:
+    pd = pytest.importorskip("pandas")
+    x, y, z = some_regression(60)
+    frame = pd.DataFrame({"y": y, "x": x, "a": z[:, 0], "b": z[:, 1]})
+    found = qs.audit("y ~ x + a + b", data=frame, term="x", controls="fixed")
+    assert "an approximation" in found.message
+    assert found.drop is not None
+    exact = qs.audit("y ~ x + a + b", data=frame, term="x")
+    assert exact.before.slope == pytest.approx(found.before.slope)
+
+
+def test_missing_values_are_refused_or_left_out() -> None:
+    x, y, z = some_regression(40)
+    z[3, 0] = np.nan
+    with pytest.raises(ValueError, match="1 rows with missing values"):
+        qs.audit(x, y, controls=z)
+    found = qs.audit(x, y, controls=z, nan_policy="omit")
+    assert found.n == 39
+    assert not found.mask[3]
+
+
+def test_a_time_limit_leaves_an_honest_interval() -> None:
+    x, y, z = some_regression(400)
+    found = qs.audit(x, y, controls=z, time_limit=0.0)
+    assert found.status == "time_limit"
+    assert (found.lower, found.drop) == (1, None)
+
+
+def test_stops_when_the_callback_says_so() -> None:
+    x, y, z = some_regression(400)
+    found = qs.audit(x, y, controls=z, progress=lambda *state: False)
+    assert found.status == "interrupted"
+
+
+def test_goes_to_json_and_html() -> None:
+    x, y, z = some_regression(40)
+    found = qs.audit(x, y, controls=z, groups=np.arange(40) // 4)
+    read = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert read["term"] == "x"
+    assert read["controls"] == ["Intercept", "z1", "z2"]
+    assert read["n_groups"] == 10
+    assert "coefficient of x" in found._repr_html_()
+    assert "classical t test" in found.summary()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"controls": [1, 2, 3]}, "controls must be 8 rows of numbers"),
+        ({"controls": "fixed"}, "controls must be columns of numbers"),
+        ({"weights": [0.0] * 8}, "weights must be positive; got 0"),
+        ({"weights": [1.0] * 3}, "one label a row, 8 of them"),
+        ({"groups": [1] * 8}, "groups must be at least two"),
+        ({"vcov": "HC9"}, "vcov must be 'classical', 'HC1', 'HC3' or a column"),
+        ({"controls": [1] * 8, "max_drop": 7}, "max_drop=7 removes up to 7 of 8 rows"),
+    ],
+)
+def test_what_cannot_be_asked_is_said(arguments: dict[str, Any], sentence: str) -> None:
+    x, y = [1, 2, 3, 4, 5, 6, 7, 20], [6, 5, 4, 3, 2, 1, 0, 20]
+    with pytest.raises(ValueError, match=sentence):
+        qs.audit(x, y, **arguments)
+
+
+def test_a_misspelt_term_is_pointed_out() -> None:
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("formulaic")
+    x, y, z = some_regression(20)
+    frame = pd.DataFrame({"wage": y, "educ": x, "age": z[:, 0]})
+    with pytest.raises(ValueError, match="did you mean 'educ'"):
+        qs.audit("wage ~ educ + age", data=frame, term="edcu")
+    with pytest.raises(ValueError, match="give term=, one of: educ, age"):
+        qs.audit("wage ~ educ + age", data=frame)
