@@ -87,7 +87,7 @@ def critical(s: Subset, level: float) -> float:
 
 
 def r_above(t: float, s: Subset, c: Fraction) -> bool:
-    return c > 0 and c * c > Fraction(t) ** 2 * s.a * s.b
+    return s.b > 0 and c > 0 and c * c > Fraction(t) ** 2 * s.a * s.b
 
 
 def r2(s: Subset) -> Fraction:

@@ -56,7 +56,8 @@ class Tilt(Condition):
 
     def holds(self, sums: Sums[Fraction]) -> bool:
         past = self.sign * (sums.c - Fraction(self.beta) * sums.a)
-        return past > 0 and past * past > Fraction(self.margin) ** 2 * sums.a * sums.b
+        beyond = past > 0 and past * past > Fraction(self.margin) ** 2 * sums.a * sums.b
+        return beyond and sums.b > 0
 
 
 @dataclass(frozen=True)

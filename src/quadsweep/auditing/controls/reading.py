@@ -51,6 +51,7 @@ class Regression:
     by: str
     labels: Sequence[Any] | None
     fixed: bool = False
+    table: Any = None
 
 
 def read(
@@ -292,7 +293,7 @@ def _clean(
     if cluster is not None:
         clusters = np.unique(cluster[rows].astype(str), return_inverse=True)[1].astype(np.int64)
     errors = Errors(kind, clusters, cluster_by)
-    return Regression(design, rows, given, errors, by, columns.labels, fixed)
+    return Regression(design, rows, given, errors, by, columns.labels, fixed, columns.table)
 
 
 def _units(group: Any, rows: Ints) -> tuple[Ints, Sequence[Any] | None]:

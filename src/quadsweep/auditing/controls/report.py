@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from quadsweep.answers.introduction import some
 from quadsweep.auditing import claims
 from quadsweep.auditing.audit import PROOF, Audit
 from quadsweep.auditing.baselines import Approximation
@@ -74,12 +75,12 @@ class RegressionAudit(Audit):
 
     def lines(self) -> list[tuple[str, str]]:
         """The summary as pairs: what, and its text."""
-        lines = [("all rows", _describe(self.before))]
+        lines = [("all rows", str(self.before))]
         if self.after is not None:
-            lines.append(("without them", _describe(self.after)))
+            lines.append(("without them", str(self.after)))
             if self.groups is not None:
                 lines.append(("groups", ", ".join(str(g) for g in self.groups) or "none"))
-            lines.append(("removed", self._some()))
+            lines.append(("removed", some(self.outliers, self.labels)))
         proof = PROOF[self.status].format(max_drop=self.max_drop).replace("rows", self._unit)
         lines.append(("certificate", proof))
         lines.append(("test", self.test))
@@ -202,6 +203,7 @@ def _audit(
         y=full[1],
         names=(design.term, design.outcome),
         labels=given.labels,
+        frame=given.table,
         term=design.term,
         controls=design.names,
         groups=None if units is None else [units[i] for i in removal],
@@ -291,14 +293,6 @@ def _fewer(known: Least, grouped: bool) -> str:
 
 def _percent(share: float) -> str:
     return f"{100 * share:.0f}%" if share >= 0.0095 else f"{100 * share:.1g}%"
-
-
-def _describe(f: Any) -> str:
-    assert isinstance(f, TermFit)
-    return (
-        f"coefficient {f.slope:.4g}, standard error {f.se:.3g}, t {f.t:.3g}, p {f.p_value:.2g}, "
-        f"R² {f.r2:.4g}   ({f.n:,} rows)"
-    )
 
 
 def _plain(value: Any) -> Any:

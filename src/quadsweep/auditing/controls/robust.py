@@ -55,6 +55,12 @@ class TermFit(Fit):
     t: float = math.nan
     freedom: int = 0
 
+    def __str__(self) -> str:
+        return (
+            f"coefficient {self.slope:.4g}, standard error {self.se:.3g}, t {self.t:.3g}, "
+            f"p {self.p_value:.2g}, R² {self.r2:.4g}   ({self.n:,} rows)"
+        )
+
 
 def fit_term(design: Design, kept: Ints, errors: Errors) -> TermFit:
     """The coefficient of the term on some rows, all controls refitted."""
