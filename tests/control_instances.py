@@ -85,7 +85,7 @@ def _columns(rng: np.random.Generator, n: int, q: int) -> tuple[Floats, Floats, 
         if how < 0.4:
             columns.append((rng.uniform(size=n) < rng.uniform(0.1, 0.6)).astype(float))
         elif how < 0.5 and columns:
-            columns.append(columns[-1] + rng.integers(0, 2))  # a copy of a control
+            columns.append(columns[-1] * rng.choice([1.0, -2.0]))  # a copy of a control
         elif kind == 0:
             columns.append(rng.integers(-2, 3, size=n).astype(float))
         else:

@@ -55,7 +55,7 @@ def leave(column: Column, basis: list[Column], w: Column) -> Column:
 
 def matters(left: Column, whole: Column, w: Column) -> bool:
     """Whether more is left of a column than the rounding of its values."""
-    return dot(left, left, w) * 10**26 > dot(whole, whole, w)
+    return dot(left, left, w) * 10**40 > dot(whole, whole, w)
 
 
 def refit(data: Regression, kept: Sequence[int]) -> Subset:

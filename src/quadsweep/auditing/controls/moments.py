@@ -27,7 +27,7 @@ from quadsweep.auditing.exact import whole_numbers
 Number = TypeVar("Number", float, Fraction)
 
 DEPENDENT = 1e-12  # of a column's length: less than this is left only by rounding
-_NOTHING_LEFT = 10**26  # the same in exact arithmetic, one over its square
+_NOTHING_LEFT = 10**40  # one over the share of a sum of squares that counts as nothing
 _UNCLEAR = 1e-7  # up to here it is not clear whether a column depends on the others
 _MOST_COLUMNS = 30  # up to which a rank is counted exactly now and then
 _WORST = 1e-8  # relative error up to which floating point is used
