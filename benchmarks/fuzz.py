@@ -1,5 +1,8 @@
 """The certified engine against listing all subsets, on as many small samples as there is time for.
 
+Small samples are listed in rational arithmetic, larger ones by the compiled core; every value and
+every comparison that decides is rational, at the tolerance that docs/certificate.md states.
+
     python benchmarks/fuzz.py --instances 300000 --state fuzz.json
 
 Instance i of a seed is always the same, whatever came before it: a family of data, 4 to 16 points,
@@ -25,7 +28,9 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from fractions import Fraction
 from functools import cached_property
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -42,7 +47,10 @@ import naive
 
 OBJECTIVES = ("r2", "r", "cov", "dv", "tv", "lts")
 TOL = 1e-9
-ROUNDING = 1e-11  # of a value: what arithmetic on it may lose
+FINEST = 1e-14  # of a tolerance
+LAST_DIGITS = 1e-15  # of a value: what its own arithmetic may lose
+LARGEST = Fraction(sys.float_info.max)
+RATIONAL = 260  # subsets that are listed in rational arithmetic
 
 
 # ---- data -----------------------------------------------------------------------------------
@@ -115,11 +123,95 @@ def tripled(rng, n):
     return np.repeat(x, 3)[:n], np.repeat(y, 3)[:n]
 
 
+# Where double precision ends: few points, so that all is rational.
+
+
+def few(rng, n):
+    return min(n, int(rng.integers(5, 11)))
+
+
+def tight_clusters(rng, n):
+    """Two or three clusters, each as tight as it likes."""
+    n = few(rng, n)
+    which = rng.integers(0, int(rng.integers(2, 4)), n)
+    centres, size = rng.normal(size=(2, 3)), 10 ** rng.uniform(-20, -5, 3)
+    centres[:, 0] = 0
+    return tuple(centres[:, which] + size[which] * rng.normal(size=(2, n)))
+
+
+def tight_lines(rng, n):
+    """Two near-exact lines, far from the origin or not."""
+    n = few(rng, n)
+    x, first = rng.normal(size=n), rng.random(n) < 0.5
+    size, (a, b) = 10 ** rng.uniform(-16, -5, 2), rng.normal(size=2)
+    y = np.where(first, a * x, b * x + 1) + np.where(first, *size) * rng.normal(size=n)
+    return x, y * 10 ** rng.uniform(0, 8)
+
+
+def sentinels(rng, n):
+    n = few(rng, n)
+    table = rng.normal(size=(2, n))
+    for _ in range(rng.integers(1, 3)):
+        far = 10 ** rng.uniform(10, 300) * rng.choice([-1, 1])
+        table[rng.integers(2), rng.integers(n)] = far
+    return tuple(table)
+
+
+def subnormal(rng, n):
+    n = few(rng, n)
+    return tuple(rng.integers(-60, 60, (2, n)) * 5e-324 * 2.0 ** rng.integers(0, 60, (2, 1)))
+
+
+def tiny_next_to_ordinary(rng, n):
+    n = few(rng, n)
+    size = np.where(rng.random(n) < 0.6, 10 ** rng.uniform(-320, -20), 1)
+    return tuple(size * rng.normal(size=(2, n)))
+
+
+def far_offset(rng, n):
+    n = few(rng, n)
+    return tuple(rng.normal(size=(2, n)) + 10 ** rng.uniform(6, 15, (2, 1)))
+
+
+def a_part_far_off(rng, n):
+    n = few(rng, n)
+    table = rng.normal(size=(2, n))
+    table[:, rng.random(n) < 0.4] += 10 ** rng.uniform(6, 15, (2, 1))
+    return tuple(table)
+
+
+def exact_fits(rng, n):
+    """Decimals on a line: what is left is the rounding of y."""
+    n = few(rng, n)
+    x = np.round(rng.uniform(0, 10, n), 1)
+    y = np.where(rng.random(n) < 0.7, 2.3 * x + 0.7, np.round(rng.uniform(0, 10, n), 1))
+    return x, y
+
+
+def both_signs_tied(rng, n):
+    """Every point with its mirror image."""
+    half = max(2, few(rng, n) // 2)
+    x, y = np.round(rng.normal(size=(2, half)), 2)
+    return np.concatenate([x, x]), np.concatenate([y, -y])
+
+
+def last_digit(rng, n):
+    """Points that differ in the last digit only."""
+    n = few(rng, n)
+    table = np.round(rng.normal(size=(2, n)), 1)[:, rng.integers(0, n, n)]
+    return tuple(table + rng.integers(0, 3, (2, n)) * np.spacing(table))
+
+
+EDGES = (
+    tight_clusters, tight_lines, sentinels, subnormal, tiny_next_to_ordinary, far_offset,
+    a_part_far_off, exact_fits, both_signs_tied, last_digit,
+)  # fmt: skip
+
 FAMILIES: dict[str, families.Family] = families.FAMILIES | {
     f.__name__: f
     for f in (
         cauchy, close_clusters, nearly_collinear, crossing_lines, on_a_circle, on_a_hyperbola,
-        near_a_counterexample, far_away, any_scale, counts, one_decimal, tripled,
+        near_a_counterexample, far_away, any_scale, counts, one_decimal, tripled, *EDGES,
     )
 }  # fmt: skip
 
@@ -159,24 +251,74 @@ class Instance:
 
     def listed(self, k: int) -> tuple[np.ndarray, float]:
         """The best subset of k points and its value, by listing all; empty if none has one."""
-        name = self.objective.name
-        subset, value, *_ = _core.solve(
-            self.x, self.y, k, name, "exhaustive", 0.0, math.inf, 1, 0, None
-        )
-        return subset, value
+        if math.comb(len(self.x), k) <= RATIONAL:
+            best = max(
+                ((score, s) for s in combinations(range(len(self.x)), k)
+                 if (score := self.score(s)) is not None),
+                key=lambda pair: pair[0], default=None,
+            )  # fmt: skip
+            subset = np.array([] if best is None else best[1], dtype=np.int64)
+        else:
+            subset, *_ = _core.solve(
+                self.x, self.y, k, self.objective.name, "exhaustive", 0.0, math.inf, 1, 0, None
+            )
+        return subset, self.exact(subset) if len(subset) else math.nan
+
+    @cached_property
+    def whole_numbers(self) -> tuple[list[int], list[int], int, int]:
+        """The columns as whole numbers and what they were multiplied by."""
+        columns = [[Fraction(v) for v in column.tolist()] for column in (self.x, self.y)]
+        unit = [max(v.denominator for v in column) for column in columns]
+        whole = [[int(v * u) for v in c] for c, u in zip(columns, unit, strict=True)]
+        return whole[0], whole[1], unit[0], unit[1]
+
+    def sums(self, subset) -> tuple[Fraction, Fraction, Fraction]:
+        """a, b and c of DESIGN, exactly."""
+        xs, ys, ux, uy = self.whole_numbers
+        k = len(subset)
+        x, y = [xs[i] for i in subset], [ys[i] for i in subset]
+        sx, sy = sum(x), sum(y)
+        a = k * sum(u * u for u in x) - sx * sx
+        b = k * sum(w * w for w in y) - sy * sy
+        c = k * sum(u * w for u, w in zip(x, y, strict=True)) - sx * sy
+        return Fraction(a, k * ux * ux), Fraction(b, k * uy * uy), Fraction(c, k * ux * uy)
+
+    def score(self, subset) -> Fraction | None:
+        """As `naive.score`: larger is better; for r it is r |r|."""
+        return naive.score_of_sums(*self.sums(subset), len(subset), self.objective.name)
 
     def exact(self, subset: np.ndarray) -> float:
         """The value of a subset, rounded once from rational arithmetic."""
-        return naive.value(self.x, self.y, subset.tolist(), self.objective.name)
+        score = self.score(subset.tolist())
+        if score is not None and abs(score) > LARGEST:
+            return math.inf if self.objective.sense * score > 0 else -math.inf
+        return naive.value_of_score(score, self.objective.name)
 
-    def value(self, subset: np.ndarray) -> float:
-        return _core.value(self.x, self.y, subset.tolist(), self.objective.name)
+    def made_of(self, subset) -> float:
+        """The scale of what cancels in the value."""
+        a, b, _ = (as_float(v) for v in self.sums(subset))
+        name = self.objective.name
+        if name in ("r2", "r"):
+            return 1.0
+        return {"cov": math.sqrt(a) * math.sqrt(b) / len(subset), "lts": b}.get(
+            name, (a + b) / len(subset)
+        )
+
+    def allowed(self, subset, value: float) -> float:
+        """What `tol` means for a subset: docs/certificate.md."""
+        share = max(TOL, FINEST)
+        if self.objective.name in ("r2", "r"):
+            return share
+        if self.objective.name in ("cov", "dv"):
+            return max(share * abs(value), 1e-12 * self.made_of(subset))
+        fits = self.objective.name == "lts" and value <= 2.0**-100 * self.made_of(subset)
+        return value if fits else share * abs(value)
 
     @cached_property
     def scale(self) -> float:
         """What tol is multiplied by: 1 for a correlation, squares of the spread otherwise."""
         sx, sy = spread(self.x), spread(self.y)
-        both = max(sx, sy) ** 2
+        both = max(sx, sy) * max(sx, sy)
         name = self.objective.name
         return {"cov": sx * sy, "dv": both, "tv": both, "lts": self.k * sy * sy}.get(name, 1.0)
 
@@ -184,11 +326,13 @@ class Instance:
         """By how much one value is better than another."""
         return self.objective.sense * (better - than)
 
-    def rounding(self, *values: float) -> float:
-        lost = 1e-12 * self.scale + ROUNDING * max(abs(v) for v in values)
-        if self.objective.name == "dv":  # a difference of two variances, however large
-            lost += 1e-15 * (np.ptp(self.x) ** 2 + np.ptp(self.y) ** 2)
-        return lost
+    def last_digits(self, value: float, subset) -> float:
+        """What a value may be off: an ulp or two, and where it cancels 2^-90 of what does."""
+        return LAST_DIGITS * abs(value) + 2.0**-90 * self.made_of(subset)
+
+
+def as_float(value: Fraction) -> float:
+    return math.inf if abs(value) > LARGEST else float(value)
 
 
 def spread(column: np.ndarray) -> float:
@@ -239,19 +383,20 @@ def require(holds: bool, what: str) -> None:
 def check_value(it: Instance, found: SearchOutcome) -> None:
     """The value given is that of the subset given, and the bound is on its right side."""
     require(bool(np.all(np.diff(found.inliers) > 0)), "inliers are not sorted and distinct")
-    true = it.value(found.inliers)
-    if abs(true - found.value) > 1e-3 * it.rounding(true):
-        true = it.exact(found.inliers)
-    off = abs(true - found.value)
-    require(off <= it.rounding(true), f"value {found.value!r}, of the subset {true!r}")
+    true = it.exact(found.inliers)
+    close = true == found.value or (
+        abs(true - found.value) <= it.last_digits(true, found.inliers.tolist())
+    )
+    require(close, f"value {found.value!r}, of the subset {true!r}")
     gap = it.ahead(found.bound, found.value)
-    require(gap >= 0, f"bound {found.bound!r} behind {found.value!r}")
+    require(not gap < 0, f"bound {found.bound!r} behind {found.value!r}")
 
 
-def check_bound(it: Instance, found: SearchOutcome, best: float) -> None:
+def check_bound(it: Instance, found: SearchOutcome, best_subset: np.ndarray, best: float) -> None:
     """No subset beats the bound."""
     short = it.ahead(best, found.bound)
-    require(short <= it.rounding(best), f"bound {found.bound!r} but a subset has {best!r}")
+    rounded = it.last_digits(best, best_subset.tolist())
+    require(not short > rounded, f"bound {found.bound!r} but a subset has {best!r}")
 
 
 def check_best(it: Instance, found: SearchOutcome, best_subset: np.ndarray, best: float) -> None:
@@ -265,20 +410,20 @@ def check_best(it: Instance, found: SearchOutcome, best_subset: np.ndarray, best
         return
     require(len(found.inliers) > 0, f"no subset although one has {best!r}")
     check_value(it, found)
-    check_bound(it, found, best)
-    within = TOL * it.scale
+    check_bound(it, found, best_subset, best)
+    subset = found.inliers.tolist()
+    within = it.allowed(subset, found.value)
     gap = it.ahead(found.bound, found.value)
-    require(gap <= within + it.rounding(best), f"gap {gap!r}")
-    if it.ahead(best, found.value) > 0.5 * within:
-        best, reached = it.exact(best_subset), it.exact(found.inliers)
-        short = it.ahead(best, reached)
-        require(short <= within + it.rounding(best), f"{reached!r} but a subset has {best!r}")
+    require(not gap > within * (1 + 1e-12), f"gap {gap!r} of {within!r}")
+    short = it.ahead(best, it.exact(found.inliers))
+    most = within + it.last_digits(best, subset)
+    require(not short > most, f"{found.value!r} but a subset has {best!r}")
 
 
 def check_stopped(it: Instance, found: SearchOutcome, best_subset: np.ndarray, best: float) -> None:
     """What a stopped search says is true."""
     if len(best_subset):
-        check_bound(it, found, best)
+        check_bound(it, found, best_subset, best)
     if len(found.inliers):
         check_value(it, found)
 
@@ -317,6 +462,8 @@ def above(it: Instance) -> None:
     subset, best = it.listed(it.k)
     if len(subset) == 0:
         best = 0.0
+    if not math.isfinite(best + it.scale):
+        return
     away = it.rng.choice([0.0, TOL, 1e-7, 1e-3, 0.1]) * it.rng.choice([-3, -1, 1, 3])
     t = best + away * max(it.scale, abs(best))
     found = it.search(above=t)
@@ -326,13 +473,17 @@ def above(it: Instance) -> None:
     if len(found.inliers):
         require(len(found.inliers) == it.k, f"{len(found.inliers)} inliers")
         check_value(it, found)
-        check_bound(it, found, best)
+        check_bound(it, found, subset, best)
         reached = it.exact(found.inliers)
-        require(it.ahead(reached, t) > -it.rounding(t), f"{reached!r} is not above {t!r}")
+        rounded = it.last_digits(t, found.inliers.tolist())
+        require(it.ahead(reached, t) >= -rounded, f"{reached!r} is not above {t!r}")
     elif len(subset):
-        passed = it.ahead(it.exact(subset), t)
-        require(passed <= TOL * it.scale + it.rounding(t, best), f"no, but {best!r} is above {t!r}")
-        check_bound(it, found, best)
+        passed = it.ahead(best, t)
+        share = 1 if it.objective.name in ("r2", "r") else abs(t)
+        most = 1.01 * TOL * share + it.last_digits(best, subset.tolist())
+        if it.objective.name in ("cov", "dv"):
+            most += 8e-12 * it.scale
+        require(not passed > most, f"no, but {best!r} is above {t!r}")
 
 
 def stopped(it: Instance) -> None:
@@ -366,6 +517,7 @@ class State:
     wrong: list[str] = field(default_factory=list)
     not_closed: list[str] = field(default_factory=list)
     builds: dict[str, int] = field(default_factory=dict)
+    families: dict[str, list[int]] = field(default_factory=dict)  # instances, wrong, not closed
 
     @classmethod
     def load(cls, path: Path | None, seed: int, patience: float) -> State:
@@ -391,15 +543,25 @@ class State:
             f"in {self.patience:g} s, {rate:,.0f} a second"
         )
 
+    def by_family(self) -> str:
+        rows = [f"{'family':24s}{'instances':>10s}{'wrong':>8s}{'not closed':>12s}"]
+        for name, (instances, wrong, open_) in sorted(self.families.items()):
+            rows.append(f"{name:24s}{instances:10,d}{wrong:8d}{open_:12d}")
+        return "\n".join(rows)
+
 
 def try_one(state: State, number: int) -> None:
     instance = draw(state.seed, number, state.patience)
+    counted = state.families.setdefault(instance.family, [0, 0, 0])
+    counted[0] += 1
     try:
         FORMS[instance.form](instance)
     except NotClosed:
+        counted[2] += 1
         state.not_closed.append(str(instance))
         print(f"not closed {instance}", flush=True)
     except Wrong as wrong:
+        counted[1] += 1
         state.wrong.append(f"{instance}: {wrong}")
         print(f"WRONG {instance}: {wrong}", flush=True)
 
@@ -443,6 +605,7 @@ def main() -> int:
         try_one(state, given.only)
     else:
         run(state, 200 if given.quick else given.instances, given.state)
+        print(state.by_family())
         print(state.report())
     return 1 if state.wrong else 0
 

@@ -45,8 +45,10 @@ def centred_sums(x: Vector, y: Vector) -> tuple[Fraction, Fraction, Fraction]:
 
 def score(x: Vector, y: Vector, objective: str) -> Fraction | None:
     """Larger is better; None where undefined. For r it is r |r|, which has the same order."""
-    k = len(x)
-    a, b, c = centred_sums(x, y)
+    return score_of_sums(*centred_sums(x, y), len(x), objective)
+
+
+def score_of_sums(a: Fraction, b: Fraction, c: Fraction, k: int, objective: str) -> Fraction | None:
     if objective in ("r2", "r"):
         if a == 0 or b == 0:
             return None

@@ -123,6 +123,79 @@ def test_rows_that_differ_are_not_one_row_however_close():
         solved(x, y, k, "r", "certified")
 
 
+def near_exact_lines(seed):
+    """Two lines with y of order 1e7, or two clusters at a scale of 1e6."""
+    rng = np.random.default_rng(seed)
+    n, x = 14, rng.normal(size=14)
+    first, sizes = rng.random(n) < 0.5, 10 ** rng.uniform(-10, -6, 2)
+    noise = np.where(first, *sizes) * rng.normal(size=n)
+    return x, 1e7 * (np.where(first, x, 1 - 2 * x) + noise), 6
+
+
+def far_clusters(seed):
+    rng = np.random.default_rng(seed)
+    first = (rng.random(14) < 0.5).astype(int)
+    centres = 1e6 * rng.normal(size=(2, 2))
+    x, y = centres[:, first] + np.array([0.1, 0.01])[first] * rng.normal(size=(2, 14))
+    return x, y, int(rng.integers(3, 7))
+
+
+@pytest.mark.parametrize(("objective", "family"), [("lts", near_exact_lines), ("tv", far_clusters)])
+def test_the_tolerance_is_a_share_of_the_value(objective, family):
+    for seed in range(60):
+        x, y, k = family(seed)
+        best = qs.solve(x, y, k, objective=objective, method="exhaustive").value
+        result = qs.solve(x, y, k, objective=objective, method="certified", time_limit=60)
+        assert result.status == "optimal", seed
+        assert result.bound <= best <= result.value, seed
+        assert result.gap <= 1e-9 * result.value, seed
+
+
+@pytest.mark.parametrize("size", [1e-3, 1e-6, 1e-9, 1e-12])
+def test_near_exact_fits_of_many_points_are_proved(size):
+    rng = np.random.default_rng(5)
+    x, first = rng.normal(size=400), rng.random(400) < 0.5
+    y = np.where(first, x, 1 - 2 * x) + np.where(first, size, 3 * size) * rng.normal(size=400)
+    result = qs.solve(x, y, 160, objective="lts", time_limit=60)
+    assert result.status == "optimal"
+    assert result.gap <= 1e-9 * result.value
+    assert first[result.inliers].all()
+
+
+def test_an_exact_fit_has_bound_zero():
+    x = np.round(np.random.default_rng(1).uniform(0, 10, 60), 1)
+    y = 2.3 * x + 0.7
+    y[:20] += 1
+    result = qs.solve(x, y, 40, objective="lts")
+    assert result.status == "optimal"
+    assert result.bound == 0
+    assert 0 <= result.gap == result.value < 1e-27
+
+
+@pytest.mark.parametrize("tol", [0, 1e-12, 1e-9, 1e-3, 0.5])
+@pytest.mark.parametrize("objective", ["r2", "r", "cov", "dv", "tv", "lts"])
+def test_optimal_implies_a_gap_within_the_tolerance(objective, tol):
+    for seed in range(4):
+        x, y = np.random.default_rng(seed).normal(size=(2, 40))
+        y = y if seed % 2 else -x + 0.3 * y  # for r all subsets may be below zero
+        result = qs.solve(x, y, 30 + seed, objective=objective, tol=tol, time_limit=60)
+        assert result.status == "optimal", seed
+        share = 1 if objective in ("r2", "r") else abs(result.value)
+        a, b, _ = qs.objectives.centred_sums(x[result.mask], y[result.mask])
+        made_of = {"cov": (a * b) ** 0.5, "dv": a + b}.get(objective, 0) / result.k
+        assert 0 <= result.gap <= max(max(tol, 1e-14) * share, 1e-12 * made_of), seed
+
+
+def test_a_tight_cluster_among_many_points_is_solved_by_itself():
+    rng = np.random.default_rng(5)
+    x, y = rng.normal(size=(2, 300))
+    x[:12], y[:12] = 1e-17 * rng.normal(size=(2, 12))
+    result = qs.solve(x, y, 10, method="certified", objective="tv", time_limit=60)
+    alone = qs.solve(x[:12], y[:12], 10, objective="tv")
+    assert result.status == "optimal"
+    assert result.inliers.tolist() == alone.inliers.tolist()
+
+
 def test_progress_reports_a_bound_that_holds_with_several_threads():
     x, y = np.random.default_rng(3).normal(size=(2, 4000))
     seen = []

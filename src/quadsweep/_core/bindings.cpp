@@ -236,13 +236,18 @@ nb::tuple solve_many(const Matrix& x, const Matrix& y, int k, const std::string&
 }
 
 // A value that is worse by twice the tolerance: every subset that is at least as good as `value`
-// is surely above it, and is found by the engine's decision form.
+// is surely above it, and is found by the engine's decision form. Values of next to nothing are
+// lowered by a share of the data's scale, which is 1 for a score.
 double lowered(const Column& x, const Column& y, int k, const std::string& objective, double value,
                double tol) {
     const Objective chosen = objective_named(objective);
     const Points points = standardise(span(x), span(y), chosen);
-    const double per_score = chosen == Objective::lts ? k : 1;
-    return value_of(points, chosen, score_of(points, chosen, value) - 2 * tol * per_score);
+    const double score = score_of(points, chosen, value);
+    const bool absolute = chosen == Objective::r2 || chosen == Objective::r;
+    const double scale = chosen == Objective::lts ? k : 1;
+    const double by =
+        absolute ? tol + 1e-14 : std::max((tol + 1e-14) * std::fabs(score), 1e-12 * scale);
+    return value_of(points, chosen, score - 2 * by);
 }
 
 // Of each of T data sets: has it a subset above its own threshold? 1 yes, 0 no, -1 not decided.

@@ -7,11 +7,13 @@
 #include <memory>
 #include <mutex>
 #include <numeric>
+#include <set>
 
 #include "bound.hpp"
 #include "branching.hpp"
 #include "closing.hpp"
 #include "criterion.hpp"
+#include "exact_sums.hpp"
 #include "frontier.hpp"
 #include "hot_loops.hpp"
 #include "incumbents.hpp"
@@ -37,6 +39,11 @@ constexpr double closing_share = 0.8;     // from here on opening them may well 
 constexpr double explored_share = 0.02;   // of the cells and points costed: for proposals
 constexpr double explored_first = 20000;  // before that
 constexpr double coarse_share = 0.25;     // of the bound: what unopened cells may take away from it
+
+constexpr double least_share = 8e-13;  // of what cov and dv are made of: their finest tolerance
+constexpr double near_fit = 1e-3;      // of b: residuals below this need columns of their own
+constexpr double largest_part = 0.8;   // of the points: a part solved by itself
+constexpr int deepest = 6;             // parts of parts
 
 // Shift and scale (a power of two) that put the best subset at the origin with unit spread, given
 // its moments in standardised coordinates.
@@ -86,31 +93,95 @@ class Search {
             return answer();
         }
         while (k_ < problem_.size() && !finished()) {
-            criterion_ = make_criterion(problem_.objective, ranges_, good_sums(), target(), tol_);
+            place_on_best();
+            criterion_ = make_criterion(problem_.objective, ranges_, good_sums(), target() / unit_,
+                                        tol_ / unit_);
             if (!criterion_->valid()) {
                 criterion_valid_ = false;  // nothing is proved
                 break;
             }
             grow_roots();
             explore();
-            if (control_.stopped() || decided_ || too_many_boxes_ || criterion_valid_) break;
+            if (control_.stopped() || decided_ || too_many_boxes_) break;
+            // A better value may ask for a finer proof.
+            if (criterion_valid_ && tol_ <= tolerance()) break;
+            set_tolerance();
         }
         if (too_many_boxes_ && !control_.stopped()) list_all();
         return answer();
     }
 
   private:
-    // Absolute for r and r2. Else relative to the data's scale, which is 1 here, and where the
-    // value itself may be small against it (tv, lts) to the value, down to a thousandth of the
-    // scale.
-    void set_tolerance() {
-        tol_ = problem_.tol;
-        const double unit = problem_.objective == Objective::lts ? k_ : 1;
-        if (problem_.objective == Objective::lts || problem_.objective == Objective::tv) {
-            tol_ *= std::clamp(-target(), 1e-3 * unit, unit);
+    // What `tol` means (docs/certificate.md): absolute for r and r2, else relative to the value;
+    // cov and dv are differences and may be zero, so no finer than a share of what they are made
+    // of. A little less than asked, so that the gap as reported keeps to it however it is rounded.
+    double tolerance() const {
+        const double share = std::max(0.8 * problem_.tol, 1e-15);
+        if (is_correlation(problem_.objective)) return share;
+        if (target() == undefined) return 0;
+        const double relative = share * std::fabs(target());
+        if (problem_.objective == Objective::tv || problem_.objective == Objective::lts) {
+            return relative;
         }
+        return std::max(relative, least_share * made_of());
+    }
+    // sqrt(ab)/k or (a + b)/k of the best subset; 1 is the scale of the data.
+    double made_of() const {
+        if (best_.subset.empty() || cells_.cell.empty()) return 1;
+        const Centred m = good_sums();
+        const double k = static_cast<double>(best_.subset.size());
+        return problem_.objective == Objective::cov ? std::sqrt(std::fmax(m.a * m.b, 0)) / k
+                                                    : (m.a + m.b) / k;
+    }
+    // Where the value may still fall, room for it to do so without a second search.
+    void set_tolerance() {
+        tol_ = sense(problem_.objective) < 0 ? 0.7 * tolerance() : tolerance();
         // No difference below this is worth collecting a subset for.
         margin_ = tol_ / 100;
+        exact_fit_ =
+            problem_.objective == Objective::lts && !best_.subset.empty() && fits_exactly();
+    }
+    ExactSums best_sums() const {
+        const Points& p = problem_.points;
+        return exact_sums(p.given_x, p.given_y, best_.subset,
+                          best_.subset.size() <= precise_points);
+    }
+    // Residuals at the level of the rounding of y itself: any bound but 0 would mean nothing.
+    bool fits_exactly() const {
+        const ExactSums sums = best_sums();
+        return sums.rest.hi <= 0x1p-100 * sums.b.hi;
+    }
+
+    // Near-exact fits need residuals whose rounding is their own: y less the best line. And a
+    // cluster far from where the points were placed needs to be near the origin.
+    void place_on_best() {
+        if (best_.subset.empty()) return;
+        Placing at = at_;
+        const double k = static_cast<double>(best_.subset.size());
+        if (problem_.objective == Objective::lts) {
+            const ExactSums sums = best_sums();
+            if (!(sums.rest.hi > 0 && sums.a.hi > 0 && sums.rest.hi < near_fit * sums.b.hi)) return;
+            at.slope = std::ldexp((sums.c / sums.a).value(), sums.ey - sums.ex);
+            at.ex = std::max(std::ilogb(std::sqrt(sums.a.hi / k)) + sums.ex, at.ex - 50);
+            at.ey = std::ilogb(std::sqrt(sums.rest.hi / k)) + sums.ey;
+            if (!(std::fabs(at.slope) < 0x1p300) || std::abs(at.ey) > 400) return;
+        } else if (problem_.objective == Objective::tv) {
+            const Moments m = moments_of(best_.subset);
+            const double away = std::hypot(m.x, m.y) / k;
+            if (!(away * away > 1e6 * -target())) return;
+        } else {
+            return;
+        }
+        at.x0 = at.y0 = 0;
+        for (int i : best_.subset) {
+            at.x0 += problem_.points.given_x[i] / k;
+            at.y0 += problem_.points.given_y[i] / k;
+        }
+        at_ = at;
+        const int twice = problem_.objective == Objective::lts ? 2 : 0;
+        unit_ = std::ldexp(1.0, twice * (at.ey - problem_.points.ey));
+        cells_ = make_cells(problem_.points, at_, problem_.n_jobs);
+        ranges_ = ranges(cells_, problem_.points, at_, k_, problem_.n_jobs);
     }
 
     // ---- incumbents -------------------------------------------------------------------------
@@ -142,7 +213,7 @@ class Search {
         return p;
     }
     void offer(const Polished& p) {
-        if (p.selection.weight == k_ && p.score > target() + margin_) {
+        if (p.selection.weight == k_ && p.score * unit_ > target() + margin_) {
             offer(indices(cells_, p.selection));
         }
     }
@@ -261,7 +332,7 @@ class Search {
 
     // ---- the tree ---------------------------------------------------------------------------
 
-    bool finished() const { return decided_ || target() + tol_ >= natural_limit(); }
+    bool finished() const { return decided_ || exact_fit_ || target() + tol_ >= natural_limit(); }
     double natural_limit() const { return limit_; }
     double least_score() const { return problem_.objective == Objective::r2 ? 0 : -1; }
 
@@ -319,6 +390,7 @@ class Search {
         }
         frontier_.clear();
         criterion_valid_ = true;
+        set_tolerance();
     }
 
     void count_boxes(Worker& worker) {
@@ -357,7 +429,8 @@ class Search {
     // What no subset passes as far as is known now: the boxes that wait, those that other threads
     // hold, and what is closed.
     double live_bound() const {
-        double bound = std::max(frontier_.upper(), target() + tol_);
+        if (criterion_ == nullptr || !criterion_valid_) return limit_;  // nothing is closed yet
+        double bound = std::max({frontier_.upper(), target() + tol_, parts_bound_});
         for (double upper : held_) bound = std::max(bound, upper);
         return std::min(bound, limit_);
     }
@@ -424,10 +497,11 @@ class Search {
             if (closes(*box, choice, bound)) return;
             propose(*box, choice);
             const double value = bound.least() - bound.error;
-            box->upper = std::min(box->upper, criterion_->upper(*box, value));
+            box->upper = std::min(box->upper, criterion_->upper(*box, value) * s_.unit_);
             box->priority = value;
             const Choice worst = bounder_.chosen_at_worst(bound);
             if (!bounder_.fix(*box, bound)) return;
+            if (hidden_by_rounding(bound) && s_.resolve(*box, bounder_)) return;
             const bool in_points = wants_points(*box, *criterion_, choice.value, worst, bound);
             if (list(*box, s_.options_.enumerate * (in_points ? 20 : 1))) return;
             if (!in_points) {
@@ -441,8 +515,12 @@ class Search {
         }
 
       private:
+        static bool hidden_by_rounding(const Bound& bound) {
+            return !(bound.least() < -4 * bound.error);
+        }
+
         bool aim() {
-            criterion_->aim(s_.target());
+            criterion_->aim(s_.target() / s_.unit_);
             if (!criterion_->valid()) s_.criterion_valid_ = false;
             return criterion_->valid() && s_.target() + s_.tol_ < s_.natural_limit();
         }
@@ -487,13 +565,13 @@ class Search {
         // they take no more than a share of the time.
         void explore_from(const Choice& choice) {
             if (explored_ > explored_share * bounder_.looked_at + explored_first) return;
-            const Polished p = s_.polished(rescaled(choice), s_.target() + s_.margin_);
+            const Polished p = s_.polished(rescaled(choice), (s_.target() + s_.margin_) / s_.unit_);
             explored_ += p.selection.looked_at;
             s_.offer(p);
         }
         bool promises(const Moments& m, double weight, double doubt) const {
             const double about = score(s_.problem_.objective, centred(m, weight), weight);
-            return about > s_.target() + s_.margin_ + doubt;
+            return about * s_.unit_ > s_.target() + s_.margin_ + doubt;
         }
         // A choice may be a copy or two short of k, and fewer points score more. So its gradient
         // chooses again, exactly as many as the box needs of those it has open.
@@ -537,7 +615,8 @@ class Search {
             visit(s_.problem_.objective, [&]<class O>() {
                 const auto look = [&](const Moments& m, double kept, const Picks& picks) {
                     const double best = O::optimistic(centred_range(m, kept, slack), kept);
-                    if (!(best <= s_.target() + s_.margin_)) s_.offer(s_.collect(box, picks));
+                    if (!(best * s_.unit_ <= s_.target() + s_.margin_))
+                        s_.offer(s_.collect(box, picks));
                 };
                 Lister(box, s_.cells_, s_.options_.at_most, look).run();
             });
@@ -549,6 +628,61 @@ class Search {
         Bounder bounder_;
         double explored_ = 0;  // cells and points costed for proposals
     };
+
+    // Rounding hides whether the box closes. Its rows by themselves, the decided ones not forced,
+    // are a problem of fewer points with its own centre and scale, where it may not.
+    bool resolve(const Box& box, const Bounder&) {
+        std::vector<int> rows = collect(box, {});
+        for (std::size_t i = 0; i < box.open.point.size(); ++i) {
+            const auto members = cells_.members(box.open.point[i]);
+            rows.insert(rows.end(), members.begin(), members.end());
+        }
+        for (int at : box.open.cell) {
+            const Cell& c = cells_.cell[at];
+            for (int p = c.first; p < c.last; ++p) {
+                const auto members = cells_.members(p);
+                rows.insert(rows.end(), members.begin(), members.end());
+            }
+        }
+        std::sort(rows.begin(), rows.end());
+        rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+        const int size = static_cast<int>(rows.size());
+        if (size < k_) return true;
+        if (size > largest_part * problem_.size() || options_.depth >= deepest) return false;
+        {
+            const std::lock_guard lock(best_mutex_);
+            if (resolved_.contains(rows)) return true;
+        }
+        return solve_part(rows);
+    }
+
+    bool solve_part(const std::vector<int>& rows) {
+        const Points& p = problem_.points;
+        const Points some = some_of(p, rows);
+        Problem part = problem_;
+        part.points = standardise(some.given_x, some.given_y, problem_.objective);
+        part.n_jobs = 1;
+        CertifiedOptions options;
+        options.at_most = options_.at_most;
+        options.depth = options_.depth + 1;
+        Control own;
+        own.on_tick = [this](const Progress&) { return !halt(); };
+        const CertifiedAnswer found = certified(part, options, own);
+        if (!found.inliers.empty()) {
+            std::vector<int> subset;
+            for (int i : found.inliers) subset.push_back(rows[i]);
+            offer(subset);
+        }
+        if (found.status != Status::optimal) return false;
+        const std::lock_guard lock(best_mutex_);
+        if (!found.inliers.empty()) {
+            const Objective o = problem_.objective;
+            const int unit = value_exponent(part.points, o) - value_exponent(p, o);
+            parts_bound_ = std::max(parts_bound_, std::ldexp(found.bound, unit));
+        }
+        resolved_.insert(rows);
+        return true;
+    }
 
     // The subset of a box's decided copies and some picks among the others.
     std::vector<int> collect(const Box& box, const Picks& picks) const {
@@ -572,17 +706,29 @@ class Search {
         a.nodes = boxes_;
         a.looked_at = looked_at_;
         const bool found = decided_;  // a subset above the threshold, not necessarily the best
-        const bool complete = !found && (finished() || (criterion_valid_ && frontier_.empty()));
-        a.decided = found || complete;
-        a.status = complete ? Status::optimal : control_.status(Status::heuristic);
+        const bool fine = tol_ <= tolerance();
+        const bool closed = criterion_valid_ && frontier_.empty() && fine;
+        bool complete = !found && (finished() || closed);
         a.bound = limit_;
         if (complete) {
-            const bool only_one = k_ == problem_.size() && !options_.above;
-            a.bound = only_one ? best_.score : std::min(target() + tol_, std::max(limit_, a.score));
+            a.bound = proved();
+            // Parts have tolerances of their own.
+            complete = parts_bound_ <= target() + 1.1 * tolerance() || a.bound >= limit_;
         } else if (!found && criterion_valid_) {
-            a.bound = std::min(std::max(frontier_.upper(), target() + tol_), limit_);
+            a.bound = std::min(std::max({frontier_.upper(), proved(), parts_bound_}), limit_);
         }
+        a.decided = found || complete;
+        a.status = complete ? Status::optimal : control_.status(Status::heuristic);
         return a;
+    }
+
+    // What no subset of a closed box passes; rounded upwards, with what scoring may have lost.
+    double proved() const {
+        if (k_ == problem_.size() && !options_.above) return best_.score;
+        if (exact_fit_) return limit_;
+        const double ulps = best_.subset.size() > precise_points ? 64 : 4;
+        const double most = std::max(target() + tol_, parts_bound_);
+        return std::min(most + ulps * 0x1p-52 * std::fabs(most), std::max(limit_, best_.score));
     }
 
     const Problem& problem_;
@@ -590,6 +736,10 @@ class Search {
     Control& control_;
     int k_;
     double tol_ = 0, margin_ = 0, limit_;
+    bool exact_fit_ = false;
+    double unit_ = 1;                 // of a score in placed coordinates
+    double parts_bound_ = undefined;  // of what was solved by itself
+    std::set<std::vector<int>> resolved_;
     Placing at_;
     Cells cells_;
     Ranges ranges_{};

@@ -16,6 +16,7 @@ struct CertifiedOptions {
     int starting_lines = 0;                // random starts; 0 is the default number
     std::int64_t enumerate = 200;          // subsets of a box that are listed rather than split
     bool cells = true;                     // false: point by point, for checks
+    int depth = 0;                         // of a part of the points, solved by itself
 };
 
 struct CertifiedAnswer : Answer {

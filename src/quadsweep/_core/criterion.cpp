@@ -207,6 +207,7 @@ class Above final : public LineCriterion {
 
     void aim(double score) override {
         t_ = squared_ ? std::sqrt(score + tol_) : score + tol_;
+        if (t_ == 0) t_ = 1e-18;  // far below what a bound is rounded up by
         s_ = -(1 - t_) / (1 + t_);
     }
     bool valid() const override { return t_ > 0; }
@@ -471,7 +472,7 @@ std::unique_ptr<Criterion> make_criterion(Objective objective, const Ranges& ran
         case Objective::r2:
             return std::make_unique<Above>(ranges, true, score, tol);
         case Objective::r:
-            if (score + tol > 0) return std::make_unique<Above>(ranges, false, score, tol);
+            if (score + tol >= 0) return std::make_unique<Above>(ranges, false, score, tol);
             return std::make_unique<Below>(ranges, tau_of(good), score, tol);
         case Objective::cov:
             return std::make_unique<Difference>(ranges, good, true, score, tol);

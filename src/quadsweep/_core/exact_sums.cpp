@@ -13,6 +13,8 @@
 namespace quadsweep {
 namespace {
 
+constexpr std::size_t most_in_triples = 40;  // points, of which there are k^3 / 6
+
 // Exponent that brings the column's largest entry into [1, 2).
 int exponent_of(std::span<const double> v, std::span<const int> subset) {
     double most = 0;
@@ -69,6 +71,38 @@ DoubleDouble squared_residuals(const Column& x, const Column& y, const DoubleDou
         sum = sum + e;
     }
     return squares - sum * sum / static_cast<double>(x.entry.size());
+}
+
+// Twice the area of three points' triangle, whatever cancels.
+double triple(const Column& x, const Column& y, std::size_t i, std::size_t j, std::size_t l) {
+    ExactSum<16> area;
+    const auto add = [&](const Column& p, std::size_t to, const Column& q, std::size_t other,
+                         double sign) {
+        const DoubleDouble u = two_sum(p.entry[to], -p.entry[i]);
+        const DoubleDouble w = two_sum(q.entry[other], -q.entry[i]);
+        for (const double s : {u.lo, u.hi}) {
+            for (const double t : {w.lo, w.hi}) area.add(two_product(sign * s, t));
+        }
+    };
+    add(x, j, y, l, 1);
+    add(x, l, y, j, -1);
+    return area.value();
+}
+
+// Where residuals are lost even in double-double (points close together next to one far away):
+// RSS = (sum over triples of the squared determinant) / (k a), by Cauchy and Binet, all terms >= 0.
+DoubleDouble residuals_by_triples(const Column& x, const Column& y, const DoubleDouble& a) {
+    const std::size_t k = x.entry.size();
+    DoubleDouble squares;
+    for (std::size_t i = 0; i < k; ++i) {
+        for (std::size_t j = i + 1; j < k; ++j) {
+            for (std::size_t l = j + 1; l < k; ++l) {
+                const double d = triple(x, y, i, j, l);
+                squares = squares + two_product(d, d);
+            }
+        }
+    }
+    return squares / (a * static_cast<double>(k));
 }
 
 // Deviations rounded to doubles, sums in blocks: for very many points.
@@ -128,6 +162,9 @@ ExactSums exact_sums(std::span<const double> xs, std::span<const double> ys,
         const DoubleDouble slope = s.c / s.a;
         s.rest = not_below_zero(s.b - slope * s.c);
         if (s.rest.hi < 1e-3 * s.b.hi) s.rest = not_below_zero(squared_residuals(x, y, slope));
+        if (s.rest.hi < 0x1p-80 * s.b.hi && x.entry.size() <= most_in_triples) {
+            s.rest = residuals_by_triples(x, y, s.a);
+        }
     }
     return s;
 }

@@ -151,9 +151,9 @@ double trivial_bound(const Problem& problem) {
         case Objective::r:
             return 1;
         case Objective::cov:
-            return hx * hy * up;
+            return problem.points.wide ? infinity : hx * hy * up;
         case Objective::dv:
-            return hx * hx * up;
+            return problem.points.wide ? infinity : hx * hx * up;
         case Objective::tv:
         case Objective::var:
         case Objective::lts:
@@ -164,6 +164,7 @@ double trivial_bound(const Problem& problem) {
 
 // The power of two between a value in standardised coordinates and one in the user's.
 int value_exponent(const Points& points, Objective objective) {
+    if (points.wide) return 0;  // no unit suits all of its subsets but the user's
     switch (objective) {
         case Objective::r2:
         case Objective::r:

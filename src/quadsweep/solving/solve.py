@@ -43,7 +43,8 @@ def solve(
         ``auto`` (always with a proof, unless a limit stops it), ``certified``, ``sweep``,
         ``naive``, ``exhaustive`` or ``concentrate``.
     tol : float
-        How close to the best value the proof must come.
+        How close to the best value the proof must come: a difference for ``r2`` and ``r``, for the
+        others a share of the value (``docs/certificate.md`` has the rule for values of zero).
     time_limit : float, optional
         Seconds after which the best subset so far is returned.
     n_jobs : int, optional
