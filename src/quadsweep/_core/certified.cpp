@@ -430,7 +430,7 @@ class Search {
     // hold, and what is closed.
     double live_bound() const {
         if (criterion_ == nullptr || !criterion_valid_) return limit_;  // nothing is closed yet
-        double bound = std::max({frontier_.upper(), target() + tol_, parts_bound_});
+        double bound = std::max({frontier_.upper(), target() + tol_, parts_bound_.load()});
         for (double upper : held_) bound = std::max(bound, upper);
         return std::min(bound, limit_);
     }
@@ -678,7 +678,7 @@ class Search {
         if (!found.inliers.empty()) {
             const Objective o = problem_.objective;
             const int unit = value_exponent(part.points, o) - value_exponent(p, o);
-            parts_bound_ = std::max(parts_bound_, std::ldexp(found.bound, unit));
+            parts_bound_ = std::max(parts_bound_.load(), std::ldexp(found.bound, unit));
         }
         resolved_.insert(rows);
         return true;
@@ -715,7 +715,8 @@ class Search {
             // Parts have tolerances of their own.
             complete = parts_bound_ <= target() + 1.1 * tolerance() || a.bound >= limit_;
         } else if (!found && criterion_valid_) {
-            a.bound = std::min(std::max({frontier_.upper(), proved(), parts_bound_}), limit_);
+            a.bound =
+                std::min(std::max({frontier_.upper(), proved(), parts_bound_.load()}), limit_);
         }
         a.decided = found || complete;
         a.status = complete ? Status::optimal : control_.status(Status::heuristic);
@@ -727,7 +728,7 @@ class Search {
         if (k_ == problem_.size() && !options_.above) return best_.score;
         if (exact_fit_) return limit_;
         const double ulps = best_.subset.size() > precise_points ? 64 : 4;
-        const double most = std::max(target() + tol_, parts_bound_);
+        const double most = std::max(target() + tol_, parts_bound_.load());
         return std::min(most + ulps * 0x1p-52 * std::fabs(most), std::max(limit_, best_.score));
     }
 
@@ -737,8 +738,8 @@ class Search {
     int k_;
     double tol_ = 0, margin_ = 0, limit_;
     bool exact_fit_ = false;
-    double unit_ = 1;                 // of a score in placed coordinates
-    double parts_bound_ = undefined;  // of what was solved by itself
+    double unit_ = 1;                             // of a score in placed coordinates
+    std::atomic<double> parts_bound_{undefined};  // of what was solved by itself
     std::set<std::vector<int>> resolved_;
     Placing at_;
     Cells cells_;
