@@ -4,7 +4,7 @@ BIN = $(VENV)/bin
 CORE = $(shell find src/quadsweep/_core -name '*.[ch]pp')
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test test-all lint types werror sanitize bench wheel docs format pictures images clean
+.PHONY: demo test test-slow test-all lint types werror sanitize bench wheel docs format pictures images clean
 
 # The package built and installed for development, with what the demo needs and no more.
 $(VENV)/.demo: pyproject.toml CMakeLists.txt $(CORE)
@@ -21,12 +21,14 @@ $(VENV)/.ready: pyproject.toml CMakeLists.txt $(CORE)
 demo: $(VENV)/.demo
 	$(BIN)/python -m quadsweep.demo quadsweep-demo.png
 
-# What is quick; the rest (marked slow) comes with test-all.
+# What is quick; what is marked slow is left to test-slow, and test-all is both.
 test: $(VENV)/.ready
 	$(BIN)/python -m pytest -n auto -m "not slow"
 
-test-all: $(VENV)/.ready
-	$(BIN)/python -m pytest -n auto
+test-slow: $(VENV)/.ready
+	$(BIN)/python -m pytest -n auto -m slow
+
+test-all: test test-slow
 
 lint: $(VENV)/.ready
 	$(BIN)/ruff check .

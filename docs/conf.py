@@ -1,6 +1,11 @@
 """How the guide is built: ``make docs``."""
 
+import sys
+from pathlib import Path
+
 import quadsweep
+
+sys.path.insert(0, str(Path(__file__).parent))
 
 project = "quadsweep"
 release = quadsweep.__version__
@@ -11,11 +16,13 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinx.ext.viewcode",
     "sphinx_gallery.gen_gallery",
+    "mathml",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = ["_build", "gallery/README.rst", "gallery/*.py"]
 myst_enable_extensions = ["dollarmath", "deflist"]
 myst_heading_anchors = 3
+html_math_renderer = "mathml"
 html_theme = "furo"
 html_title = f"quadsweep {release}"
 autosummary_generate = True

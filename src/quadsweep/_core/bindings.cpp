@@ -281,7 +281,7 @@ nb::object decide_many(const Matrix& x, const Matrix& y, int k, const std::strin
     return nb::cast(to_numpy(std::move(answers), {T}));
 }
 
-// Value of one given subset, by the accurate formula, and the bound no subset passes.
+// Value of one given subset, by the accurate formula.
 double value(const Column& x, const Column& y, const std::vector<int>& subset,
              const std::string& objective) {
     const Objective chosen = objective_named(objective);

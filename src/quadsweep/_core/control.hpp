@@ -1,7 +1,7 @@
 // When to stop: a deadline, an interrupt, a callback that has seen enough, no memory left.
 //
 // Every worker calls `stopped()` in its loop; it costs one relaxed load. The thread that came from
-// Python also calls `attend()`, which looks at the clock now and then and, ten times a second,
+// Python also calls `attend()`, which looks at the clock now and then and, twenty times a second,
 // hands control to `on_tick` (Python signals, progress). Nothing here knows about Python.
 #pragma once
 

@@ -23,13 +23,6 @@ struct Moments {
         xy += px * py;
         yy += py * py;
     }
-    void remove(double px, double py) {
-        x -= px;
-        y -= py;
-        xx -= px * px;
-        xy -= px * py;
-        yy -= py * py;
-    }
     Moments& operator+=(const Moments& o) {
         x += o.x;
         y += o.y;

@@ -26,7 +26,7 @@ class Sample:
 
     Attributes
     ----------
-    x, y : float64 arrays without NaN or infinity; y is all zeros where only x is used.
+    x, y : float64 arrays without NaN or infinity; y is all zeros where it was left out.
     rows : for each point its position in what the user gave.
     given : how many rows the user gave.
     """

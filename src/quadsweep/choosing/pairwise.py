@@ -202,7 +202,8 @@ def pairwise(
     time_limit : float, optional
         Seconds for everything. The pairs finished by then are kept, and so they are after Ctrl-C.
     n_jobs : int, optional
-        Workers; None is as many as there are cores. The answer does not depend on it.
+        Workers; None is as many as there are cores. The answer does not depend on it,
+        except between subsets tied within ``tol``.
     seed : int
         For the shuffles.
     progress : bool or callable

@@ -3,7 +3,7 @@
 Sizes are taken from the largest down, in short runs. Within a run each search starts from its
 neighbour's subset after one concentration step, which is nearly always the optimum already, so that
 only the proof is left to do. Runs are fixed by the sizes alone and go to threads as wholes: the
-answer does not depend on how many threads there are.
+answer does not depend on how many threads there are, except between subsets tied within ``tol``.
 """
 
 from __future__ import annotations
@@ -308,7 +308,8 @@ def path(
         Seconds for everything. What is finished by then is kept, and so it is after Ctrl-C: sizes
         that were not reached have status ``time_limit`` or ``interrupted`` and the value NaN.
     n_jobs : int, optional
-        Threads; None is as many as there are cores. The answer does not depend on it.
+        Threads; None is as many as there are cores. The answer does not depend on it,
+        except between subsets tied within ``tol``.
     seed : int
         For the shuffles, and for methods that draw starting points.
     progress : bool or callable

@@ -184,7 +184,8 @@ def significance(
     time_limit : float, optional
         Seconds for everything. The shuffles finished by then count; so they do after Ctrl-C.
     n_jobs : int, optional
-        Threads; None is as many as there are cores. The answer does not depend on it.
+        Threads; None is as many as there are cores. The answer does not depend on it,
+        except between subsets tied within ``tol``.
     seed : int
         Shuffle number i is the same for every call with this seed and this n.
     progress : bool or callable

@@ -180,7 +180,8 @@ def stability(
     time_limit : float, optional
         Seconds for everything. What is finished by then is kept, and so it is after Ctrl-C.
     n_jobs : int, optional
-        Threads; None is as many as there are cores. The answer does not depend on it.
+        Threads; None is as many as there are cores. The answer does not depend on it,
+        except between subsets tied within ``tol``.
     seed : int
         For the bootstrap.
     progress : bool or callable

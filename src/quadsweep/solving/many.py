@@ -144,7 +144,8 @@ def solve_many(
     time_limit : float, optional
         Seconds for the whole batch.
     n_jobs : int, optional
-        Threads; None is as many as there are cores. The answers do not depend on it.
+        Threads; None is as many as there are cores. The answers do not depend on it,
+        except between subsets tied within ``tol``.
 
     Returns
     -------
