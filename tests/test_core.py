@@ -30,7 +30,7 @@ def test_the_stub_has_the_arguments_of_the_module():
         if isinstance(node, ast.FunctionDef):
             signature = getattr(_core, node.name).__nb_signature__[0][0]
             actual = re.findall(r"(\w+): ", signature)
-            assert [a.arg for a in node.args.args] == actual, node.name
+            assert [a.arg for a in node.args.args + node.args.kwonlyargs] == actual, node.name
 
 
 def test_an_instruction_set_was_chosen():

@@ -1,6 +1,7 @@
 """Types of the compiled half; see _core/README.md."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,3 +110,40 @@ def list_ways(
 def cheapest_points(
     x: NDArray[np.float64], y: NDArray[np.float64], quadratic: Sequence[float], k: int
 ) -> tuple[list[int], float, float]: ...
+def several_fit(
+    columns: NDArray[np.float64],
+    y: NDArray[np.float64],
+    k: int,
+    *,
+    objective: str = "r2",
+    intercept: bool = True,
+    tol: float = 1e-9,
+    at_least: bool = False,
+    above: float | None = None,
+    starts: Sequence[Sequence[int]] = [],
+    seed: int = 0,
+    n_jobs: int = 1,
+    time_limit: float | None = None,
+    progress: Callable[[float, float, int, float], object] | None = None,
+    weights: NDArray[np.float64] | None = None,
+    groups: NDArray[np.int64] | None = None,
+    enumerate: int = 200,
+) -> dict[str, Any]: ...
+def several_partial(
+    x: NDArray[np.float64],
+    y: NDArray[np.float64],
+    controls: NDArray[np.float64],
+    k: int,
+    *,
+    side: str = "above",
+    t: float = 0.0,
+    at_least: bool = False,
+    decide: bool = True,
+    starts: Sequence[Sequence[int]] = [],
+    seed: int = 0,
+    n_jobs: int = 1,
+    time_limit: float | None = None,
+    progress: Callable[[float, float, int, float], object] | None = None,
+    groups: NDArray[np.int64] | None = None,
+    enumerate: int = 200,
+) -> dict[str, Any]: ...

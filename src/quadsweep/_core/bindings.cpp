@@ -19,6 +19,7 @@
 #include "methods.hpp"
 #include "parallel.hpp"
 #include "points.hpp"
+#include "several/register.hpp"
 #include "sweep.hpp"
 #include "test_hooks.hpp"
 
@@ -346,6 +347,7 @@ NB_MODULE(_core, m) {
         "choose_instruction_set",
         [](const std::string& wanted) { return choose_hot_loops(wanted); }, "name"_a);
     add_test_hooks(m);
+    several::bind(m);
     nb::list statuses;
     for (int s = 0; s < 6; ++s) statuses.append(std::string(name(static_cast<Status>(s))));
     m.attr("STATUSES") = statuses;

@@ -1,0 +1,232 @@
+// Several predictors and controls, from Python. Arrays come in validated; see ../bindings.cpp for
+// what is released and when.
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <cmath>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "control.hpp"
+#include "register.hpp"
+#include "search.hpp"
+#include "table.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace quadsweep::several {
+namespace {
+
+using Vector = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Labels = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+// Divides by a power of two, which rounds nothing; returns the exponent.
+int scale_down(std::vector<double>& column) {
+    double most = 0;
+    for (double v : column) most = std::max(most, std::fabs(v));
+    if (!(most > 0) || !std::isfinite(most)) return 0;
+    const int exponent = std::ilogb(most);
+    for (double& v : column) v = std::ldexp(v, -exponent);
+    return exponent;
+}
+
+std::vector<double> column_of(const Matrix& m, std::size_t j) {
+    std::vector<double> out(m.shape(0));
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = m.data()[i * m.shape(1) + j];
+    return out;
+}
+
+void add_groups(Table& table, const std::optional<Labels>& groups) {
+    table.units = table.rows;
+    if (!groups) return;
+    if (static_cast<int>(groups->size()) != table.rows) {
+        throw std::invalid_argument("groups must have one label a row");
+    }
+    for (int i = 0; i < table.rows; ++i) {
+        const std::int64_t g = groups->data()[i];
+        if (g < 0 || g >= table.rows) {
+            throw std::invalid_argument("groups must be labelled 0, 1, 2, ...");
+        }
+        if (static_cast<std::size_t>(g) >= table.members.size()) table.members.resize(g + 1);
+        table.members[g].push_back(i);
+    }
+    table.units = static_cast<int>(table.members.size());
+}
+
+void add_column(Table& table, std::vector<double> column) {
+    scale_down(column);
+    table.design.push_back(std::move(column));
+}
+
+void check(const Table& table, int k) {
+    const int fitted = static_cast<int>(table.design.size());
+    const int others = is_fit(table.kind) || table.kind == Kind::sign ? 1 : 2;
+    if (fitted + others > most_searched) {
+        throw std::invalid_argument("too many columns: " + std::to_string(fitted) +
+                                    ", compiled are up to " +
+                                    std::to_string(most_searched - others));
+    }
+    if (k < 1 || k > table.units) {
+        throw std::invalid_argument("k must be between 1 and " + std::to_string(table.units));
+    }
+}
+
+double value_of(const Table& table, double sign, double score) {
+    if (score == undefined && table.kind != Kind::lts) return std::nan("");
+    if (table.kind == Kind::lts) return std::ldexp(-score, 2 * table.y_exponent);
+    return sign * score;
+}
+
+// Ctrl-C is taken as a wish to see the best so far; a callback that raises ends the call with its
+// own exception.
+class Watch {
+  public:
+    Watch(Control& control, nb::object callback, const Table& table, double sign)
+        : callback_(std::move(callback)) {
+        control.on_tick = [this, &table, sign](const Progress& p) {
+            nb::gil_scoped_acquire gil;
+            if (PyErr_CheckSignals() != 0) {
+                PyErr_Clear();
+                return false;
+            }
+            if (callback_.is_none()) return true;
+            try {
+                nb::object wish = callback_(value_of(table, sign, p.score),
+                                            value_of(table, sign, p.bound), p.nodes, p.seconds);
+                return !(nb::isinstance<nb::bool_>(wish) && !nb::cast<bool>(wish));
+            } catch (...) {
+                failure_ = std::current_exception();
+                return false;
+            }
+        };
+    }
+    void rethrow() {
+        if (failure_) std::rethrow_exception(failure_);
+    }
+
+  private:
+    nb::object callback_;
+    std::exception_ptr failure_;
+};
+
+nb::dict run(const Table& table, const Options& options, double sign,
+             std::optional<double> time_limit, nb::object progress) {
+    Control control(time_limit.value_or(infinity));
+    Watch watch(control, std::move(progress), table, sign);
+    Found found;
+    {
+        nb::gil_scoped_release released;
+        found = search(table, options, control);
+    }
+    watch.rethrow();
+    auto* held = new std::vector<std::int64_t>(found.inliers.begin(), found.inliers.end());
+    nb::capsule owner(held,
+                      [](void* p) noexcept { delete static_cast<std::vector<std::int64_t>*>(p); });
+    nb::dict out;
+    out["inliers"] = nb::ndarray<nb::numpy, std::int64_t>(held->data(), {held->size()}, owner);
+    out["value"] = value_of(table, sign, found.score);
+    out["bound"] = value_of(table, sign, found.bound);
+    out["status"] = std::string(name(found.status));
+    out["nodes"] = found.nodes;
+    out["decided"] = found.decided;
+    out["looked_at"] = found.looked_at;
+    return out;
+}
+
+nb::dict fit(const Matrix& columns, const Vector& y, int k, const std::string& objective,
+             bool intercept, double tol, bool at_least, std::optional<double> above,
+             const std::vector<std::vector<int>>& starts, std::uint64_t seed, int n_jobs,
+             std::optional<double> time_limit, nb::object progress,
+             const std::optional<Vector>& weights, const std::optional<Labels>& groups,
+             std::int64_t enumerate) {
+    Table table;
+    if (objective != "r2" && objective != "lts") {
+        throw std::invalid_argument("objective must be 'r2' or 'lts'");
+    }
+    table.kind = objective == "r2" ? Kind::r2 : Kind::lts;
+    table.rows = static_cast<int>(y.size());
+    if (columns.shape(0) != y.size()) throw std::invalid_argument("columns and y differ in length");
+    std::vector<double> root(table.rows, 1.0);
+    if (weights) {
+        if (weights->size() != y.size()) {
+            throw std::invalid_argument("weights and y differ in length");
+        }
+        for (int i = 0; i < table.rows; ++i) root[i] = std::sqrt(weights->data()[i]);
+    }
+    const auto weighted = [&](std::vector<double> column) {
+        for (int i = 0; i < table.rows; ++i) column[i] *= root[i];
+        return column;
+    };
+    table.centred = intercept;
+    if (intercept) add_column(table, root);
+    for (std::size_t j = 0; j < columns.shape(1); ++j) {
+        add_column(table, weighted(column_of(columns, j)));
+    }
+    table.y = weighted({y.data(), y.data() + y.size()});
+    table.y_exponent = scale_down(table.y);
+    add_groups(table, groups);
+    check(table, k);
+    Options options{k,      at_least, tol,    std::nullopt,
+                    starts, seed,     n_jobs, std::max<std::int64_t>(enumerate, 1)};
+    if (above) {
+        options.above =
+            table.kind == Kind::r2 ? *above : -std::ldexp(*above, -2 * table.y_exponent);
+    }
+    return run(table, options, 1, time_limit, std::move(progress));
+}
+
+nb::dict partial(const Vector& x, const Vector& y, const Matrix& controls, int k,
+                 const std::string& side, double t, bool at_least, bool decide,
+                 const std::vector<std::vector<int>>& starts, std::uint64_t seed, int n_jobs,
+                 std::optional<double> time_limit, nb::object progress,
+                 const std::optional<Labels>& groups, std::int64_t enumerate) {
+    if (side != "above" && side != "below") {
+        throw std::invalid_argument("side must be 'above' or 'below'");
+    }
+    if (!decide) throw std::invalid_argument("only decide=True is there");
+    if (!(std::fabs(t) < 1)) throw std::invalid_argument("t must be between -1 and 1");
+    if (x.size() != y.size() || controls.shape(0) != y.size()) {
+        throw std::invalid_argument("x, y and controls differ in length");
+    }
+    // r below t is the r of x and -y above -t.
+    const double sign = side == "above" ? 1 : -1, score = sign * t;
+    Table table;
+    table.kind = score == 0 ? Kind::sign : score > 0 ? Kind::above : Kind::below;
+    table.rows = static_cast<int>(y.size());
+    table.centred = false;
+    for (std::size_t j = 0; j < controls.shape(1); ++j) add_column(table, column_of(controls, j));
+    table.x.assign(x.data(), x.data() + x.size());
+    table.y.assign(y.data(), y.data() + y.size());
+    for (double& v : table.y) v *= sign;
+    scale_down(table.x);
+    scale_down(table.y);
+    add_groups(table, groups);
+    check(table, k);
+    const Options options{k,      at_least, 0,      score,
+                          starts, seed,     n_jobs, std::max<std::int64_t>(enumerate, 1)};
+    return run(table, options, sign, time_limit, std::move(progress));
+}
+
+}  // namespace
+
+void bind(nb::module_& m) {
+    m.def("several_fit", &fit, "columns"_a, "y"_a, "k"_a, nb::kw_only(), "objective"_a = "r2",
+          "intercept"_a = true, "tol"_a = 1e-9, "at_least"_a = false, "above"_a.none() = nb::none(),
+          "starts"_a = std::vector<std::vector<int>>{}, "seed"_a = 0, "n_jobs"_a = 1,
+          "time_limit"_a.none() = nb::none(), "progress"_a.none() = nb::none(),
+          "weights"_a.none() = nb::none(), "groups"_a.none() = nb::none(),
+          "enumerate"_a = Options{}.enumerate);
+    m.def("several_partial", &partial, "x"_a, "y"_a, "controls"_a, "k"_a, nb::kw_only(),
+          "side"_a = "above", "t"_a = 0.0, "at_least"_a = false, "decide"_a = true,
+          "starts"_a = std::vector<std::vector<int>>{}, "seed"_a = 0, "n_jobs"_a = 1,
+          "time_limit"_a.none() = nb::none(), "progress"_a.none() = nb::none(),
+          "groups"_a.none() = nb::none(), "enumerate"_a = Options{}.enumerate);
+}
+
+}  // namespace quadsweep::several

@@ -1,0 +1,109 @@
+// The bound of a box: over its undecided items, the least sum of costs that fills up the subset, at
+// each corner, from below, rounding included.
+//
+// With e0 = theta0 . c at the centre, e^2 >= e0^2 + 2 e0 (theta - theta0) . c. Kept like this each
+// cost is concave in theta, so the sum of the k smallest is too, and its least value over the box
+// is at one of the 2^D corners. For every lambda, S + lambda (need - W), with W and S the weight
+// and cost of what lies below lambda, is not above that sum; the best lambda makes it exact.
+//
+// What the tangent drops, s_e sum ((theta - theta0) . c)^2, is known for the items already kept. An
+// affine function that is below the bounds at all corners is below the concave bound everywhere;
+// added to the kept items' quadratic it has its least value over the box in closed form, once the
+// quadratic is replaced by a diagonal one below it. Where most items are decided this is nearly
+// exact, whatever the box's width.
+//
+// The multipliers g of the other square are free. At the centre they are climbed to: least squares
+// on the chosen items is the direction, a step that does not rise is halved. At a corner they are
+// the centre's plus what least squares says about the change of theta.
+#pragma once
+
+#include <vector>
+
+#include "box.hpp"
+#include "form.hpp"
+#include "items.hpp"
+
+namespace quadsweep::several {
+
+struct Choice {
+    double value = -infinity;  // the bound at the centre
+    double lambda = 0;
+    double units = 0;  // chosen and kept
+    Gram sums;         // of them
+};
+
+class Bounder {
+  public:
+    Bounder(const Items& items, const Form& form, bool at_least)
+        : items_(items), form_(form), at_least_(at_least) {}
+
+    void aim(const Form& form) { form_ = form; }
+    const Form& form() const { return form_; }
+
+    // Copies the box's undecided items into columns for the loops; again whenever they change.
+    void load(const Box& box);
+    // Climbs to good multipliers, kept in the box for its children. The cheapest choice at the
+    // centre comes back.
+    Choice centre(Box& box);
+    // Its sums are those the multipliers need; this adds the others. Right after `centre`.
+    void complete(Choice& choice) { add_chosen(choice, true); }
+    // All corners; after `centre`.
+    void bound(const Box& box);
+
+    int corners() const { return corners_; }
+    // No subset has less than this in the box, before error() is taken off.
+    double least() const { return least_; }
+    double error() const { return error_; }
+    // What a parameter's half-width costs where the bound is least: the remainder dropped there.
+    double width_cost(const Box& box, int column) const;
+    // Moves decided copies out of the undecided ones. False if the box can hold no subset.
+    bool fix(Box& box);
+    // How strongly each open item moves what keeps the bound from being exact.
+    const std::vector<double>& pull(const Box& box);
+    // Sums of everything that is kept or open.
+    Gram everything(const Box& box);
+
+    double looked_at = 0;  // rows costed so far
+
+  private:
+    using Column = std::vector<double>;
+
+    void coefficients_u(const double* theta, const double* g, double* phi) const;
+    void corner_theta(const Box& box, int corner, double* theta) const;
+    void corner_g(const Box& box, const double* theta, double* g) const;
+    void fill_groups(const double* theta, const double* step, const double* phi, double* out);
+    double offset(const double* theta, const double* step, const double* phi) const;
+    double evaluate(const double* g, double& lambda, Choice& choice);
+    double chosen_product(int i, int j) const;
+    void add_chosen(Choice& choice, bool all);
+    bool least_squares(const Gram& sums, const double* theta, double* g);
+    double solve(const double* cost, double offset, double& lambda, bool positive_is_enough);
+    double guess(const double* cost) const;
+    void order_dimensions(const Box& box);
+    double with_remainder(const Box& box) const;
+    double diagonal_share(const Box& box) const;
+    void measure_errors(const Box& box, double base);
+    void row_errors(const Box& box, const double* theta, const double* phi);
+    void group_errors(const double* theta, const double* half, const double* phi);
+    std::vector<const double*> columns() const;
+
+    const Items& items_;
+    Form form_;
+    bool at_least_;
+    const Box* box_ = nullptr;
+    Gram kept_;
+    std::size_t count_ = 0, padded_ = 0;
+    std::vector<Column> column_;  // of rows, or entries of groups' Grams
+    Column weight_, ones_, e_, u_[4], cost_, mask_, best_mask_;
+    double theta0_[most_searched] = {}, slope_[most_active][most_searched] = {};
+    int dims_ = 0, inner_ = 0, outer_ = 0, corners_ = 0;
+    int dimension_[most_dims] = {};  // the column of each dimension, those that u sees last
+    std::vector<Column> row_;        // costs at each corner
+    double value_[most_corners], lambda_[most_corners], lift_[most_corners];
+    double diagonal_[most_searched];  // squares of what is chosen where the bound is least
+    double error_ = 0, least_ = 0, smooth_ = 0;
+    Column row_error_, magnitude_, out_, in_, lowest_, highest_, pull_;
+    double density_ = 0;  // of the costs around the last threshold, for the first step to the next
+};
+
+}  // namespace quadsweep::several

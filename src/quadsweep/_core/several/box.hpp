@@ -1,0 +1,39 @@
+// A box of the search: a rectangle of theta in one frame, and what is already decided for all
+// subsets whose own theta lies in it.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "gram.hpp"
+
+namespace quadsweep::several {
+
+// Copies of items that must be kept in every box below.
+struct Decided {
+    struct Copies {
+        int item, count;
+    };
+    std::vector<Copies> items;
+    std::shared_ptr<const Decided> before;
+};
+
+struct Box {
+    int frame = 0;  // theta[frame] = 1
+    double centre[most_searched] = {}, half[most_searched] = {};
+    double g[most_searched] = {};  // the free multipliers, a guess from the parent
+    double lambda = 0;             // threshold of the parent's centre
+    bool guessed = false;          // whether the two are worth starting from
+    double upper = infinity;       // no subset of the box scores more
+    double priority = 0;
+    int depth = 0;
+
+    std::vector<int> open, copies;  // of item open[i] between 0 and copies[i] more may be kept
+    int need = 0;                   // units still to be kept
+    int kept_units = 0;
+    KeptGram kept;
+    std::shared_ptr<const Decided> decided;
+};
+using Boxes = std::vector<std::unique_ptr<Box>>;
+
+}  // namespace quadsweep::several

@@ -1,0 +1,205 @@
+#include "loops.hpp"
+
+#include "moments.hpp"
+
+#define QUADSWEEP_CONCAT_(a, b) a##b
+#define QUADSWEEP_CONCAT(a, b) QUADSWEEP_CONCAT_(a, b)
+
+namespace quadsweep::several {
+namespace {
+
+constexpr int block = 256;  // rows at a time, so that what is computed on the way stays close
+
+QUADSWEEP_INLINE double smaller(double a, double b) { return a < b ? a : b; }
+QUADSWEEP_INLINE double larger(double a, double b) { return a > b ? a : b; }
+QUADSWEEP_INLINE double size_of(double a) { return a < 0 ? -a : a; }
+
+void combine(const double* const* column, const double* coefficient, int count, int size,
+             double* out) {
+    for (int start = 0; start < size; start += block) {
+        const int stop = start + block < size ? start + block : size;
+        if (count == 0) {
+            for (int i = start; i < stop; ++i) out[i] = 0;
+            continue;
+        }
+        const double first = coefficient[0];
+        const double* c0 = column[0];
+#pragma omp simd
+        for (int i = start; i < stop; ++i) out[i] = first * c0[i];
+        for (int j = 1; j < count; ++j) {
+            const double times = coefficient[j];
+            const double* c = column[j];
+#pragma omp simd
+            for (int i = start; i < stop; ++i) out[i] += times * c[i];
+        }
+    }
+}
+
+void squares(const double* e, double s_e, const double* u, double s_u, int size, double* out) {
+    if (s_u == 0) {
+#pragma omp simd
+        for (int i = 0; i < size; ++i) out[i] = s_e * e[i] * e[i];
+        return;
+    }
+#pragma omp simd
+    for (int i = 0; i < size; ++i) out[i] = s_e * e[i] * e[i] - s_u * u[i] * u[i];
+}
+
+// Starts at the corner with all inner signs negative and doubles: one addition a corner.
+void corners(const CornerTask& task) {
+    const int inner = task.inner, outer = task.outer;
+    double low[block], twice[6][block];
+    for (int start = 0; start < task.size; start += block) {
+        const int count = start + block < task.size ? block : task.size - start;
+        const double* e = task.e + start;
+        for (int i = 0; i < count; ++i) low[i] = task.s_e * e[i] * e[i];
+        for (int j = 0; j < inner + outer; ++j) {
+            const double* c = task.column[j] + start;
+            const double step = task.step[j];
+            double* t = twice[j];
+#pragma omp simd
+            for (int i = 0; i < count; ++i) {
+                const double d = step * e[i] * c[i];
+                low[i] -= d;
+                t[i] = 2 * d;
+            }
+        }
+        for (int o = 0; o < 1 << outer; ++o) {
+            double* first = task.out[o << inner] + start;
+            for (int i = 0; i < count; ++i) first[i] = low[i];
+            for (int j = 0; j < outer; ++j) {
+                if ((o >> j & 1) == 0) continue;
+                const double* t = twice[inner + j];
+#pragma omp simd
+                for (int i = 0; i < count; ++i) first[i] += t[i];
+            }
+            if (task.u[o] != nullptr) {
+                const double* u = task.u[o] + start;
+                const double s = task.s_u;
+#pragma omp simd
+                for (int i = 0; i < count; ++i) first[i] -= s * u[i] * u[i];
+            }
+            for (int j = 0; j < inner; ++j) {
+                const double* t = twice[j];
+                for (int q = 0; q < 1 << j; ++q) {
+                    const double* from = task.out[(o << inner) + q] + start;
+                    double* to = task.out[(o << inner) + q + (1 << j)] + start;
+#pragma omp simd
+                    for (int i = 0; i < count; ++i) to[i] = from[i] + t[i];
+                }
+            }
+        }
+    }
+}
+
+constexpr double plenty = 1e300;
+
+void extremes(const MarginTask& task) {
+    for (int start = 0; start < task.size; start += block) {
+        const int stop = start + block < task.size ? start + block : task.size;
+        double *lowest = task.lowest, *highest = task.highest;
+        for (int i = start; i < stop; ++i) {
+            lowest[i] = plenty;
+            highest[i] = -plenty;
+        }
+        for (int q = 0; q < task.corners; ++q) {
+            const double* cost = task.cost[q];
+            const double lambda = task.lambda[q];
+#pragma omp simd
+            for (int i = start; i < stop; ++i) {
+                const double d = cost[i] - lambda;
+                lowest[i] = smaller(lowest[i], d);
+                highest[i] = larger(highest[i], d);
+            }
+        }
+    }
+}
+
+void margins(const MarginTask& task) {
+    for (int start = 0; start < task.size; start += block) {
+        const int stop = start + block < task.size ? start + block : task.size;
+        double *out = task.out, *in = task.in;
+        for (int i = start; i < stop; ++i) out[i] = in[i] = plenty;
+        for (int q = 0; q < task.corners; ++q) {
+            const double* cost = task.cost[q];
+            const double lambda = task.lambda[q], lift = task.lift[q];
+            if (!(lift > 0)) continue;
+#pragma omp simd
+            for (int i = start; i < stop; ++i) {
+                const double d = cost[i] - lambda;
+                out[i] = smaller(out[i], d - lift);
+                in[i] = smaller(in[i], -d - lift);
+            }
+        }
+    }
+}
+
+// Computed e is off by slack m, m = sum |theta c|; at the corners it is multiplied by at most
+// |e| + 2 D, D = sum |half c|, itself off by slack m. u is off by slack M, M = sum |phi c|, and at
+// most M. The magnitude bounds the cost itself, for the rounding of sums.
+void errors(const ErrorTask& task) {
+    double m[block], d[block], mu[block];
+    for (int start = 0; start < task.size; start += block) {
+        const int count = start + block < task.size ? block : task.size - start;
+        for (int i = 0; i < count; ++i) {
+            m[i] = task.offset_e;
+            d[i] = 0;
+            mu[i] = task.offset_u;
+        }
+        for (int j = 0; j < task.columns; ++j) {
+            const double* c = task.column[j] + start;
+            const double theta = j < task.searched ? task.theta[j] : 0;
+            const double half = j < task.searched ? task.half[j] : 0, phi = task.phi[j];
+#pragma omp simd
+            for (int i = 0; i < count; ++i) {
+                const double size = size_of(c[i]);
+                m[i] += theta * size;
+                d[i] += half * size;
+                mu[i] += phi * size;
+            }
+        }
+        const double* e = task.e + start;
+#pragma omp simd
+        for (int i = 0; i < count; ++i) {
+            const double at = size_of(e[i]), reach = at + 2 * d[i] + task.slack * m[i];
+            const double other = task.s_u * mu[i] * mu[i];
+            task.error[start + i] = 2 * task.slack * (task.s_e * m[i] * reach + other);
+            task.magnitude[start + i] = task.s_e * at * reach + other;
+        }
+    }
+}
+
+double chosen(const double* cost, const double* weight, int size, double lambda, double* out) {
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (int i = 0; i < size; ++i) {
+        const double w = cost[i] < lambda ? weight[i] : 0.0;
+        out[i] = w;
+        sum += w;
+    }
+    return sum;
+}
+
+double product(const double* weight, const double* a, const double* b, int size) {
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (int i = 0; i < size; ++i) sum += weight[i] * a[i] * b[i];
+    return sum;
+}
+
+double touched(const double* weight, const double* a, const double* lowest, const double* limit,
+               int size) {
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (int i = 0; i < size; ++i) sum += lowest[i] < limit[i] ? weight[i] * a[i] : 0.0;
+    return sum;
+}
+
+}  // namespace
+
+extern const SeveralLoops QUADSWEEP_CONCAT(several_loops_, QUADSWEEP_ISA);
+const SeveralLoops QUADSWEEP_CONCAT(several_loops_, QUADSWEEP_ISA) = {
+    combine, squares, corners, extremes, margins, errors, chosen, product, touched,
+};
+
+}  // namespace quadsweep::several
