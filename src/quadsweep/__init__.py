@@ -28,6 +28,9 @@ from quadsweep.choosing.stability import Stability as Stability
 from quadsweep.choosing.stability import stability as stability
 from quadsweep.comparators.compare import Comparison as Comparison
 from quadsweep.comparators.compare import compare as compare
+from quadsweep.proofs.checking import Check as Check
+from quadsweep.proofs.checking import check as check
+from quadsweep.proofs.proof import Proof as Proof
 from quadsweep.separability.lifted_sweep import naive_sweep as naive_sweep
 from quadsweep.separability.separate import Separation as Separation
 from quadsweep.separability.separate import separate as separate

@@ -68,6 +68,21 @@ def solve_many(
     NDArray[np.int8],
     NDArray[np.uint64],
 ]: ...
+def prove(
+    x: NDArray[np.float64],
+    y: NDArray[np.float64],
+    k: int,
+    objective: str,
+    at_most: bool,
+    aim: float,
+    claim: float,
+    good: Sequence[int],
+    enumerate: int,
+    most_nodes: int,
+    rounding: bool,
+    time_limit: float,
+    callback: Callable[[float, float, int, float], object] | None,
+) -> dict[str, Any]: ...
 def lowered(
     x: NDArray[np.float64],
     y: NDArray[np.float64],

@@ -19,6 +19,7 @@
 #include "methods.hpp"
 #include "parallel.hpp"
 #include "points.hpp"
+#include "proof.hpp"
 #include "several/register.hpp"
 #include "sweep.hpp"
 #include "test_hooks.hpp"
@@ -186,6 +187,48 @@ nb::tuple certified_search(const Column& x, const Column& y, int k, const std::s
     return nb::make_tuple(to_tuple(problem, std::move(answer)), looked_at, decided);
 }
 
+// The tree of a proof: see proof.hpp. Values are the user's; scores are made of them here.
+nb::dict prove_values(const Column& x, const Column& y, int k, const std::string& objective,
+                      bool at_most, double aim, double claim, const std::vector<int>& good,
+                      std::int64_t enumerate, std::size_t most_nodes, bool rounding,
+                      double time_limit, nb::object callback) {
+    const Objective chosen = objective_named(objective);
+    Control control(time_limit);
+    Problem problem;
+    Watch watch(control, std::move(callback), problem);
+    ProofTree tree;
+    {
+        nb::gil_scoped_release released;
+        problem = make_problem(span(x), span(y), k, chosen, 0, 0, 1);
+        const auto score = [&](double value) { return score_of(problem.points, chosen, value); };
+        tree = prove(problem,
+                     {at_most, score(aim), score(claim), good, enumerate, most_nodes, rounding},
+                     control);
+    }
+    watch.rethrow();
+    nb::list roots, nodes;
+    for (const auto& r : tree.roots) {
+        roots.append(nb::make_tuple(r.frame, nb::make_tuple(r.lo1, r.hi1, r.lo2, r.hi2), r.first));
+    }
+    for (const auto& node : tree.nodes) {
+        nodes.append(
+            nb::make_tuple(static_cast<int>(node.kind), node.hinted, node.first, node.second));
+    }
+    const std::size_t hinted = tree.numbers.size() / ProofTree::hints;
+    nb::dict out;
+    out["shift"] = nb::make_tuple(tree.shift[0], tree.shift[1]);
+    out["tilt"] = tree.tilt;
+    out["scale"] = nb::make_tuple(tree.scale[0], tree.scale[1]);
+    out["constant"] = tree.constant;
+    out["corners"] = tree.corners;
+    out["roots"] = roots;
+    out["nodes"] = nodes;
+    out["numbers"] = to_numpy(std::move(tree.numbers), {hinted, ProofTree::hints});
+    out["better"] = nb::cast(std::move(tree.better));
+    out["status"] = std::string(name(tree.status));
+    return out;
+}
+
 // One problem of many stops when the whole batch does. Python is asked by the first worker alone.
 void follow(Control& own, Control& batch, int worker) {
     own.on_tick = [&batch, worker](const Progress&) {
@@ -337,6 +380,9 @@ NB_MODULE(_core, m) {
           "starts"_a, "starting_lines"_a, "enumerate"_a, "cells"_a, "memory_limit"_a = infinity);
     m.def("solve_many", &solve_many, "x"_a, "y"_a, "k"_a, "objective"_a, "method"_a, "tol"_a,
           "time_limit"_a, "n_jobs"_a, "seed"_a);
+    m.def("prove", &prove_values, "x"_a, "y"_a, "k"_a, "objective"_a, "at_most"_a, "aim"_a,
+          "claim"_a, "good"_a, "enumerate"_a, "most_nodes"_a, "rounding"_a, "time_limit"_a,
+          "callback"_a.none());
     m.def("lowered", &lowered, "x"_a, "y"_a, "k"_a, "objective"_a, "value"_a, "tol"_a);
     m.def("decide_many", &decide_many, "x"_a, "y"_a, "k"_a, "objective"_a, "above"_a, "tol"_a,
           "time_limit"_a, "n_jobs"_a, "seed"_a, "starting_lines"_a);

@@ -226,7 +226,7 @@ Bound Bounder::bound(const Corners& corners, double lambda) {
         b.value[q] = solve(row_[q], b.lambda[q], true);
         base = std::max(base, std::fabs(corners.base[q]));
     }
-    b.error = rounding(b) + 4 * ulp * base;
+    b.error = rounding_counts ? rounding(b) + 4 * ulp * base : 0;
     // Nothing follows from costs that may have left the range of a double.
     const double copies = box_->kept.copies() + cells_.cell[0].weight;
     if (!(copies * magnitude_(cells_.reach_x, cells_.reach_y) + base < 1e300)) {
@@ -371,7 +371,8 @@ bool Bounder::fix_points(Box& box, const Bound& bound, Decided& newly) {
     out_.resize(padded_);
     in_.resize(padded_);
     hot_loops().required(x_.data(), y_.data(), static_cast<int>(padded_), corner_rows(bound, 0),
-                         magnitude_, cost_roundings * ulp, out_.data(), in_.data());
+                         magnitude_, rounding_counts ? cost_roundings * ulp : 0, out_.data(),
+                         in_.data());
     std::size_t to = 0;
     for (std::size_t i = 0; i < points_; ++i) {
         const int p = box.open.point[i], copies = box.open.copies[i];

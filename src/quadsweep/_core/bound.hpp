@@ -47,7 +47,8 @@ class Bounder final : public Chooser {
     // Moves decided copies out of the undecided ones. False if the box can hold no subset.
     bool fix(Box& box, const Bound& bound);
 
-    double looked_at = 0;  // points and cells costed so far
+    double looked_at = 0;         // points and cells costed so far
+    bool rounding_counts = true;  // false: as if arithmetic were exact, to see that it matters
 
   private:
     // Costs at one corner: points (padded), then the low ends of cells, then their high ends.

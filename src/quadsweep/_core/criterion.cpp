@@ -242,10 +242,10 @@ class Difference final : public LineCriterion {
         : LineCriterion(r.k), tol_(tol) {
         const double f_spread = cov ? good.a : good.a + good.b - 2 * good.c;
         const double g_spread = cov ? good.b : good.a + good.b + 2 * good.c;
-        double balance = std::sqrt(std::sqrt(f_spread / g_spread));
-        balance = balance > 0 ? std::clamp(balance, 1 / most_balance, most_balance) : 1;
-        const Affine f = (1 / balance) * (cov ? axis_x() : axis_x() - axis_y());
-        const Affine g = balance * (cov ? axis_y() : axis_x() + axis_y());
+        balance_ = std::sqrt(std::sqrt(f_spread / g_spread));
+        balance_ = balance_ > 0 ? std::clamp(balance_, 1 / most_balance, most_balance) : 1;
+        const Affine f = (1 / balance_) * (cov ? axis_x() : axis_x() - axis_y());
+        const Affine g = balance_ * (cov ? axis_y() : axis_x() + axis_y());
         const Affine e = f - g;
         const auto [x_least, x_most] = std::minmax({e.x * r.x_lo, e.x * r.x_hi});
         const auto [y_least, y_most] = std::minmax({e.y * r.y_lo, e.y * r.y_hi});
@@ -268,11 +268,12 @@ class Difference final : public LineCriterion {
     std::unique_ptr<Criterion> clone() const override {
         return std::make_unique<Difference>(*this);
     }
+    double constant() const override { return balance_; }
 
   private:
     static constexpr double most_balance = 64;  // its square multiplies the rounding of a cost
 
-    double tol_, t_ = 0;
+    double tol_, t_ = 0, balance_ = 1;
 };
 
 // lts < t. A line steeper than `turn` is written x = p1 y + p2, and its residuals in y are 1/p1

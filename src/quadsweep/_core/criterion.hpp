@@ -65,6 +65,8 @@ class Criterion {
     virtual double width_cost(const Box& box, int parameter, const Choice& worst) const = 0;
     // How strongly one more copy of (x, y) moves the multipliers' optimum.
     virtual double pull(const Box& box, double x, double y) const = 0;
+    // What a proof must know of it beyond the threshold: the balance of cov and dv.
+    virtual double constant() const { return 1; }
     // False once the threshold has left the range where this criterion is valid.
     virtual bool valid() const { return true; }
 

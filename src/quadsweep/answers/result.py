@@ -19,6 +19,8 @@ from quadsweep.objectives import OBJECTIVES, centred_sums
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from quadsweep.proofs.proof import Proof
+
 
 CERTIFICATE = {
     "optimal": "proved: no other {k:,} of these {n:,} points do better",
@@ -64,6 +66,9 @@ class Result(SelfDescribing):
         The data in the library it came from.
     limit : str
         Which limit ``time_limit`` is about: ``time`` or ``memory``.
+    proof : Proof, optional
+        With ``proof=True``, why no subset is better: for :func:`quadsweep.check`. None where the
+        answer is not optimal, or the time limit left no time to write it.
 
     The line, the conic and the message are worked out when they are first asked for: at a million
     points the conic alone takes longer than many a search.
@@ -88,6 +93,7 @@ class Result(SelfDescribing):
     labels: Sequence[Any] | None = field(default=None, repr=False)
     frame: Any = field(default=None, repr=False)
     limit: str = field(default="time", repr=False)
+    proof: Proof | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         assert len(self.inliers) == self.k
@@ -178,6 +184,8 @@ class Result(SelfDescribing):
         lines.append(("dropped", some(self.outliers, self.labels)))
         if len(self.omitted):
             lines.append(("left out", f"{some(self.omitted, self.labels)} (missing values)"))
+        if self.proof is not None:
+            lines.append(("proof", f"{self.proof.nodes:,} nodes, for quadsweep.check"))
         lines.append(("beware", self.caution()))
         lines.append(("search", f"{self.method}, {self.nodes:,} nodes, {self.seconds:.3g} s"))
         return lines

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from quadsweep.cli import auditing, choosing, demo, reporting, separating, solving
+from quadsweep.cli import auditing, choosing, demo, proving, reporting, separating, solving
 from quadsweep.cli.ending import BadInput, fail
 from quadsweep.experiments.command import reproduce
 from quadsweep.extras import sentence
@@ -22,6 +22,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("solve")(solving.solve_command)
+app.command("check")(proving.check_command)
 app.command("path")(choosing.path_command)
 app.command("significance")(choosing.significance_command)
 app.command("compare")(choosing.compare_command)

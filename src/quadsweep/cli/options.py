@@ -37,6 +37,10 @@ Method = Annotated[str, typer.Option("--method", metavar="NAME", help=f"{', '.jo
 Picture = Annotated[
     str | None, typer.Option("--plot", metavar="FILE", help="Write a picture: .png, .svg or .pdf.")
 ]
+ProofFile = Annotated[
+    str | None,
+    typer.Option("--proof", metavar="FILE", help="Write a proof, for quadsweep check."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 TimeLimit = Annotated[
     float | None, typer.Option("--time-limit", metavar="S", help="Seconds to stop after.")

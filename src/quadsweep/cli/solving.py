@@ -11,6 +11,7 @@ from quadsweep.cli import options
 from quadsweep.cli.ending import code_of
 from quadsweep.cli.points import NamedPoints, read_points
 from quadsweep.cli.presenting import check_picture, present
+from quadsweep.cli.proving import check_place, save_proof
 from quadsweep.solving.solve import solve
 
 
@@ -29,6 +30,7 @@ def solve_command(
     jobs: options.Jobs = None,
     seed: options.Seed = 0,
     memory_limit: options.MemoryLimit = None,
+    proof: options.ProofFile = None,
 ) -> None:
     """The k points with the highest R2, and the proof.
 
@@ -36,9 +38,20 @@ def solve_command(
     """
     points = read_points(file, x, y, label)
     check_picture(plot)
+    check_place(proof)
     result = solved(
-        points, keep, drop, objective, method, time_limit, jobs, seed, memory_limit=memory_limit
+        points,
+        keep,
+        drop,
+        objective,
+        method,
+        time_limit,
+        jobs,
+        seed,
+        memory_limit=memory_limit,
+        proof=proof is not None,
     )
+    save_proof(result.proof, proof)
     present(result, points, plot, json)
     raise typer.Exit(code_of(result.status))
 
@@ -53,6 +66,7 @@ def solved(
     jobs: int | None,
     seed: int,
     memory_limit: float | None = None,
+    proof: bool = False,
 ) -> Result:
     """The solver's answer to the options, progress on a terminal, rows by label."""
     return solve(
@@ -66,4 +80,5 @@ def solved(
         nan_policy="omit",
         progress=sys.stderr.isatty(),
         memory_limit=memory_limit,
+        proof=proof,
     )

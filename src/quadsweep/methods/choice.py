@@ -5,6 +5,7 @@ from __future__ import annotations
 from quadsweep.objectives import Objective
 
 CHOICES = ("auto", "certified", "sweep", "naive", "exhaustive", "concentrate")
+PROVING = ("auto", "certified")  # whose answers a proof can be written for
 EXHAUSTIVE_LIMIT = 20_000  # subsets that take less time than the engine's start
 
 

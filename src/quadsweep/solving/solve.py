@@ -6,7 +6,9 @@ from typing import Any
 
 from quadsweep.answers.result import Result
 from quadsweep.border import validation
+from quadsweep.clock import Clock
 from quadsweep.progress import SearchProgress
+from quadsweep.solving.proving import check_provable, with_proof
 from quadsweep.solving.question import pose
 
 
@@ -25,6 +27,7 @@ def solve(
     nan_policy: str = "raise",
     progress: SearchProgress = False,
     memory_limit: float | None = None,
+    proof: bool = False,
 ) -> Result:
     """The k points with the best value of an objective.
 
@@ -60,6 +63,9 @@ def solve(
         Gigabytes that what is still to be looked at may take; None is a quarter of the machine's.
         The search goes depth first long before, and ends as a time limit would end it only if that
         does not help.
+    proof : bool
+        Also write down why no subset is better, so that :func:`quadsweep.check` can verify it in
+        exact arithmetic: ``Result.proof``. Takes about as long again; without it nothing is kept.
 
     Returns
     -------
@@ -77,9 +83,14 @@ def solve(
     question = pose(
         x, y, objective=objective, tol=tol, n_jobs=n_jobs, seed=seed, nan_policy=nan_policy
     )
-    return question.keeping(k, drop).answer(
+    asked = question.keeping(k, drop)
+    if proof:
+        check_provable(method, objective)
+    clock = Clock(validation.seconds(time_limit))
+    result = asked.answer(
         method,
-        time_limit=validation.seconds(time_limit),
+        time_limit=clock.limit,
         progress=progress,
         memory_limit=validation.memory(memory_limit),
     )
+    return with_proof(asked, result, clock.left(), progress) if proof else result

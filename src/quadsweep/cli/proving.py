@@ -1,0 +1,59 @@
+"""``quadsweep check``, and where the proofs of other commands go."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from quadsweep.cli import options
+from quadsweep.cli.ending import BadInput, note, print_json
+from quadsweep.cli.points import read_points
+from quadsweep.proofs.checking import check
+from quadsweep.proofs.proof import Proof
+
+REFUTED = 1
+
+
+def check_command(
+    proof: Annotated[str, typer.Argument(metavar="PROOF", help="Written by --proof.")],
+    file: options.File,
+    x: options.X = None,
+    y: options.Y = None,
+    json: options.Json = False,
+) -> None:
+    """Verify a proof against the data, in exact arithmetic: 0 proved, 1 refuted.
+
+    Example: quadsweep check weights.proof weights.csv --x "body mass" --y brain
+    """
+    points = read_points(file, x, y)
+    try:
+        found = check(proof, points.x, points.y)
+    except OSError as wrong:
+        raise BadInput(f"{proof} cannot be read: {wrong.strerror}") from None
+    if json:
+        print_json(vars(found))
+    else:
+        print(f"{found} ({found.nodes:,} nodes, {found.seconds:.3g} s)")
+    raise typer.Exit(0 if found.proved else REFUTED)
+
+
+def check_place(path: str | None) -> None:
+    """Before any work: will the proof have a place to go?"""
+    if path is not None and not Path(path).parent.is_dir():
+        raise BadInput(f"{Path(path).parent} is not a directory, so {path} cannot be written")
+
+
+def save_proof(proof: Proof | None, path: str | None) -> None:
+    """Write it, or say that there is none."""
+    if path is None:
+        return
+    if proof is None:
+        note(f"there is no proof, so {path} was not written")
+        return
+    try:
+        proof.save(path)
+    except OSError as wrong:
+        raise BadInput(f"{path} cannot be written: {wrong.strerror}") from None
+    note(f"wrote {path}")

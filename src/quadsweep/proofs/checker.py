@@ -1,0 +1,773 @@
+"""Checks a proof that no k rows beat a threshold, in exact arithmetic. The format is in
+docs/proof-format.md; this file imports nothing but the standard library and runs by itself:
+
+    python checker.py PROOF DATA.csv [XCOLUMN YCOLUMN]
+
+The theorem. Let X, Y be the columns, shifted and multiplied by powers of two. With centred sums
+a, b, c of a subset I and rho = (1 - t)/(1 + t), a subset beats the threshold t only if
+
+    sum over I of cost_i(p) + base(p) < 0     whatever the multipliers g, tau, alpha,
+
+where p are the subset's own parameters:
+
+    r > t >= 0   (Y - p1 X - p2)^2 - rho (Y + p1 X - g)^2    p1 = sqrt(b/a), p2 = mean(Y - p1 X)
+    r > t < 0    rho (V + tau X - m)^2 - (V - tau X - alpha)^2   V = -Y, rho of -t, m = the mean
+    cov, dv > t  (f - h - p2)^2 - (f + h - g)^2 + 4 t            p2 = mean(f - h)
+    tv < t       (X - p1)^2 + (Y - p2)^2 - t                     p = the means
+    lts < t      (Y - p1 X - p2)^2, base -t                      p = the least squares line
+
+(or, for steep lines, with X and Y exchanged). In a box of parameters the convex squares lie above
+their tangents at its middle m; what is left is concave in p, so least at a corner of the box. And
+at a corner, for every lambda, a subset that keeps what is decided and `need` of the open rows has
+
+    sum  >=  V  =  base + cost of the decided + need lambda - sum over the open (lambda - cost)^+ .
+
+V >= 0 at all corners closes the box. V + j (cost - lambda)^+ >= 0 at all corners: no subset of the
+box that beats t keeps j copies of the row; V + j (lambda - cost)^+ >= 0: none leaves out j copies.
+
+Every number of the file is a hint: it is used as the exact rational it is, and a false one can only
+make an inequality fail.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import hashlib
+import json
+import struct
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+from itertools import pairwise
+from math import isfinite
+from typing import Any, NamedTuple
+
+FORMAT, VERSION = "quadsweep proof", 1
+MOST_LISTED = 10**7  # subsets that a proof may ask to be listed
+
+Box = tuple[Fraction, Fraction, Fraction, Fraction]  # ends of p1, ends of p2
+
+
+class Refuted(Exception):
+    """An inequality that does not hold, or a part of the proof that is missing."""
+
+
+class Unreadable(Exception):
+    """Not a proof at all, or not one about these data."""
+
+
+def require(holds: bool, what: str) -> None:
+    if not holds:
+        raise Refuted(what)
+
+
+def number(value: Any) -> Fraction:
+    """A number of the file, as the rational it is."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not isfinite(value):
+        raise Unreadable(f"{value!r} is not a number")
+    return Fraction(value)
+
+
+def whole(value: Any, low: int, high: int, what: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise Unreadable(f"{what} must be a whole number between {low} and {high}; got {value!r}")
+    return value
+
+
+# ---- the data -------------------------------------------------------------------------------
+
+
+def digest(x: Sequence[float], y: Sequence[float]) -> str:
+    """SHA-256 of the columns as doubles, little end first."""
+    pack = struct.Struct(f"<{len(x)}d").pack
+    return hashlib.sha256(pack(*x) + pack(*y)).hexdigest()
+
+
+class Sums(NamedTuple):
+    """Of a subset: count, X, Y, X^2, XY, Y^2, in units that make them whole."""
+
+    n: int = 0
+    x: int = 0
+    y: int = 0
+    xx: int = 0
+    xy: int = 0
+    yy: int = 0
+
+    def plus(self, row: Row, copies: int) -> Sums:
+        n, x, y, xx, xy, yy = self
+        return Sums(n + copies, x + copies * row.x, y + copies * row.y,
+                    xx + copies * row.xx, xy + copies * row.xy, yy + copies * row.yy)  # fmt: skip
+
+    def centred(self) -> tuple[int, int, int]:
+        """n a, n b, n c."""
+        n, x, y, xx, xy, yy = self
+        return n * xx - x * x, n * yy - y * y, n * xy - x * y
+
+
+class Row(NamedTuple):
+    """A point that occurs up to `copies` times: X and Y as whole multiples of the unit."""
+
+    xx: int
+    xy: int
+    yy: int
+    x: int
+    y: int
+    copies: int
+    name: int  # the first row of the data that holds it
+
+
+class Column:
+    """Over all subsets of k or more rows: range of the mean, of the centred sum of squares."""
+
+    def __init__(self, values: Sequence[int], k: int) -> None:
+        v, n = sorted(values), len(values)
+        sums, squares = [0], [0]
+        for t in v:
+            sums.append(sums[-1] + t)
+            squares.append(squares[-1] + t * t)
+        self.low, self.high = Fraction(sums[k], k), Fraction(sums[n] - sums[n - k], k)
+        # The least is attained by neighbours; if it is not 0, two values differ by the least gap.
+        window = (
+            k * (squares[i + k] - squares[i]) - (sums[i + k] - sums[i]) ** 2
+            for i in range(n - k + 1)
+        )
+        gap = min((t - s for s, t in pairwise(v) if t > s), default=0)
+        self.least_positive = Fraction(max(min(window), (k - 1) * gap * gap), k)
+        self.most = Fraction(n * squares[n] - sums[n] ** 2, n)
+        self.reach = v[-1] - v[0]
+
+
+# ---- the claim ------------------------------------------------------------------------------
+
+
+class Claim:
+    """What is to be shown, on columns X = (x - shift) 2^scale, likewise Y, in whole units 2^-unit.
+
+    ``y`` stands for sign * (y - beta x), with sign 1 and beta 0 unless the claim says otherwise.
+    """
+
+    def __init__(self, proof: dict[str, Any], x: Sequence[float], y: Sequence[float]) -> None:
+        claim, place = proof["claim"], proof["placement"]
+        self.objective = claim["objective"]
+        if self.objective not in CRITERIA:
+            raise Unreadable(f"unknown objective {self.objective!r}")
+        self.k = whole(claim["keep"], 2, len(x), "keep")
+        self.or_more = claim["or_more"]
+        if not isinstance(self.or_more, bool):
+            raise Unreadable(f"or_more must be true or false; got {self.or_more!r}")
+        self.threshold = number(claim["threshold"])
+        sign, beta = whole(claim.get("sign", 1), -1, 1, "sign"), number(claim.get("beta", 0))
+        ex, ey = (whole(e, -4000, 4000, "scale") for e in place["scale"])
+        (shift_x, shift_y), tilt = map(number, place["shift"]), number(place["tilt"])
+        require(tilt == 0 or self.objective == "lts", "a line may be taken off y for lts alone")
+        two = Fraction(2)
+        xs, ys = [], []
+        for v, w in zip(map(Fraction, x), map(Fraction, y), strict=True):
+            xs.append((v - shift_x) * two**ex)
+            ys.append((sign * (w - beta * v) - tilt * (v - shift_x) - shift_y) * two**ey)
+        self.unit = max(v.denominator.bit_length() - 1 for v in xs + ys)
+        self.xs, self.ys = ([v.numerator * (2**self.unit // v.denominator) for v in column]
+                            for column in (xs, ys))  # fmt: skip
+        self.X, self.Y = Column(self.xs, self.k), Column(self.ys, self.k)
+        # The threshold in the units of X and Y.
+        by_x = {"cov": ex, "dv": 2 * ex, "tv": 2 * ex}.get(self.objective, 0)
+        by_y = {"cov": ey, "lts": 2 * ey}.get(self.objective, 0)
+        self.scale = two ** (by_x + by_y)
+        self.t = self.threshold * self.scale
+        if self.objective in ("dv", "tv"):
+            require(ex == ey, "x and y must be scaled alike")
+        self.rows = self._rows()
+
+    def _rows(self) -> list[Row]:
+        copies: dict[tuple[int, int], list[int]] = {}
+        for i, point in enumerate(zip(self.xs, self.ys, strict=True)):
+            copies.setdefault(point, []).append(i)
+        # k copies of one point have no correlation, so at most k - 1 of them are kept.
+        capped = self.objective in ("r", "r2") and not self.or_more
+        most = self.k - 1 if capped else len(self.xs)
+        return [
+            Row(u * u, u * w, w * w, u, w, min(len(at), most), at[0])
+            for (u, w), at in copies.items()
+        ]
+
+    def beats(self, sums: Sums, t: Fraction) -> bool:
+        """Whether a subset has a value, and a better one than t."""
+        a, b, c = sums.centred()  # times n
+        n, p, q = sums.n, t.numerator, t.denominator
+        if self.objective in ("r", "r2"):
+            if a == 0 or b == 0:
+                return False
+            if self.objective == "r2":
+                return q * c * c > p * a * b
+            square, limit = q * q * c * c, p * p * a * b
+            return c > 0 and square > limit if t >= 0 else c >= 0 or square < limit
+        p <<= 2 * self.unit
+        if self.objective == "lts":
+            return q * (a * b - c * c) < n * a * p if a > 0 else q * b < n * p
+        if self.objective == "tv":
+            return q * (a + b) < n * n * p
+        return q * (c if self.objective == "cov" else a - b) > n * n * p
+
+    def sums(self, rows: Iterable[int]) -> Sums:
+        total = Sums()
+        for i in rows:
+            u, w = self.xs[i], self.ys[i]
+            total = total.plus(Row(u * u, u * w, w * w, u, w, 1, i), 1)
+        return total
+
+    def comes_within(self, tol: Fraction, rows: Iterable[int]) -> bool:
+        worse = tol if self.objective in ("tv", "lts") else -tol
+        return self.beats(self.sums(rows), (self.threshold + worse) * self.scale)
+
+    def trivial(self) -> bool:
+        """No correlation is above 1 and no sum of squares below 0; a column within 2h of itself has
+        variance at most h^2; where a column is constant nothing has a correlation."""
+        X, Y, t = self.X, self.Y, self.t
+        if self.objective in ("r", "r2"):
+            return t >= 1 or X.most == 0 or Y.most == 0
+        if self.objective in ("tv", "lts"):
+            return t <= 0
+        other = Y if self.objective == "cov" else X
+        return t >= Fraction(X.reach * other.reach, 4 ** (self.unit + 1))
+
+
+# ---- affine functions of (X, Y) and their products, in whole numbers ---------------------------
+
+Affine = tuple[int, int, int]  # coefficients of X, Y, 1
+Quadratic = tuple[int, ...]  # of X^2, XY, Y^2, X, Y, 1
+Cost = tuple[Quadratic, int, int]  # a row's cost and the base, in units of 2^-e, and e
+
+
+def in_units(*values: Fraction) -> tuple[list[int], int]:
+    """Dyadic rationals as whole multiples of 2^-e, and e; the middle of any two is whole, too."""
+    e = max(v.denominator for v in values).bit_length()
+    return [v.numerator << e + 1 - v.denominator.bit_length() for v in values], e
+
+
+def combine(f: Affine, p: int, g: Affine, q: int = 0) -> Affine:
+    """f + p g + q."""
+    return f[0] + p * g[0], f[1] + p * g[1], f[2] + p * g[2] + q
+
+
+def times(p: int, f: Affine) -> Affine:
+    return p * f[0], p * f[1], p * f[2]
+
+
+def product(f: Affine, g: Affine) -> Quadratic:
+    return (f[0] * g[0], f[0] * g[1] + f[1] * g[0], f[1] * g[1],
+            f[0] * g[2] + f[2] * g[0], f[1] * g[2] + f[2] * g[1], f[2] * g[2])  # fmt: skip
+
+
+def total(p: int, f: Quadratic, q: int, g: Quadratic) -> Quadratic:
+    return tuple(p * s + q * t for s, t in zip(f, g, strict=True))
+
+
+def tangent(e: Affine, change: Affine) -> Quadratic:
+    """(e - change)^2 from below: e (e - 2 change)."""
+    return product(e, combine(e, -2, change))
+
+
+X_AXIS, Y_AXIS, NOTHING = (1, 0, 0), (0, 1, 0), (0, 0, 0)
+
+
+# ---- the criteria: costs at the corners of a box, and which boxes hold every subset ------------
+
+
+class Criterion:
+    """One objective's costs. Subclasses say what is searched and what is free."""
+
+    multipliers = 0
+
+    def __init__(self, claim: Claim, hints: dict[str, Any]) -> None:
+        self.claim, self.t = claim, claim.t
+
+    def corners(self, frame: str, box: Box, free: Sequence[Fraction]) -> Iterator[Cost]:
+        """The costs at each corner of the box: (lo1, lo2), (lo1, hi2), (hi1, lo2), (hi1, hi2)."""
+        raise NotImplementedError
+
+    def cover(self, roots: list[tuple[str, Box]]) -> None:
+        """Refuted unless every subset that beats t has its own parameters in one of the roots."""
+        require(all(frame == "means" for frame, _ in roots), "the roots must be boxes of means")
+        require(any(holds(box, self.every_mean()) for _, box in roots), "means are left out")
+
+    def every_mean(self) -> Box:
+        raise NotImplementedError
+
+    def means(self) -> Box:
+        """Ranges of the means of X and of Y."""
+        X, Y, unit = self.claim.X, self.claim.Y, 2**self.claim.unit
+        return X.low / unit, X.high / unit, Y.low / unit, Y.high / unit
+
+
+class Line(Criterion):
+    """(w - p1 wx - p2)^2 - rho (w + p1 wx - g)^2, with w = Y, wx = X or (steep) exchanged, and Y
+    turned over in frames that end in a minus; g is affine in p1, given at both ends of p1."""
+
+    rho = Fraction(0)
+
+    def axes(self, frame: str) -> tuple[Affine, Affine]:
+        require(frame in ("flat+", "flat-", "steep+", "steep-"), f"no frame {frame!r} here")
+        y = Y_AXIS if frame.endswith("+") else times(-1, Y_AXIS)
+        return (y, X_AXIS) if frame.startswith("flat") else (X_AXIS, y)
+
+    def corners(self, frame: str, box: Box, free: Sequence[Fraction]) -> Iterator[Cost]:
+        w, wx = self.axes(frame)
+        once = 0 * self.t if free else self.t
+        (lo1, hi1, lo2, hi2, rho, t, *g), e = in_units(*box, self.rho, once, *free)
+        one = 1 << e
+        m1, m2 = (lo1 + hi1) // 2, (lo2 + hi2) // 2
+        residual = combine(times(one, w), -m1, wx, -m2)
+        for i, p1 in enumerate((lo1, hi1)):
+            # In lts the threshold counts once; a steep line's residuals are p1 times those in Y.
+            base = -t * (p1 * p1 if frame.startswith("steep") else one * one)
+            u = combine(times(one, w), p1, wx, -g[i]) if g else NOTHING
+            for p2 in (lo2, hi2):
+                moved = combine(times(p1 - m1, wx), 1, (0, 0, p2 - m2))
+                yield total(one, tangent(residual, moved), -rho, product(u, u)), base, 3 * e
+
+    def cover_slopes(self, roots: list[tuple[str, Box]], low: Fraction, high: Fraction) -> None:
+        """The slopes s of Y on X with low <= s|s| <= high, each with all its intercepts."""
+        x_low, x_high, y_low, y_high = self.means()
+        covered = []
+        for frame, (lo1, hi1, lo2, hi2) in roots:
+            self.axes(frame)
+            flat = frame.startswith("flat")
+            y_ends = (y_low, y_high) if frame.endswith("+") else (-y_high, -y_low)
+            of_x, of_w = ((x_low, x_high), y_ends) if flat else (y_ends, (x_low, x_high))
+            steps = [p * mean for p in (lo1, hi1) for mean in of_x]
+            require(lo2 <= of_w[0] - max(steps) and of_w[1] - min(steps) <= hi2,
+                    f"the root {frame} leaves out intercepts")  # fmt: skip
+            require(flat or lo1 > 0 or hi1 < 0, "a steep root may not hold slope 0")
+            covered.append((lo1 * abs(lo1), hi1 * abs(hi1)) if flat
+                           else (1 / (hi1 * abs(hi1)), 1 / (lo1 * abs(lo1))))  # fmt: skip
+        require(any(start <= low for start, _ in covered), "slopes are left out")
+        reached = low
+        for start, end in sorted(covered):
+            if start <= reached:
+                reached = max(reached, end)
+        require(reached >= high, "slopes are left out")
+
+
+class Above(Line):
+    """r > t >= 0; for r2 both signs of Y."""
+
+    multipliers = 2
+
+    def __init__(self, claim: Claim, hints: dict[str, Any]) -> None:
+        super().__init__(claim, hints)
+        self.rho = number(hints["rho"])
+        # No subset has r > (1 - rho)/(1 + rho), and that is no more than t.
+        require(0 < self.rho <= 1, "rho must be in (0, 1]")
+        power = 2 if claim.objective == "r2" else 1
+        require((1 - self.rho) ** power <= self.t * (1 + self.rho) ** power, "rho is too small")
+
+    def cover(self, roots: list[tuple[str, Box]]) -> None:
+        a, b = self.claim.X, self.claim.Y
+        for sign in ("+", "-") if self.claim.objective == "r2" else ("+",):
+            signed = [root for root in roots if root[0].endswith(sign)]
+            self.cover_slopes(signed, b.least_positive / a.most, b.most / a.least_positive)
+
+
+class Residual(Line):
+    """lts < t: rho = 0."""
+
+    def cover(self, roots: list[tuple[str, Box]]) -> None:
+        """Where X does not vary in the subset, slope 0 has its residuals."""
+        a, b = self.claim.X, self.claim.Y
+        most = b.most / a.least_positive if a.least_positive else Fraction(0)
+        require(all(frame.endswith("+") for frame, _ in roots), "Y is not turned over here")
+        require(any(frame == "flat+" and box[0] <= 0 <= box[1] for frame, box in roots),
+                "slope 0 is left out")  # fmt: skip
+        self.cover_slopes(roots, -most, most)
+
+
+class Below(Criterion):
+    """r > t, t < 0: for V = -Y, r(X, V) < -t. Searched are p1 = mean(V - X) and p2 = mean(V + X),
+    which give m = (p1 + p2)/2 + tau (p2 - p1)/2 for every tau; free are alpha and tau."""
+
+    multipliers = 2
+
+    def __init__(self, claim: Claim, hints: dict[str, Any]) -> None:
+        super().__init__(claim, hints)
+        self.rho = number(hints["rho"])
+        # No subset has r(X, V) < (1 - rho)/(1 + rho), and that is no less than -t.
+        require(0 <= self.rho < 1, "rho must be in [0, 1)")
+        require(1 - self.rho >= -self.t * (1 + self.rho), "rho is too large")
+
+    def corners(self, frame: str, box: Box, free: Sequence[Fraction]) -> Iterator[Cost]:
+        """Two are enough: the ends of m."""
+        (lo1, hi1, lo2, hi2, rho, alpha, tau), e = in_units(*box, self.rho, *free)
+        require(tau > 0, "tau must be positive")
+        one, v = 1 << e, times(-1, Y_AXIS)
+        # In units of 2^-2e, twice over: 2 m = (1 - tau) p1 + (1 + tau) p2.
+        ends = [(one - tau) * p1 + (one + tau) * p2 for p1 in (lo1, hi1) for p2 in (lo2, hi2)]
+        low, high = min(ends), max(ends)
+        u = combine(times(4 * one * one, v), 4 * one * tau, X_AXIS, -low - high)
+        w = combine(times(one, v), -tau, X_AXIS, -alpha)
+        for m in (low, high):
+            moved = (0, 0, 2 * m - low - high)
+            yield total(rho, tangent(u, moved), -16 * one**3, product(w, w)), 0, 5 * e + 4
+
+    def every_mean(self) -> Box:
+        x_low, x_high, y_low, y_high = self.means()
+        return -y_high - x_high, -y_low - x_low, -y_high + x_low, -y_low + x_high
+
+
+class Difference(Criterion):
+    """cov > t, and dv > t, the covariance of X - Y and X + Y: with f and h multiples of the two,
+    4 c(f, h) = SS(f + h) - SS(f - h). Searched is p2 = mean(f - h)."""
+
+    multipliers = 1
+
+    def __init__(self, claim: Claim, hints: dict[str, Any]) -> None:
+        super().__init__(claim, hints)
+        self.balance = [number(b) for b in hints["balance"]]
+        require(len(self.balance) == 2 and min(self.balance) > 0, "the balance must be positive")
+
+    def both(self, by_f: int, by_h: int) -> tuple[Affine, Affine]:
+        """f - h and f + h."""
+        f, h = (X_AXIS, Y_AXIS) if self.claim.objective == "cov" else ((1, -1, 0), (1, 1, 0))
+        return combine(times(by_f, f), -by_h, h), combine(times(by_f, f), by_h, h)
+
+    def corners(self, frame: str, box: Box, free: Sequence[Fraction]) -> Iterator[Cost]:
+        (lo2, hi2, by_f, by_h, t, g), e = in_units(*box[2:], *self.balance, self.t, *free)
+        minus, plus = self.both(by_f, by_h)
+        m2 = (lo2 + hi2) // 2
+        residual, u = combine(minus, -m2, (0, 0, 1)), combine(plus, -g, (0, 0, 1))
+        for p2 in (lo2, hi2):
+            cost = list(total(1, tangent(residual, (0, 0, p2 - m2)), -1, product(u, u)))
+            cost = [q << e for q in cost]
+            cost[5] += 4 * by_f * by_h * t
+            yield tuple(cost), 0, 3 * e
+
+    def every_mean(self) -> Box:
+        (by_f, by_h), e = in_units(*self.balance)
+        (of_x, of_y, _), _ = self.both(by_f, by_h)
+        x_low, x_high, y_low, y_high = self.means()
+        xs, ys = sorted((of_x * x_low, of_x * x_high)), sorted((of_y * y_low, of_y * y_high))
+        return Fraction(0), Fraction(0), (xs[0] + ys[0]) / 2**e, (xs[1] + ys[1]) / 2**e
+
+
+class Spread(Criterion):
+    """tv < t. Searched are the means."""
+
+    def corners(self, frame: str, box: Box, free: Sequence[Fraction]) -> Iterator[Cost]:
+        (lo1, hi1, lo2, hi2, t), e = in_units(*box, self.t)
+        one, m1, m2 = 1 << e, (lo1 + hi1) // 2, (lo2 + hi2) // 2
+        x, y = (one, 0, -m1), (0, one, -m2)
+        for p1 in (lo1, hi1):
+            for p2 in (lo2, hi2):
+                moved = tangent(x, (0, 0, p1 - m1)), tangent(y, (0, 0, p2 - m2))
+                cost = list(total(1, moved[0], 1, moved[1]))
+                cost[5] -= t * one
+                yield tuple(cost), 0, 2 * e
+
+    def every_mean(self) -> Box:
+        return self.means()
+
+
+CRITERIA = {"r2": Above, "r": Above, "cov": Difference, "dv": Difference, "tv": Spread,
+            "lts": Residual}  # fmt: skip
+
+
+def holds(box: Box, part: Box) -> bool:
+    return (box[0] <= part[0] and part[1] <= box[1]) and (box[2] <= part[2] and part[3] <= box[3])
+
+
+# ---- the tree -------------------------------------------------------------------------------
+
+
+class State(NamedTuple):
+    """Subsets with their parameters in a box that keep what is decided, and of the open rows
+    anything that makes up the size."""
+
+    frame: str
+    box: Box | None  # None: whatever the parameters
+    open: list[Row]
+    kept: Sums
+    need: int
+
+
+class Corner(NamedTuple):
+    """At one corner, all in one whole unit: V, lambda, the costs of the open rows."""
+
+    value: int
+    threshold: int
+    costs: list[int]
+
+
+class Checker:
+    def __init__(self, proof: dict[str, Any]) -> None:
+        self.proof = proof
+        self.nodes = self.listed = 0
+
+    def check(self, x: Sequence[float], y: Sequence[float]) -> None:
+        """Raises Refuted, with the place, unless the proof shows what it claims about the columns.
+
+        Rows with a value that is not finite are left out; the others are counted from 0.
+        """
+        complete = [i for i in range(len(x)) if isfinite(x[i]) and isfinite(y[i])]
+        x, y = [float(x[i]) for i in complete], [float(y[i]) for i in complete]
+        proof = self.proof
+        try:
+            if (proof["format"], proof["version"]) != (FORMAT, VERSION):
+                raise Unreadable(f"not a {FORMAT} of version {VERSION}")
+            if proof["predictors"] != 1:
+                raise Unreadable("this checker knows one predictor")
+            if (proof["data"]["rows"], proof["data"]["sha256"]) != (len(x), digest(x, y)):
+                raise Unreadable("the proof is about other data: their digest differs")
+            self.claim = Claim(proof, x, y)
+            self.run()
+        except (KeyError, TypeError, IndexError, AttributeError, ValueError) as wrong:
+            raise Unreadable(f"the proof is malformed: {wrong!r}") from None
+
+    def run(self) -> None:
+        self.check_subset()
+        if self.claim.trivial():
+            return
+        roots = self.proof["roots"]
+        start = State("all", None, self.claim.rows, Sums(), self.claim.k)
+        if len(roots) == 1 and roots[0]["frame"] == "all":
+            self.walk(start, roots[0]["nodes"])
+            return
+        hints = self.proof["criterion"]
+        kind = CRITERIA[self.claim.objective]
+        if self.claim.objective == "r" and self.claim.threshold < 0:
+            kind = Below
+        self.criterion: Criterion = kind(self.claim, hints)
+        boxes: list[tuple[str, Box]] = []
+        for root in roots:
+            lo1, hi1, lo2, hi2 = (number(end) for end in root["box"])
+            require(lo1 <= hi1 and lo2 <= hi2, "a root has its ends exchanged")
+            boxes.append((root["frame"], (lo1, hi1, lo2, hi2)))
+        self.criterion.cover(boxes)
+        for (frame, box), root in zip(boxes, roots, strict=True):
+            self.walk(start._replace(frame=frame, box=box), root["nodes"])
+
+    def check_subset(self) -> None:
+        """The subset has the size claimed and comes within the tolerance of the threshold."""
+        claim, subset = self.claim, self.proof["claim"]["subset"]
+        if subset is None:
+            return
+        rows = [whole(i, 0, len(claim.xs) - 1, "a row") for i in subset]
+        require(len(rows) == len(set(rows)), "the subset names a row twice")
+        right = len(rows) >= claim.k if claim.or_more else len(rows) == claim.k
+        require(right, f"the subset has {len(rows)} rows, not {claim.k}")
+        require(claim.comes_within(number(self.proof["claim"]["tol"]), rows),
+                "the subset is further from the threshold than tol")  # fmt: skip
+
+    def walk(self, root: State, nodes: Sequence[Sequence[Any]]) -> None:
+        """The tree below a root, given in the order in which it is met."""
+        pending, given = [root], iter(nodes)
+        while pending:
+            node = next(given, None)
+            require(node is not None, "the tree ends before all its boxes are closed")
+            assert node is not None
+            state, self.nodes = pending.pop(), self.nodes + 1
+            try:
+                pending.extend(reversed(self.visit(state, list(node))))
+            except Refuted as wrong:
+                raise Refuted(f"node {self.nodes} ({place(state)}): {wrong}") from None
+        require(next(given, None) is None, "the tree goes on after all its boxes are closed")
+
+    def visit(self, state: State, node: list[Any]) -> list[State]:
+        """The states that remain to be shown empty of better subsets."""
+        kind, *details = node
+        if kind == "bound":
+            (hints,) = details
+            closed = not self.possible(state) or all(
+                corner.value >= 0 for corner in self.corners(state, hints)
+            )
+            require(closed, "the bound is negative")
+            return []
+        wants = {"list": 0, "split": 1, "copies": 2}.get(kind, -1)
+        if len(details) not in (wants, wants + 1):
+            raise Unreadable(f"no node is like {node!r}")
+        if len(details) > wants:
+            state = self.decide(state, details[-1])
+        if kind == "list":
+            self.list_all(state)
+            return []
+        if kind == "copies":
+            return self.branch(state, whole(details[0], 0, len(self.claim.xs) - 1, "a row"),
+                               whole(details[1], 0, len(self.claim.xs), "copies"))  # fmt: skip
+        require(state.box is not None, "there is nothing to split")
+        assert state.box is not None
+        lo1, hi1, lo2, hi2 = state.box
+        if whole(details[0], 1, 2, "a parameter") == 1:
+            middle = (lo1 + hi1) / 2
+            parts = [(lo1, middle, lo2, hi2), (middle, hi1, lo2, hi2)]
+        else:
+            middle = (lo2 + hi2) / 2
+            parts = [(lo1, hi1, lo2, middle), (lo1, hi1, middle, hi2)]
+        return [state._replace(box=part) for part in parts]
+
+    def possible(self, state: State) -> bool:
+        """Whether any choice among the open rows makes up the size."""
+        enough = state.need <= sum(row.copies for row in state.open)
+        return enough and (state.need >= 0 or self.claim.or_more)
+
+    def corners(self, state: State, hints: list[Any]) -> list[Corner]:
+        require(state.box is not None, "a bound needs a box")
+        assert state.box is not None
+        count = self.criterion.multipliers
+        free, lambdas = [number(g) for g in hints[:count]], [number(at) for at in hints[count:]]
+        costs = list(self.criterion.corners(state.frame, state.box, free))
+        if len(costs) != len(lambdas):
+            raise Unreadable(f"not one lambda a corner in {hints!r}")
+        return [self.corner(state, *cost, at) for cost, at in zip(costs, lambdas, strict=True)]
+
+    def corner(self, state: State, cost: Quadratic, base: int, e: int, at: Fraction) -> Corner:
+        """Everything in units of 2^-(e + 2 unit)."""
+        require(at >= 0 or not self.claim.or_more, "lambda may not be negative here")
+        unit = self.claim.unit
+        finer = max(at.denominator.bit_length() - 1 - e, 0)
+        A, B, C = (q << finer for q in cost[:3])
+        D, E, F = cost[3] << finer + unit, cost[4] << finer + unit, cost[5] << finer + 2 * unit
+        level = at.numerator << e + finer + 2 * unit + 1 - at.denominator.bit_length()
+        n, x, y, xx, xy, yy = state.kept
+        offset = (base << finer + 2 * unit) + A * xx + B * xy + C * yy + D * x + E * y + F * n
+        costs = [A * xx + B * xy + C * yy + D * x + E * y + F
+                 for xx, xy, yy, x, y, _, _ in state.open]  # fmt: skip
+        below = sum(row.copies * (level - c)
+                    for c, row in zip(costs, state.open, strict=True) if c < level)  # fmt: skip
+        return Corner(offset + state.need * level - below, level, costs)
+
+    def decide(self, state: State, hints: list[Any]) -> State:
+        """Rows that subsets of the box that beat t must keep, or cannot keep."""
+        if not self.possible(state):
+            return state
+        corners = self.corners(state, hints)
+        free, kept, need = [], state.kept, state.need
+        for i, row in enumerate(state.open):
+            h = row.copies
+            most = min(h, fewest(((c.value, c.costs[i] - c.threshold) for c in corners), h) - 1)
+            least = h + 1 - fewest(((c.value, c.threshold - c.costs[i]) for c in corners), h)
+            if least > most:
+                return state._replace(open=[], need=1)
+            if least > 0:
+                kept, need = kept.plus(row, least), need - least
+            if most > least:
+                free.append(row if most - least == h else row._replace(copies=most - least))
+        return state._replace(open=free, kept=kept, need=need)
+
+    def branch(self, state: State, name: int, z: int) -> list[State]:
+        """At most z more copies of a row, or more than z."""
+        others = [row for row in state.open if row.name != name]
+        found = [row for row in state.open if row.name == name]
+        copies = found[0].copies if found else 0
+        fewer, more = list(others), list(others)
+        if min(z, copies) > 0:
+            fewer.append(found[0]._replace(copies=min(z, copies)))
+        states = [state._replace(open=fewer)]
+        if copies > z:
+            if copies > z + 1:
+                more.append(found[0]._replace(copies=copies - z - 1))
+            kept = state.kept.plus(found[0], z + 1)
+            states.insert(0, state._replace(open=more, kept=kept, need=state.need - z - 1))
+        else:  # decided already: nothing keeps more than z
+            states.insert(0, state._replace(open=[], need=1))
+        return states
+
+    def list_all(self, state: State) -> None:
+        """Scores every subset that is left."""
+        left = [0]
+        for row in reversed(state.open):
+            left.append(left[-1] + row.copies)
+        left.reverse()
+        stack = [(0, state.kept, state.need)]
+        while stack:
+            i, sums, need = stack.pop()
+            if need > left[i] or (need < 0 and not self.claim.or_more):
+                continue
+            if i == len(state.open) or (need == 0 and not self.claim.or_more):
+                self.listed += 1
+                require(self.listed <= MOST_LISTED, "too many subsets to list")
+                require(not self.claim.beats(sums, self.claim.t), "a subset listed is better")
+                continue
+            row = state.open[i]
+            stack += [(i + 1, sums.plus(row, z), need - z) for z in range(row.copies + 1)]
+
+
+def fewest(corners: Iterable[tuple[int, int]], copies: int) -> int:
+    """The least j >= 1 with value + j gain^+ >= 0 at every corner, copies + 1 if there is none."""
+    least = 1
+    for value, gain in corners:
+        if value < 0:
+            if gain <= 0:
+                return copies + 1
+            least = max(least, -(value // gain))
+    return min(least, copies + 1)
+
+
+def place(state: State) -> str:
+    if state.box is None:
+        return "all parameters"
+    p1, q1, p2, q2 = (float(end) for end in state.box)
+    return f"{state.frame}, {p1:.9g} <= p1 <= {q1:.9g}, {p2:.9g} <= p2 <= {q2:.9g}"
+
+
+# ---- files ----------------------------------------------------------------------------------
+
+
+def load(path: str) -> dict[str, Any]:
+    """A proof from a file, compressed or not."""
+    with open(path, "rb") as file:
+        content = file.read()
+    try:
+        text = gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
+        proof = json.loads(text)
+    except (ValueError, EOFError, OSError) as wrong:
+        raise Unreadable(f"{path} is not a proof: {wrong}") from None
+    if not isinstance(proof, dict):
+        raise Unreadable(f"{path} is not a proof")
+    return proof
+
+
+def sentence(proof: dict[str, Any]) -> str:
+    """What the proof shows, in words."""
+    claim, n = proof["claim"], proof["data"]["rows"]
+    better = "below" if claim["objective"] in ("tv", "lts") else "above"
+    what = f"{claim['objective']} {better} {claim['threshold']!r}"
+    if claim.get("sign", 1) != 1 or claim.get("beta", 0) != 0:
+        what += f" for {claim.get('sign', 1):+d} (y - {claim.get('beta', 0)!r} x)"
+    rows = f"{claim['keep']} {'or more ' if claim['or_more'] else ''}of {n} rows"
+    text = f"no {rows} have {what}"
+    if claim["subset"] is not None:
+        text += f"; the subset given comes within {claim['tol']!r} of it"
+    return text
+
+
+def read_columns(path: str, names: Sequence[str]) -> tuple[list[float], list[float]]:
+    with open(path, newline="", encoding="utf-8") as file:
+        header, *rows = list(csv.reader(file))
+    at = [header.index(name) for name in names] if names else [0, 1]
+
+    def value(text: str) -> float:
+        try:
+            return float(text)
+        except ValueError:
+            return float("nan")
+
+    return [value(row[at[0]]) for row in rows], [value(row[at[1]]) for row in rows]
+
+
+def main(arguments: Sequence[str]) -> int:
+    try:
+        proof_file, data_file, *names = arguments
+        proof = load(proof_file)
+        checker = Checker(proof)
+        checker.check(*read_columns(data_file, names))
+    except Refuted as wrong:
+        print(f"refuted: {wrong}")
+        return 1
+    except (Unreadable, OSError, ValueError, IndexError) as wrong:
+        print(f"error: {wrong}", file=sys.stderr)
+        return 2
+    print(f"proved: {sentence(proof)} ({checker.nodes} nodes, {checker.listed} subsets listed)")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

@@ -1,0 +1,86 @@
+"""Checking a proof against the data it is about."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any
+
+from quadsweep.border import frames, validation
+from quadsweep.proofs import checker
+from quadsweep.proofs.proof import Proof
+
+
+@dataclass(frozen=True)
+class Check:
+    """What came of checking a proof.
+
+    Attributes
+    ----------
+    proved : bool
+        Whether every inequality of the proof holds.
+    message : str
+        What is proved; or the node, the box and the inequality that fails.
+    nodes : int
+        Nodes looked at.
+    listed : int
+        Subsets scored one by one.
+    seconds : float
+    """
+
+    proved: bool
+    message: str
+    nodes: int
+    listed: int
+    seconds: float
+
+    def __bool__(self) -> bool:
+        return self.proved
+
+    def __str__(self) -> str:
+        return f"{'proved' if self.proved else 'refuted'}: {self.message}"
+
+
+def check(proof: Proof | str | PathLike[str], x: Any, y: Any = None) -> Check:
+    """Verify a proof in exact arithmetic, trusting nothing but the data.
+
+    Parameters
+    ----------
+    proof : Proof or path
+        From ``solve(..., proof=True)``, or the file it was saved to.
+    x, y : one-dimensional sequences of numbers
+        The data as given to :func:`quadsweep.solve`; rows with missing values are left out.
+
+    Returns
+    -------
+    Check
+
+    Raises
+    ------
+    ValueError
+        If the file is no proof, or is about other data.
+
+    Examples
+    --------
+    >>> import quadsweep as qs
+    >>> data = qs.datasets.load("nonseparable-r2")
+    >>> proof = qs.solve(data.x, data.y, data.k, proof=True).proof
+    >>> qs.check(proof, data.x, data.y).proved
+    True
+    """
+    known = proof if isinstance(proof, Proof) else Proof.load(proof)
+    given = frames.unpack(x, y)
+    xs, ys = (validation.column(v, n) for v, n in ((given.x, "x"), (given.y, "y")))
+    if len(xs) != len(ys):
+        raise ValueError(f"x and y must have the same length; got {len(xs)} and {len(ys)}")
+    start = time.perf_counter()
+    run = checker.Checker(known.content)
+    try:
+        run.check(xs.tolist(), ys.tolist())
+        proved, message = True, known.claim
+    except checker.Refuted as wrong:
+        proved, message = False, str(wrong)
+    except checker.Unreadable as wrong:
+        raise ValueError(str(wrong)) from None
+    return Check(proved, message, run.nodes, run.listed, time.perf_counter() - start)

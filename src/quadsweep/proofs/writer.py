@@ -1,0 +1,243 @@
+"""From a claim to a proof: what the file says, around the tree that the compiled core writes.
+
+The claim is "no k (or more) rows have a value better than ``threshold``". The tree is written for
+an ``aim`` a little nearer to the best value known, so that every inequality of the claim holds with
+room to spare: the core's arithmetic rounds, the checker's does not.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import comb
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quadsweep import _core
+from quadsweep.proofs import checker
+from quadsweep.proofs.proof import Proof
+
+Floats = NDArray[np.float64]
+
+FEW = 20_000  # subsets that are listed without further ado
+MANY = 10**6  # subsets that are listed where boxes do not end
+LISTED = {"roots": [{"frame": "all", "nodes": [["list"]]}]}
+ROOM = 0.25  # of the distance between value and threshold: between aim and threshold
+_KINDS = ("bound", "list", "split", "copies")
+_FRAMES = ("flat+", "steep+", "flat-", "steep-")
+
+
+class Unproved(Exception):
+    """There is no proof: a limit ended its writing, or (``better``) the claim is false."""
+
+    def __init__(self, reason: str, better: Sequence[int] = ()) -> None:
+        super().__init__(reason)
+        self.reason, self.better = reason, list(better)
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What is to be proved of the complete rows x, y; y stands for sign * (y - beta x).
+
+    ``good`` are the positions of a good subset, ``value`` its value; claimed to come within a
+    tolerance of the threshold if ``best``.
+    """
+
+    x: Floats
+    y: Floats
+    k: int
+    objective: str
+    threshold: float
+    good: Sequence[int]
+    value: float
+    best: bool = True
+    or_more: bool = False
+    sign: int = 1
+    beta: float = 0.0
+
+    @property
+    def sense(self) -> int:
+        return -1 if self.objective in ("tv", "lts") else 1
+
+    @property
+    def aim(self) -> float:
+        """Between the value and the threshold, nearer to the threshold."""
+        aim = self.threshold + ROOM * (self.value - self.threshold)
+        return aim if (aim > 0) == (self.threshold > 0) else self.threshold
+
+    def claim(self) -> dict[str, Any]:
+        """As the file has it."""
+        claim: dict[str, Any] = {
+            "objective": self.objective,
+            "keep": self.k,
+            "or_more": self.or_more,
+            "threshold": self.threshold,
+            "subset": sorted(int(i) for i in self.good) if self.best else None,
+        }
+        if self.sign != 1:
+            claim["sign"] = self.sign
+        if self.beta != 0:
+            claim["beta"] = self.beta
+        return claim
+
+
+def write(
+    statement: Statement,
+    *,
+    time_limit: float = math.inf,
+    callback: Callable[[float, float, int, float], object] | None = None,
+    enumerate_up_to: int = 100,
+    most_nodes: int = 0,
+    list_up_to: int = FEW,
+    rounding: bool = True,
+    room: bool = True,
+) -> Proof:
+    """The proof of a statement, or Unproved: also where it has more nodes than ``most_nodes``.
+
+    Up to ``list_up_to`` subsets are listed without boxes. ``rounding=False`` and ``room=False`` are
+    for the tests: bounds that ignore rounding, and no room between aim and threshold.
+    """
+    content: dict[str, Any] = {
+        "format": checker.FORMAT,
+        "version": checker.VERSION,
+        "predictors": 1,
+        "data": {
+            "rows": len(statement.x),
+            "sha256": checker.digest(statement.x.tolist(), statement.y.tolist()),
+        },
+        "claim": statement.claim(),
+        "placement": {"shift": [0.0, 0.0], "scale": [0, 0], "tilt": 0.0},
+        "criterion": {},
+        "roots": [],
+    }
+    exact = _exact(statement, content)
+    if exact.trivial():
+        return Proof(content)
+    subsets = _subsets(statement) if list_up_to > 0 else math.inf
+    if subsets <= list_up_to:
+        return Proof(content | LISTED)
+    statement = replace(statement, threshold=content["claim"]["threshold"])
+    y = statement.sign * (statement.y - statement.beta * statement.x)
+    tree = _core.prove(
+        statement.x,
+        np.ascontiguousarray(y),
+        statement.k,
+        statement.objective,
+        statement.or_more,
+        statement.aim if room else statement.threshold,
+        statement.threshold,
+        [int(i) for i in statement.good],
+        enumerate_up_to,
+        int(1000 + subsets / 100) if subsets <= MANY else most_nodes,
+        rounding,
+        time_limit,
+        callback,
+    )
+    if len(tree["better"]):
+        raise Unproved("a subset is better than the threshold", tree["better"])
+    if tree["status"] == "heuristic":  # more nodes than that
+        if subsets > MANY:
+            raise Unproved("too many nodes")
+        return Proof(content | LISTED)
+    if tree["status"] != "optimal":
+        raise Unproved(tree["status"])
+    content["placement"] = {part: tree[part] for part in ("shift", "scale", "tilt")}
+    content["criterion"] = _hints(statement, tree["constant"])
+    content["roots"] = list(_roots(statement, tree))
+    return Proof(content)
+
+
+def _exact(statement: Statement, content: dict[str, Any]) -> checker.Claim:
+    """The claim in exact arithmetic. Its threshold and tolerance make room for what the rounding of
+    the value and of the threshold may hide."""
+    claim, rows = content["claim"], list(statement.good)
+    step = math.ulp(max(abs(statement.threshold), abs(statement.value)))
+    exact = checker.Claim(content, statement.x.tolist(), statement.y.tolist())
+    while statement.best and exact.beats(exact.sums(rows), exact.t):
+        claim["threshold"] += statement.sense * step
+        exact.threshold = Fraction(claim["threshold"])
+        exact.t = exact.threshold * exact.scale
+        step *= 2
+    if statement.best:
+        claim["tol"] = abs(claim["threshold"] - statement.value)
+        while not exact.comes_within(Fraction(claim["tol"]), rows):
+            claim["tol"] += step
+            step *= 2
+    return exact
+
+
+def _subsets(statement: Statement) -> float:
+    """How many there are, infinity if more than can be listed."""
+    n, k = len(statement.x), statement.k
+    if min(k, n - k) > 60:
+        return math.inf
+    count = sum(comb(n, j) for j in (range(k, n + 1) if statement.or_more else [k]))
+    return count if count <= MANY else math.inf
+
+
+def _hints(statement: Statement, constant: float) -> dict[str, Any]:
+    if statement.objective in ("cov", "dv"):
+        return {"balance": [1 / constant, constant]}
+    if statement.objective in ("r", "r2"):
+        return {"rho": rho_of(statement.threshold, statement.objective == "r2")}
+    return {}
+
+
+def rho_of(threshold: float, squared: bool) -> float:
+    """(1 - t)/(1 + t) of t = |threshold|, or its root, rounded to the side that proves more."""
+    t = math.sqrt(threshold) if squared else abs(threshold)
+    rho, exact = (1 - t) / (1 + t), Fraction(abs(threshold))
+    power = 2 if squared else 1
+
+    def above(r: float) -> bool:
+        return (1 - Fraction(r)) ** power <= exact * (1 + Fraction(r)) ** power
+
+    if threshold >= 0:
+        while not above(rho):
+            rho = math.nextafter(rho, 2)
+        return rho
+    while (1 - Fraction(rho)) < exact * (1 + Fraction(rho)):
+        rho = math.nextafter(rho, -1)
+    return rho
+
+
+def _roots(statement: Statement, tree: dict[str, Any]) -> list[dict[str, Any]]:
+    numbers = iter(tree["numbers"].tolist())
+    nodes = [_node(statement, node, numbers, tree["corners"]) for node in tree["nodes"]]
+    ends = [*(first for _, _, first in tree["roots"][1:]), len(nodes)]
+    return [
+        {"frame": _frame(statement, frame), "box": list(box), "nodes": nodes[first:end]}
+        for (frame, box, first), end in zip(tree["roots"], ends, strict=True)
+    ]
+
+
+def _frame(statement: Statement, frame: int) -> str:
+    if statement.objective == "lts":
+        return _FRAMES[min(frame, 1)]
+    if statement.objective == "r2" or (statement.objective == "r" and statement.threshold >= 0):
+        return _FRAMES[frame]
+    return "means"
+
+
+def _node(statement: Statement, node: Any, numbers: Any, corners: int) -> list[Any]:
+    kind, hinted, first, second = node
+    name = _KINDS[kind]
+    out: list[Any] = [name]
+    if name == "split":
+        out.append(first + 1)
+    elif name == "copies":
+        out += [first, second]
+    if hinted:
+        low, high, at, tau, *lambdas = next(numbers)
+        free = {"r2": [low, high], "r": [low, high], "cov": [at], "dv": [at]}
+        multipliers = free.get(statement.objective, [])
+        if statement.objective == "r" and statement.threshold < 0:
+            multipliers = [at, tau]
+        if statement.objective == "tv":  # the core counts its corners the other way round
+            lambdas = [lambdas[i] for i in (0, 2, 1, 3)]
+        out.append([*multipliers, *lambdas[:corners]])
+    return out

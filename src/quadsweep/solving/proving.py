@@ -1,0 +1,45 @@
+"""From an optimal Result to one that carries its proof."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from quadsweep.answers.result import Result
+from quadsweep.methods.choice import PROVING
+from quadsweep.progress import SearchProgress, watching
+from quadsweep.proofs.writer import Statement, Unproved, write
+from quadsweep.solving.question import Question
+
+
+def check_provable(method: str, objective: str) -> None:
+    """Before any work: is there a kind of proof for this?"""
+    if objective == "var":
+        raise ValueError("objective 'var' needs no proof: its best points are neighbours")
+    if method not in PROVING:
+        raise ValueError(f"proof=True needs method {' or '.join(PROVING)}; got {method!r}")
+
+
+def with_proof(
+    question: Question, result: Result, time_limit: float, progress: SearchProgress
+) -> Result:
+    """The result with its proof; without one where it is not optimal, or time is over."""
+    if result.status != "optimal":
+        return result
+    points, problem = question.points, question.problem
+    good = np.searchsorted(points.rows, result.inliers).tolist()
+    statement = Statement(
+        points.x, points.y, problem.k, problem.objective.name, result.bound, good, result.value
+    )
+    try:
+        with watching(progress, problem.objective) as callback:
+            proof = write(statement, time_limit=time_limit, callback=callback)
+    except Unproved as wrong:
+        if wrong.better:
+            rows = points.rows[wrong.better].tolist()
+            raise RuntimeError(
+                f"the proof found rows {rows} better than the answer: please report this"
+            ) from None
+        return result
+    return replace(result, proof=proof)

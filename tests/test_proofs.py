@@ -1,0 +1,187 @@
+"""Proofs are accepted where they are true, whatever the data, and refused where they are not."""
+
+from __future__ import annotations
+
+import copy
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import fuzz_proofs
+import mutate_proofs
+import numpy as np
+import pytest
+
+import quadsweep as qs
+from quadsweep.cli.application import run as cli
+from quadsweep.proofs import checker
+from quadsweep.proofs.proof import Proof
+from quadsweep.proofs.writer import Statement, Unproved, rho_of, write
+
+OBJECTIVES = fuzz_proofs.OBJECTIVES
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_no_proof_is_refused(part):
+    state = fuzz_proofs.State(seed=16, low=5, high=60, next=90 * part)
+    fuzz_proofs.run(state, 90 * (part + 1), patience=2.0, nodes=300)
+    assert state.refused == []
+    assert state.checked >= 80
+
+
+@pytest.mark.parametrize("part", range(2))
+def test_a_mutated_proof_is_refused_or_true(part):
+    refused, accepted, false = mutate_proofs.run(seed=part, mutations=180)
+    assert false == []
+    assert refused.total() > 90
+    assert accepted.total() > 10
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_solve_writes_a_proof_that_checks(objective, tmp_path):
+    x, y = np.random.default_rng(1).normal(size=(2, 80))
+    result = qs.solve(x, y, k=60, objective=objective, proof=True)
+    assert result.proof is not None
+    result.proof.save(tmp_path / "p.json.gz")
+    found = qs.check(tmp_path / "p.json.gz", x, y)
+    assert found.proved, found
+    assert found.nodes == result.proof.nodes > 1
+
+
+def test_without_asking_nothing_is_kept():
+    assert qs.solve([1, 2, 3, 4.5], [1, 2, 4, 3], k=3).proof is None
+
+
+def test_rows_with_missing_values_are_left_out():
+    rng = np.random.default_rng(2)
+    x, y = rng.normal(size=(2, 60))
+    x[[3, 20]] = np.nan
+    result = qs.solve(x, y, drop=9, nan_policy="omit", proof=True)
+    assert qs.check(result.proof, x, y).proved
+
+
+def test_the_largest_correlation_may_be_negative():
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=40)
+    y = -x + 0.2 * rng.normal(size=40)
+    result = qs.solve(x, y, k=34, objective="r", proof=True)
+    assert result.value < 0
+    assert qs.check(result.proof, x, y).proved
+
+
+def counterexample() -> tuple[qs.datasets.Dataset, qs.Result, qs.Result]:
+    data = qs.datasets.load("nonseparable-r2")
+    best = qs.solve(data.x, data.y, data.k, proof=True)
+    return data, best, qs.solve(data.x, data.y, data.k, method="sweep")
+
+
+def test_the_counterexample_s_optimum_is_proved_and_the_separable_runner_up_refused():
+    data, best, swept = counterexample()
+    assert best.inliers.tolist() == [0, 1, 2, 3, 4, 5, 7, 9]
+    assert qs.check(best.proof, data.x, data.y).proved
+
+    content = copy.deepcopy(best.proof.content)
+    content["claim"]["subset"] = swept.inliers.tolist()
+    found = qs.check(Proof(content), data.x, data.y)
+    assert not found.proved
+    assert "further from the threshold" in found.message
+
+    content["claim"] |= {"threshold": swept.value + 1e-9, "tol": 2e-9}
+    found = qs.check(Proof(content), data.x, data.y)
+    assert not found.proved
+    assert "better" in found.message
+
+
+def test_the_counterexample_is_proved_by_boxes_as_well():
+    data, best, swept = counterexample()
+    x, y = (np.asarray(v, dtype=float) for v in (data.x, data.y))
+    columns = x.tolist(), y.tolist()
+    good = best.inliers.tolist()
+    threshold = best.value + 1e-9
+    statement = Statement(x, y, data.k, "r2", threshold, good, best.value)
+    proof = write(statement, list_up_to=0, enumerate_up_to=3)
+    assert proof.nodes > 20
+    checker.Checker(proof.content).check(*columns)
+    runner_up = Statement(
+        x, y, data.k, "r2", swept.value + 1e-9, swept.inliers.tolist(), swept.value
+    )
+    with pytest.raises(Unproved, match="better") as found:
+        write(runner_up, list_up_to=0)
+    assert sorted(found.value.better) == good
+
+
+@pytest.mark.parametrize("threshold", [0.0, 1e-9, 0.3, 1 - 1e-12])
+@pytest.mark.parametrize("squared", [False, True])
+def test_rho_is_on_the_safe_side(threshold, squared):
+    from fractions import Fraction
+
+    rho, power = Fraction(rho_of(threshold, squared)), 2 if squared else 1
+    assert (1 - rho) ** power <= Fraction(threshold) * (1 + rho) ** power
+
+
+def test_other_data_are_noticed():
+    x, y = np.random.default_rng(4).normal(size=(2, 12))
+    proof = qs.solve(x, y, k=9, proof=True).proof
+    y[0] = np.nextafter(y[0], 9)
+    with pytest.raises(ValueError, match="other data"):
+        qs.check(proof, x, y)
+
+
+def test_what_is_no_proof_is_said_to_be_none(tmp_path):
+    (tmp_path / "p").write_text("{}")
+    with pytest.raises(ValueError, match="malformed"):
+        qs.check(tmp_path / "p", [1, 2, 3], [1, 2, 3])
+    (tmp_path / "p").write_text("nothing")
+    with pytest.raises(ValueError, match="not a proof"):
+        qs.check(tmp_path / "p", [1, 2, 3], [1, 2, 3])
+
+
+def test_methods_that_prove_nothing_write_no_proof():
+    with pytest.raises(ValueError, match="proof=True needs method"):
+        qs.solve([1, 2, 3, 4.5], [1, 2, 4, 3], k=3, method="sweep", proof=True)
+    with pytest.raises(ValueError, match="var"):
+        qs.solve([1, 2, 3, 4.5], [1, 2, 4, 3], k=3, objective="var", proof=True)
+
+
+def write_table(path: Path, x, y) -> str:
+    rows = "\n".join(f"{u!r},{w!r}" for u, w in zip(x.tolist(), y.tolist(), strict=True))
+    path.write_text(f"u,w\n{rows}\n")
+    return str(path)
+
+
+def test_the_command_line_writes_and_checks(tmp_path, capsys):
+    x, y = np.random.default_rng(5).normal(size=(2, 50))
+    table, proof = write_table(tmp_path / "d.csv", x, y), str(tmp_path / "d.proof")
+    assert cli(["solve", table, "--drop", "8", "--proof", proof]) == 0
+    assert cli(["check", proof, table]) == 0
+    assert "proved: no 42 of 50 rows have r2 above" in capsys.readouterr().out
+    alone = [sys.executable, checker.__file__, proof, table]
+    done = subprocess.run(alone, capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    assert done.stdout.startswith("proved: no 42 of 50 rows")
+
+    content = Proof.load(proof).content
+    content["claim"]["threshold"] -= 2e-9
+    Proof(content).save(proof)
+    assert cli(["check", proof, table]) == 1
+    assert "refuted" in capsys.readouterr().out
+    assert cli(["check", proof, write_table(tmp_path / "e.csv", x, y + 1)]) == 2
+    assert cli(["check", str(tmp_path / "none"), table]) == 2
+
+
+def test_a_refused_proof_names_its_box(tmp_path):
+    x, y = np.random.default_rng(6).normal(size=(2, 60))
+    proof = qs.solve(x, y, k=45, proof=True).proof
+    content = json.loads(json.dumps(proof.content))
+    closed = next(n for n in content["roots"][0]["nodes"] if n[0] == "bound")
+    closed[1][-1] += 100.0
+    found = qs.check(Proof(content), x, y)
+    assert not found.proved
+    assert "<= p1 <=" in found.message
+
+
+def test_the_checker_imports_nothing_of_ours():
+    text = Path(checker.__file__).read_text()
+    assert "quadsweep." not in text.replace("quadsweep proof", "")
+    assert "numpy" not in text
