@@ -12,6 +12,7 @@ import fuzz_proofs
 import mutate_proofs
 import numpy as np
 import pytest
+import rounding_proofs
 
 import quadsweep as qs
 from quadsweep.cli.application import run as cli
@@ -185,3 +186,61 @@ def test_the_checker_imports_nothing_of_ours():
     text = Path(checker.__file__).read_text()
     assert "quadsweep." not in text.replace("quadsweep proof", "")
     assert "numpy" not in text
+
+
+@pytest.mark.parametrize(
+    ("claim", "threshold"),
+    [("sign", None), ("significance", None), ("reverse", None), ("r2", 0.5), ("r2", 0.02),
+     ("slope", (0.1, 0.8))],
+)  # fmt: skip
+def test_an_audit_s_lower_bound_is_proved(claim, threshold):
+    rng = np.random.default_rng(7)
+    x = rng.normal(size=60)
+    y = 0.4 * x + 0.8 * rng.normal(size=60)
+    found = qs.audit(x, y, claim=claim, threshold=threshold, proof=True)
+    assert found.lower > 1
+    assert found.proof is not None
+    assert qs.check(found.proof, x, y).proved
+    fewest = min(part["claim"]["keep"] for part in found.proof.parts)
+    assert fewest == 60 - (found.lower - 1)
+    assert all(part["claim"]["or_more"] for part in found.proof.parts)
+
+    forged = copy.deepcopy(found.proof.content)
+    for part in forged.get("parts", [forged]):
+        part["claim"]["keep"] -= 1 + found.lower
+    assert not qs.check(Proof(forged), x, y).proved
+
+
+def test_the_command_line_writes_an_audit_s_proof(tmp_path, capsys):
+    rng = np.random.default_rng(8)
+    x = rng.normal(size=40)
+    table = write_table(tmp_path / "d.csv", x, 0.7 * x + rng.normal(size=40))
+    proof = str(tmp_path / "audit.proof")
+    assert cli(["audit", table, "--proof", proof]) == 0
+    assert cli(["check", proof, table]) == 0
+    assert "or more of 40 rows have cov above" in capsys.readouterr().out
+
+
+def test_the_report_page_links_the_proof_when_asked_for_one(tmp_path):
+    x, y = np.random.default_rng(9).normal(size=(2, 14))
+    table, page = write_table(tmp_path / "d.csv", x, y), tmp_path / "page.html"
+    asked = ["report", table, "-o", str(page), "--drop", "2", "--permutations", "0"]
+    assert cli([*asked, "--proof", str(tmp_path / "d.proof")]) == 0
+    assert "<a href='d.proof'>" in page.read_text()
+    assert cli(["check", str(tmp_path / "d.proof"), table]) == 0
+    assert cli(asked) == 0
+    assert "d.proof" not in page.read_text().replace("--proof", "")
+
+
+def test_ignoring_rounding_proves_what_is_not_true():
+    """Values that tie but for the last digits, ten million and more away from the origin."""
+    refused = 0
+    for number in (101, 437):
+        x, y, k, objective = rounding_proofs.tied(np.random.default_rng([0, number]))
+        asked = rounding_proofs.statement(x, y, k, objective)
+        it = fuzz_proofs.Instance(number, "tied", x, y, k, objective, False)
+        how = {"list_up_to": 0, "enumerate_up_to": 1, "room": False}
+        assert fuzz_proofs.verdict(it, write(asked, **how)) is None
+        wrong = fuzz_proofs.verdict(it, write(asked, **how, rounding=False))
+        refused += wrong is not None and "the bound is negative" in wrong
+    assert refused >= 1

@@ -19,6 +19,7 @@ from quadsweep.auditing.controls.kinds import is_regression
 from quadsweep.auditing.decisions import Asker
 from quadsweep.auditing.fit import Fit, fit
 from quadsweep.auditing.least import Least
+from quadsweep.auditing.proving import refutation
 from quadsweep.auditing.rows import drop_limit, pose_audit
 from quadsweep.border import validation
 from quadsweep.methods import Problem
@@ -26,6 +27,8 @@ from quadsweep.progress import Removals, SearchProgress, watching
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from quadsweep.proofs.proof import Proof
 
 
 PROOF = {
@@ -68,6 +71,8 @@ class Audit(SelfDescribing):
     x, y : arrays
         The data as given.
     names, labels, frame : as in :class:`quadsweep.Result`.
+    proof : Proof, optional
+        With ``proof=True``, why no fewer rows than ``lower`` break the claim.
     """
 
     claim: str
@@ -92,6 +97,7 @@ class Audit(SelfDescribing):
     names: tuple[str, str] = ("x", "y")
     labels: Sequence[Any] | None = field(default=None, repr=False)
     frame: Any = field(default=None, repr=False)
+    proof: Proof | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         assert self.upper is None or self.lower <= self.upper == len(self.outliers)
@@ -190,6 +196,7 @@ def audit(
     seed: int = 0,
     nan_policy: str = "raise",
     progress: SearchProgress = False,
+    proof: bool = False,
 ) -> Audit:
     """The fewest rows whose removal breaks a claim about a regression.
 
@@ -237,6 +244,10 @@ def audit(
         not been left where they are equal; R2 has been reached.
     time_limit, n_jobs, seed, nan_policy, progress
         As in :func:`quadsweep.solve`; a callable is given (upper, lower, nodes, seconds).
+    proof : bool
+        Also write down why no fewer rows than ``lower`` break the claim: ``Audit.proof``, for
+        :func:`quadsweep.check`; None where such a proof was not found. Not with controls, groups or
+        weights.
 
     Returns
     -------
@@ -292,6 +303,7 @@ def audit(
     full = np.full((2, points.given), np.nan)
     full[:, points.rows] = points.x, points.y
     status = "robust" if known.upper is None and known.status == "optimal" else known.status
+    left = max(limits.time_limit - known.seconds, 0.0)
     return Audit(
         claim=claim,
         drop=known.upper if known.lower == known.upper else None,
@@ -315,6 +327,7 @@ def audit(
         names=given.names,
         labels=given.labels,
         frame=given.frame,
+        proof=refutation(claimed, points.x, points.y, known.lower - 1, left) if proof else None,
     )
 
 

@@ -11,6 +11,7 @@ from quadsweep.cli.answering import answer
 from quadsweep.cli.ending import BadInput
 from quadsweep.cli.points import read_points
 from quadsweep.cli.presenting import check_picture
+from quadsweep.cli.proving import check_place, saving
 
 
 def audit_command(
@@ -39,6 +40,7 @@ def audit_command(
     time_limit: options.TimeLimit = None,
     jobs: options.Jobs = None,
     seed: options.Seed = 0,
+    proof: options.ProofFile = None,
 ) -> None:
     """The fewest rows whose removal changes the conclusion, proved.
 
@@ -48,8 +50,9 @@ def audit_command(
 
     points = read_points(file, x, y, label)
     check_picture(plot)
+    check_place(proof)
     answer(
-        audit,
+        audit if proof is None else saving(audit, proof),
         points,
         claim=claim,
         level=level,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -57,3 +58,14 @@ def save_proof(proof: Proof | None, path: str | None) -> None:
     except OSError as wrong:
         raise BadInput(f"{path} cannot be written: {wrong.strerror}") from None
     note(f"wrote {path}")
+
+
+def saving(function: Callable[..., Any], path: str) -> Callable[..., Any]:
+    """The function with its proof asked for and written."""
+
+    def call(*args: Any, **asked: Any) -> Any:
+        found = function(*args, proof=True, **asked)
+        save_proof(found.proof, path)
+        return found
+
+    return call

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +14,8 @@ import typer
 from quadsweep.cli import options
 from quadsweep.cli.ending import BadInput, code_of_all, note
 from quadsweep.cli.points import read_points
+from quadsweep.cli.proving import check_place, save_proof
+from quadsweep.solving.solve import solve
 
 
 def report_command(
@@ -29,6 +33,7 @@ def report_command(
     time_limit: options.TimeLimit = None,
     jobs: options.Jobs = None,
     seed: options.Seed = 0,
+    proof: options.ProofFile = None,
 ) -> None:
     """One self-contained page: the points, the path, the caveats.
 
@@ -39,6 +44,7 @@ def report_command(
     path = Path(output)
     if not path.parent.is_dir():
         raise BadInput(f"{path.parent} is not a directory, so {output} cannot be written")
+    check_place(proof)
     points = read_points(file, x, y, label)
     asked = options.amounts(points, keep, drop, needed=False)
     report = gather(
@@ -53,6 +59,13 @@ def report_command(
         command=shlex.join(["quadsweep", *sys.argv[1:]]),
         progress=sys.stderr.isatty(),
     )
+    if proof is not None:
+        answer = report.answer
+        goal = {"k": answer.k, "objective": answer.objective, "n_jobs": jobs}
+        known = solve(points.columns, **goal, nan_policy="omit", proof=True, time_limit=time_limit)
+        save_proof(known.proof, proof)
+        if known.proof is not None:
+            report = replace(report, proof=os.path.relpath(proof, path.parent))
     try:
         path.write_text(to_html(report), encoding="utf-8")
     except OSError as wrong:

@@ -517,8 +517,9 @@ class Checker:
                 raise Unreadable("this checker knows one predictor")
             if (proof["data"]["rows"], proof["data"]["sha256"]) != (len(x), digest(x, y)):
                 raise Unreadable("the proof is about other data: their digest differs")
-            self.claim = Claim(proof, x, y)
-            self.run()
+            for self.proof in parts(proof):
+                self.claim = Claim(self.proof, x, y)
+                self.run()
         except (KeyError, TypeError, IndexError, AttributeError, ValueError) as wrong:
             raise Unreadable(f"the proof is malformed: {wrong!r}") from None
 
@@ -725,18 +726,24 @@ def load(path: str) -> dict[str, Any]:
     return proof
 
 
+def parts(proof: dict[str, Any]) -> list[dict[str, Any]]:
+    """A file may prove several statements about the same data."""
+    return [proof | part for part in proof["parts"]] if "parts" in proof else [proof]
+
+
 def sentence(proof: dict[str, Any]) -> str:
     """What the proof shows, in words."""
-    claim, n = proof["claim"], proof["data"]["rows"]
+    return "; ".join(_statement(part["claim"], proof["data"]["rows"]) for part in parts(proof))
+
+
+def _statement(claim: dict[str, Any], n: int) -> str:
     better = "below" if claim["objective"] in ("tv", "lts") else "above"
     what = f"{claim['objective']} {better} {claim['threshold']!r}"
     if claim.get("sign", 1) != 1 or claim.get("beta", 0) != 0:
-        what += f" for {claim.get('sign', 1):+d} (y - {claim.get('beta', 0)!r} x)"
+        what += f" with {claim.get('sign', 1):+d} (y - {claim.get('beta', 0)!r} x) for y"
     rows = f"{claim['keep']} {'or more ' if claim['or_more'] else ''}of {n} rows"
-    text = f"no {rows} have {what}"
-    if claim["subset"] is not None:
-        text += f"; the subset given comes within {claim['tol']!r} of it"
-    return text
+    within = f"; the subset given comes within {claim['tol']!r} of it" if claim["subset"] else ""
+    return f"no {rows} have {what}{within}"
 
 
 def read_columns(path: str, names: Sequence[str]) -> tuple[list[float], list[float]]:

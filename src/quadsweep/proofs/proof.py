@@ -35,7 +35,12 @@ class Proof:
     @property
     def nodes(self) -> int:
         """Nodes of the tree, all roots together."""
-        return sum(len(root["nodes"]) for root in self.content["roots"])
+        return sum(len(root["nodes"]) for part in self.parts for root in part["roots"])
+
+    @property
+    def parts(self) -> list[dict[str, Any]]:
+        """The statements proved, one after the other."""
+        return checker.parts(self.content)
 
     @property
     def claim(self) -> str:
@@ -65,3 +70,13 @@ class Proof:
             return cls(checker.load(str(path)))
         except checker.Unreadable as wrong:
             raise ValueError(str(wrong)) from None
+
+
+def together(proofs: list[Proof]) -> Proof:
+    """Several proofs about the same data as one."""
+    if len(proofs) == 1:
+        return proofs[0]
+    shared = ("format", "version", "predictors", "data")
+    content = {key: proofs[0].content[key] for key in shared}
+    own = [{k: v for k, v in p.content.items() if k not in shared} for p in proofs]
+    return Proof(content | {"parts": own})

@@ -35,6 +35,7 @@ class Report:
     audits : how few rows carry the sign and the significance of the correlation of all points.
     comparison : other methods with as many points kept; for R2 alone.
     source, command : where the data come from and what was asked.
+    proof : where the answer's proof is, seen from the page; empty if there is none.
     """
 
     path: Path
@@ -45,6 +46,7 @@ class Report:
     command: str
     audits: list[Audit] = field(default_factory=list)
     comparison: Comparison | None = None
+    proof: str = ""
 
     @property
     def answer(self) -> Result:

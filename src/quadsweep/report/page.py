@@ -13,6 +13,7 @@ import math
 import re
 from importlib import resources
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 
@@ -165,9 +166,19 @@ def _made(report: Report) -> str:
     seconds = report.path.seconds
     command = f"<pre>{html.escape(report.command)}</pre>" if report.command else ""
     return (
-        f"{command}<p class='quiet'>quadsweep {html.escape(__version__)}, method "
+        f"{_proof(report)}{command}<p class='quiet'>quadsweep {html.escape(__version__)}, method "
         f"{html.escape(answer.method)}, {len(report.steps)} sizes in {seconds:.3g} s. The page is "
         "complete in itself: it loads nothing and sends nothing.</p>"
+    )
+
+
+def _proof(report: Report) -> str:
+    if not report.proof:
+        return ""
+    there = html.escape(report.proof)
+    return (
+        f"<p><a href='{quote(report.proof)}'>The proof of the answer</a>: "
+        f"<code>quadsweep check {there} DATA</code> verifies it in exact arithmetic.</p>"
     )
 
 
