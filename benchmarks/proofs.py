@@ -2,9 +2,9 @@
 
     python benchmarks/proofs.py
 
-Normal data, a quarter of the points dropped, every objective. Each time is the best of --repeat runs
-(writing and checking once at n = 10,000); the last columns are the ratio of checking to solving
-and the size of the file.
+Normal data, a quarter of the points dropped, every objective. Each time is the best of --repeat
+runs (checking once beyond n = 1,000); the last columns are the ratio of checking to solving and the
+size of the file.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
     python benchmarks/rounding_proofs.py --instances 400
 
-For data whose values nearly tie far from the origin, the proof is written twice with no room between
-aim and threshold and a tolerance as small as the values' own rounding: once with the rounding term
+For data whose values nearly tie far from the origin, the proof is written twice with no room
+between aim and threshold and a tolerance near the values' own rounding: once with the rounding term
 of every bound and decision, once without. The checker, which does not round, refuses what is false.
 Prints how many of each it refused, and exits with 1 if it refused any written with the term.
 """

@@ -61,8 +61,15 @@ def report_command(
     )
     if proof is not None:
         answer = report.answer
-        goal = {"k": answer.k, "objective": answer.objective, "n_jobs": jobs}
-        known = solve(points.columns, **goal, nan_policy="omit", proof=True, time_limit=time_limit)
+        known = solve(
+            points.columns,
+            k=answer.k,
+            objective=answer.objective,
+            time_limit=time_limit,
+            n_jobs=jobs,
+            nan_policy="omit",
+            proof=True,
+        )
         save_proof(known.proof, proof)
         if known.proof is not None:
             report = replace(report, proof=os.path.relpath(proof, path.parent))
