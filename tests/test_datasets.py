@@ -11,6 +11,8 @@ EXPECTED = {
     "anscombe-2": 11,
     "anscombe-3": 11,
     "anscombe-4": 11,
+    "delivery": 25,
+    "hawkins-bradu-kass": 75,
     "masking-groups": 12,
     "masking-leverage": 16,
     "masking-populations": 16,
@@ -18,6 +20,7 @@ EXPECTED = {
     "nonseparable-dv": 8,
     "nonseparable-r2": 11,
     "phone-calls": 24,
+    "stack-loss": 21,
     "stars-cyg": 47,
 }
 

@@ -105,7 +105,7 @@ def test_an_index_with_repeats_is_no_trouble():
         (pd.Series(X), pd.Series(Y, index=[4, 3, 2, 1, 0]), ValueError, "same index"),
         (pd.Series(X), pd.Series(Y[:4]), ValueError, "same length; got 5 and 4"),
         (pd.DataFrame({"a": X, "b": X, "c": X}), None, ValueError, "frame with 3 columns"),
-        (pd.DataFrame({"a": X, "b": X}), Y, ValueError, "frame with 2 columns"),
+        (X, pd.DataFrame({"a": X, "b": X}), ValueError, "y must be one column; got a frame"),
         (pl.LazyFrame({"a": X, "b": Y}), None, TypeError, "lazy frame, collect it first"),
         (pd.Series(list("abcde")), Y, TypeError, "x must hold real numbers"),
         (pl.Series(list("abcde")), Y, TypeError, "x must hold real numbers"),

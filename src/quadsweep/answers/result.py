@@ -10,14 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from quadsweep.answers import plane
 from quadsweep.answers.boundary import boundary
 from quadsweep.answers.conic import Conic
 from quadsweep.answers.introduction import SelfDescribing, finite, some
 from quadsweep.arrays import Floats, Ints, Mask
-from quadsweep.objectives import OBJECTIVES, centred_sums
+from quadsweep.least_squares import Plane
+from quadsweep.objectives import OBJECTIVES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from quadsweep.border.formulas import Formula
 
     from quadsweep.proofs.proof import Proof
 
@@ -57,9 +62,18 @@ class Result(SelfDescribing):
     seconds : float
         Time taken.
     x, y : arrays
-        The data as given.
-    names : tuple of two strings
-        What x and y are called.
+        The data as given; several predictors are the columns of ``x``.
+    names : tuple of strings
+        What the predictors and, last, y are called.
+    fit_intercept : bool
+    weights : array, optional
+        One for each row given.
+    searched : array of ints, optional
+        The predictors that are not combinations of those before them, where there are several.
+    formula : Formula, optional
+        How the predictors were made.
+    remark : str
+        What else the message says.
     labels : sequence, optional
         A name for every row given; the summary and the picture use them instead of positions.
     frame : data frame, optional
@@ -89,7 +103,12 @@ class Result(SelfDescribing):
     seconds: float
     x: Floats = field(repr=False)
     y: Floats = field(repr=False)
-    names: tuple[str, str] = ("x", "y")
+    names: tuple[str, ...] = ("x", "y")
+    fit_intercept: bool = True
+    weights: Floats | None = field(default=None, repr=False)
+    searched: Ints | None = field(default=None, repr=False)
+    formula: Formula | None = field(default=None, repr=False)
+    remark: str = field(default="", repr=False)
     labels: Sequence[Any] | None = field(default=None, repr=False)
     frame: Any = field(default=None, repr=False)
     limit: str = field(default="time", repr=False)
@@ -120,36 +139,79 @@ class Result(SelfDescribing):
         """What is proved, in words."""
         if self.status == "time_limit" and self.limit == "memory":
             return MEMORY
-        return CERTIFICATE[self.status].format(k=self.k, n=self.n)
+        text = CERTIFICATE[self.status].format(k=self.k, n=self.n)
+        return text.replace("a conic", "a quadric") if self.several else text
+
+    @property
+    def several(self) -> bool:
+        """Whether this is more than a line: several predictors, weights or no intercept."""
+        return self.x.ndim == 2 or self.weights is not None or not self.fit_intercept
+
+    @property
+    def residuals(self) -> Floats:
+        """What the plane of the inliers leaves over, for every row given; NaN for omitted ones."""
+        return np.asarray(self.y - plane.matrix(self) @ self.coef - self.intercept)
+
+    def predict(self, X: Any) -> Floats:
+        """Heights of the plane of the inliers.
+
+        Parameters
+        ----------
+        X : array of shape (m, p), or a frame with columns of the predictors' names
+            A plain sequence will do for one predictor. Where a formula made the predictors, a frame
+            with the columns it names.
+
+        Examples
+        --------
+        >>> import quadsweep as qs
+        >>> qs.solve([1, 2, 3, 4, 5], [1, 2, 9, 4, 5], drop=1).predict([10, 20]).round(6)
+        array([10., 20.])
+        """
+        return plane.predicted(self, X)
 
     @cached_property
     @np.errstate(over="ignore", invalid="ignore")  # columns near the largest numbers
-    def _line(self) -> tuple[float, float]:
-        xi, yi = self.x[self.inliers], self.y[self.inliers]
-        a, _, c = centred_sums(xi, yi)
-        slope = c / a if a > 0 else math.nan
-        return slope, float(yi.mean() - slope * xi.mean())
+    def _plane(self) -> Plane:
+        return plane.plane_of(self, self.inliers) if self.several else plane.line_of(self)
 
     @property
-    def slope(self) -> float:
-        """Of the least squares line of the inliers."""
-        return self._line[0]
+    def slope(self) -> float | None:
+        """Of the least squares line of the inliers; None where there are several predictors."""
+        return float(self.coef[0]) if self.x.ndim == 1 else None
 
     @property
     def intercept(self) -> float:
-        """Of the least squares line of the inliers."""
-        return self._line[1]
+        """Of the least squares line or plane of the inliers, 0 where it has none."""
+        return self._plane.intercept
+
+    @property
+    def coef(self) -> Floats:
+        """One coefficient for each predictor, least squares on the inliers."""
+        return self._plane.coef
+
+    @property
+    def dependent(self) -> Ints:
+        """Predictors that on the inliers are constant or a combination of those before them.
+
+        Their coefficient is 0.
+        """
+        return self._plane.dependent
 
     @cached_property
     @np.errstate(over="ignore", invalid="ignore")  # columns near the largest numbers
     def _boundary(self) -> tuple[Conic | None, str]:
+        if self.several:
+            return None, self.remark
         used = self.used if self.n < len(self.mask) else slice(None)
         known = OBJECTIVES.get(self.objective)
         return boundary(self.x[used], self.y[used], self.mask[used], known)
 
     @property
     def conic(self) -> Conic | None:
-        """A curve with the inliers on one side and the outliers on the other."""
+        """A curve with the inliers on one side and the outliers on the other.
+
+        None where nothing of the kind separates them, or there are several predictors.
+        """
         return self._boundary[0]
 
     @property
@@ -168,7 +230,11 @@ class Result(SelfDescribing):
     def before(self) -> float:
         """The objective on all points, NaN for a score given as a function."""
         known = OBJECTIVES.get(self.objective)
-        return math.nan if known is None else known.value(self.x[self.used], self.y[self.used])
+        if known is None:
+            return math.nan
+        if self.several:
+            return plane.plane_of(self, self.used).value(self.objective)
+        return known.value(self.x[self.used], self.y[self.used])
 
     def lines(self) -> list[tuple[str, str]]:
         """The summary as pairs: what, and its text."""
@@ -179,7 +245,9 @@ class Result(SelfDescribing):
         ]
         if self.status != "optimal" and math.isfinite(self.bound):
             lines.append(("bound", f"{self.bound:.6g}   (gap {self.gap:.3g})"))
-        if self.objective != "var":
+        if self.several and len(self.dependent):
+            lines.append(("dependent", plane.dependence(self)))
+        elif not self.several and self.objective != "var":
             lines.append(("line", f"y = {self.slope:.6g} x {self.intercept:+.6g}"))
         lines.append(("dropped", some(self.outliers, self.labels)))
         if len(self.omitted):
@@ -189,6 +257,10 @@ class Result(SelfDescribing):
         lines.append(("beware", self.caution()))
         lines.append(("search", f"{self.method}, {self.nodes:,} nodes, {self.seconds:.3g} s"))
         return lines
+
+    def grid(self) -> list[Sequence[str]]:
+        """The coefficients of all rows and of the rows kept; none where a line says it."""
+        return plane.coefficients(self) if self.several else []
 
     def label(self, row: int) -> Any:
         """What a row is called: its label, or its position where it has none."""
@@ -209,11 +281,35 @@ class Result(SelfDescribing):
             )
         return "the points were chosen to look like this; a usual p-value does not apply"
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Inliers, outliers, the lines with and without trimming, the conic."""
-        from quadsweep.plotting.result import plot_result
+    def plot(
+        self, ax: Axes | None = None, *, kind: str | None = None, predictor: str | None = None
+    ) -> Axes:
+        """Inliers, outliers, the lines with and without trimming, the conic.
 
-        return plot_result(self, ax=ax)
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            A new figure if left out.
+        kind : {"fitted", "residuals", "added"}, optional
+            y against the plane's heights (what several predictors show if left out), residuals
+            against heights, or the added-variable plot of ``predictor``: y and it, each less what
+            the other predictors explain on the inliers.
+        predictor : str, optional
+            For ``added``, the name of a predictor.
+        """
+        if kind is None and predictor is None and not self.several:
+            from quadsweep.plotting.result import plot_result
+
+            return plot_result(self, ax=ax)
+        from quadsweep.plotting.several import plot_several
+
+        return plot_several(self, ax=ax, kind=kind, predictor=predictor)
+
+    def panels(self) -> Figure:
+        """One figure of it all: fitted against observed, residuals, every predictor's own part."""
+        from quadsweep.plotting.several import plot_panels
+
+        return plot_panels(self)
 
     def to_frame(self) -> Any:
         """The data with a column ``inlier``, in the library it came from (pandas for arrays)."""
@@ -237,8 +333,10 @@ class Result(SelfDescribing):
             "inliers": self.inliers.tolist(),
             "outliers": self.outliers.tolist(),
             "omitted": self.omitted.tolist(),
-            "slope": finite(self.slope),
+            "slope": None if self.slope is None else finite(self.slope),
             "intercept": finite(self.intercept),
+            "names": list(self.names),
+            "coef": [finite(float(c)) for c in self.coef],
             "conic": None if self.conic is None else self.conic.to_dict(),
             "nodes": self.nodes,
             "seconds": self.seconds,

@@ -94,7 +94,7 @@ class Audit(SelfDescribing):
     mask: Mask = field(repr=False)
     x: Floats = field(repr=False)
     y: Floats = field(repr=False)
-    names: tuple[str, str] = ("x", "y")
+    names: tuple[str, ...] = ("x", "y")
     labels: Sequence[Any] | None = field(default=None, repr=False)
     frame: Any = field(default=None, repr=False)
     proof: Proof | None = field(default=None, repr=False)

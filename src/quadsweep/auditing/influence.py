@@ -81,7 +81,7 @@ class InfluenceCurve(SelfDescribing):
     status: str
     n: int
     seconds: float
-    names: tuple[str, str] = field(default=("x", "y"))
+    names: tuple[str, ...] = field(default=("x", "y"))
 
     def rows(self) -> list[dict[str, float]]:
         """One dictionary for each m: the values attained and the bounds."""

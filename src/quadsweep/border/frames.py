@@ -5,14 +5,19 @@ pandas, polars and whatever else narwhals knows. Nothing is imported unless a fr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import difflib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from quadsweep.border.validation import unmasked
+from quadsweep.datasets import Dataset
 from quadsweep.extras import needed
+
+if TYPE_CHECKING:
+    from quadsweep.border.formulas import Formula
 
 _PLAIN = (list, tuple, range, np.ndarray, type(None), int, float, str)
 KEPT = "inlier"
@@ -24,40 +29,59 @@ class Columns:
 
     Attributes
     ----------
-    x, y : what validation is to look at.
-    names : the columns' names.
+    x, y : what validation is to look at; of several predictors x is a list of columns or a table.
+    names : the columns' names, the predictors' first and y's last.
     labels : the index, where it says more than the position; otherwise None.
     frame : a data frame with these columns, in the caller's library, or None.
+    k : how many rows a data set of ours suggests to keep; otherwise None.
+    formula : how to make the same predictors of new data, where a formula made these.
     """
 
     x: Any
     y: Any
-    names: tuple[str, str] = ("x", "y")
+    names: tuple[str, ...] = ("x", "y")
     labels: Sequence[Any] | None = None
     frame: Any = None
+    k: int | None = None
+    formula: Formula | None = None
 
 
-def unpack(x: Any, y: Any = None) -> Columns:
-    """Columns from two sequences, two series, or one frame of two columns (one for ``var``).
+def unpack(x: Any = None, y: Any = None, data: Any = None) -> Columns:
+    """Columns from sequences, tables, series, a frame of two columns, names of columns, a formula.
 
     Columns taken apart already pass as they are.
     """
+    if data is not None:
+        return _of_data(x, y, data)
     if isinstance(x, Columns):
         return x
+    if isinstance(x, Dataset):
+        if y is not None:
+            raise ValueError("y must be left out beside a data set, which has its own")
+        return Columns(x.x, x.y, x.names, x.labels or None, k=x.k)
+    if isinstance(x, str) or isinstance(y, str):
+        text = x if isinstance(x, str) else y
+        raise ValueError(f"{text!r} names columns; give the frame they are in as data=")
+    if x is None:
+        raise TypeError("give x and y, or data= and the names of its columns; got neither")
     if isinstance(x, _PLAIN) and isinstance(y, _PLAIN):
-        return Columns(x, y)
+        return Columns(x, y, _numbered(x))
     try:
         import narwhals.stable.v1 as nw
     except ModuleNotFoundError:
-        return Columns(x, y)
+        return Columns(x, y, _numbered(x))
     x, y = (nw.from_native(v, allow_series=True, pass_through=True) for v in (x, y))
     for name, value in (("x", x), ("y", y)):
         if isinstance(value, nw.LazyFrame):
             raise TypeError(f"{name} must be in memory; got a lazy frame, collect it first")
+    if isinstance(x, nw.DataFrame) and y is not None and len(x.columns) != 1:
+        return _table_and_column(x, _only_column(y, "y", nw), nw)
     frame = x if isinstance(x, nw.DataFrame) and y is None else None
     x, y = _split(x, y, nw)
     if not isinstance(x, nw.Series) and not isinstance(y, nw.Series):
-        return Columns(x, y)
+        return Columns(x, y, _numbered(x))
+    if isinstance(y, nw.Series) and table_shape(x) is not None and not isinstance(x, nw.Series):
+        return _plain_table_and_column(x, y, nw)
     _check_same_index(x, y, nw)
     names = _names(x, y, nw)
     if frame is None:
@@ -65,6 +89,104 @@ def unpack(x: Any, y: Any = None) -> Columns:
     labels = _labels(x if isinstance(x, nw.Series) else y)
     native = None if frame is None else nw.to_native(frame)
     return Columns(_values(x, nw), _values(y, nw), names, labels, native)
+
+
+def _numbered(x: Any) -> tuple[str, ...]:
+    """Names for the columns of a table without any: x1, x2, ..., y."""
+    shape = table_shape(x)
+    if shape is None or shape[1] < 2:
+        return ("x", "y")
+    return (*(f"x{j}" for j in range(1, shape[1] + 1)), "y")
+
+
+def table_shape(x: Any) -> tuple[int, int] | None:
+    """Rows and columns of an array of two dimensions or of rows of one length; otherwise None.
+
+    >>> table_shape([[1, 2], [3, 4], [5, 6]])
+    (3, 2)
+    """
+    if isinstance(x, (list, tuple)):
+        rows = bool(x) and all(isinstance(row, (list, tuple, np.ndarray)) for row in x)
+        flat = rows and all(np.ndim(v) == 0 for row in x[:1] for v in row)
+        same = flat and len({len(row) for row in x}) == 1
+        return (len(x), len(x[0])) if same else None
+    shape = getattr(x, "shape", None)
+    return (int(shape[0]), int(shape[1])) if isinstance(shape, tuple) and len(shape) == 2 else None
+
+
+def _table_and_column(x: Any, y: Any, nw: Any) -> Columns:
+    """A frame of predictors beside y."""
+    if not x.columns:
+        raise ValueError("x must have at least one column; got a frame without any")
+    _check_same_index(x, y, nw)
+    label = str(y.name) if isinstance(y, nw.Series) and y.name not in (None, "") else "y"
+    label = label if label not in x.columns else f"{label}_y"
+    native = None
+    if len(y) == len(x):
+        library = nw.get_native_namespace(x)
+        same = isinstance(y, nw.Series) and nw.get_native_namespace(y) is library
+        lead = x[x.columns[0]]
+        column = y.alias(label) if same else _series(y, label, lead, library, nw)
+        native = nw.to_native(x.with_columns(column))
+    return Columns(
+        [_values(x[name], nw) for name in x.columns],
+        _values(y, nw),
+        (*(str(name) for name in x.columns), label),
+        _labels(x[x.columns[0]]),
+        native,
+    )
+
+
+def _plain_table_and_column(x: Any, y: Any, nw: Any) -> Columns:
+    """An array of predictors beside a series."""
+    names = _numbered(x)
+    label = str(y.name) if y.name not in (None, "", *names[:-1]) else "y"
+    return Columns(x, _values(y, nw), (*names[:-1], label), _labels(y))
+
+
+def _of_data(x: Any, y: Any, data: Any) -> Columns:
+    """The columns of a frame that x and y name, or that a formula makes of it."""
+    if x is None and y is None:
+        return unpack(data)
+    if isinstance(data, Dataset):
+        raise ValueError("a data set has its own x and y; leave out the names beside it")
+    if isinstance(data, Mapping):
+        data = table(dict(data))
+    if isinstance(x, str) and "~" in x:
+        from quadsweep.border.formulas import evaluated
+
+        if y is not None:
+            raise ValueError(f"y must be left out beside a formula; got {x!r} and {y!r}")
+        return evaluated(x, data)
+    try:
+        import narwhals.stable.v1 as nw
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError("data= needs narwhals; pip install 'quadsweep[frames]'") from None
+    frame = nw.from_native(data, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        raise TypeError(f"data must be a data frame; got {type(data).__name__}")
+    wanted = [x] if isinstance(x, str) else list(x) if isinstance(x, (list, tuple)) else []
+    if not wanted:
+        raise TypeError(f"x must be the name of a column of data, or a list of names; got {x!r}")
+    chosen = [_found(name, frame.columns) for name in wanted]
+    second = None if y is None else _found(y, frame.columns)
+    columns = [_values(frame[name], nw) for name in chosen]
+    return Columns(
+        columns if len(columns) > 1 else columns[0],
+        None if second is None else _values(frame[second], nw),
+        (*chosen, "y" if second is None else second),
+        _labels(frame[chosen[0]]),
+        data,
+    )
+
+
+def _found(name: Any, columns: list[str]) -> str:
+    """A column by name, or the error that suggests the nearest one."""
+    if name in columns:
+        return str(name)
+    near = difflib.get_close_matches(str(name), columns, 1, cutoff=0.5)
+    hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(columns)}"
+    raise ValueError(f"data has no column {name!r}; {hint}")
 
 
 def every_column(frame: Any) -> tuple[list[Any], list[Any]]:
@@ -98,9 +220,12 @@ def with_mask(frame: Any, mask: Any) -> Any:
     return nw.to_native(wrapped.with_columns(nw.from_native(native, series_only=True)))
 
 
-def marked(frame: Any, x: Any, y: Any, names: tuple[str, str], mask: Any) -> Any:
+def marked(frame: Any, x: Any, y: Any, names: tuple[str, ...], mask: Any) -> Any:
     """The data with the rows kept marked, in the frame they came in or in one of our own."""
-    return with_mask(table({names[0]: x, names[1]: y}) if frame is None else frame, mask)
+    if frame is None:
+        columns = [x] if np.ndim(x) == 1 else list(x.T)
+        frame = table(dict(zip(names, [*columns, y], strict=True)))
+    return with_mask(frame, mask)
 
 
 def table(columns: dict[str, Any]) -> Any:

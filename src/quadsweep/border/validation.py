@@ -26,19 +26,41 @@ class Sample:
 
     Attributes
     ----------
-    x, y : float64 arrays without NaN or infinity; y is all zeros where it was left out.
+    x, y : float64 arrays without NaN or infinity; y is all zeros where it was left out. x has two
+        dimensions where there are several predictors, weights, or no intercept.
     rows : for each point its position in what the user gave.
     given : how many rows the user gave.
+    weights : positive weights of the rows, or None.
+    intercept : whether the plane may have one.
+    searched : columns of x that are not combinations of those before them; None where x is one.
     """
 
     x: Floats
     y: Floats
     rows: Ints
     given: int
+    weights: Floats | None = None
+    intercept: bool = True
+    searched: Ints | None = None
 
     @property
     def n(self) -> int:
         return len(self.x)
+
+    @property
+    def several(self) -> bool:
+        """Whether x is a matrix."""
+        return self.x.ndim == 2
+
+    @property
+    def p(self) -> int:
+        """Predictors given."""
+        return self.x.shape[1] if self.several else 1
+
+    @property
+    def searched_x(self) -> Floats:
+        """The predictors that matter to the search."""
+        return self.x if self.searched is None else np.ascontiguousarray(self.x[:, self.searched])
 
 
 def column(values: Any, name: str) -> Floats:

@@ -25,6 +25,7 @@ import numpy as np
 
 from quadsweep.arrays import Floats
 from quadsweep.clock import Clock, Stopped
+from quadsweep.least_squares import exact_value
 from quadsweep.methods import Problem
 from quadsweep.methods.batch import Batch, lowered, varied
 from quadsweep.methods.certified import search
@@ -51,14 +52,16 @@ class NearOptimal:
         self._problem, self._most, self._clock = replace(problem, tol=0.0), most, clock
         self._tol, self._best = problem.tol, best
         self._worst = value - problem.objective.sense * margin * abs(value)
-        self._judge = Judge(problem, best, margin)
+        judge = SeveralJudge if problem.several else Judge
+        self._judge: Judge | SeveralJudge = judge(problem, best, margin)
         self._found: dict[Subset, None] = {best: None}
         self.subsets = [best]
         self.lacking: frozenset[int] = frozenset()
-        self.complete = False
+        self.complete = self.looked = False
 
     def go(self) -> str:
         """Look for them; ``finished`` or what came first."""
+        self.looked = True
         try:
             self.lacking = self._lacking()
             self._list()
@@ -86,7 +89,9 @@ class NearOptimal:
         answers = np.zeros(len(inliers), dtype=np.int8)
         if good.any():
             least = np.array([self._least(x, y) for x, y in zip(xs[good], ys[good], strict=True)])
-            answers[good] = Batch.like(p, xs[good], ys[good], self._clock.left()).reach(least)
+            w = None if p.weights is None else p.weights[others][good]
+            batch = Batch.like(p, xs[good], ys[good], self._clock.left(), weights=w)
+            answers[good] = batch.reach(least)
         if (answers < 0).any():
             raise Stopped(self._clock.ended())
         return frozenset(j for j, yes in zip(inliers, answers, strict=True) if yes == 1)
@@ -124,7 +129,7 @@ class NearOptimal:
         x, y = p.x[left], p.y[left]
         if not varied(x[None], y[None], p.objective)[0]:
             return None
-        part = replace(p, x=x, y=y, n_jobs=1, time_limit=self._clock.left())
+        part = replace(p.of_rows(left), n_jobs=1, time_limit=self._clock.left())
         answer = search(part, above=self._least(x, y), starting_lines=2)
         if not answer.decided:
             raise Stopped(self._clock.ended())
@@ -189,6 +194,25 @@ class Judge:
             sxy += sign * x * y
             syy += sign * y * y
         return sx, sy, sxx, sxy, syy
+
+
+class SeveralJudge:
+    """Compares subsets with a given one, exactly, where there are several predictors."""
+
+    def __init__(self, problem: Problem, best: Subset, margin: float) -> None:
+        self._problem, self._sense = problem, problem.objective.sense
+        score = self._score(best)
+        self._least = None if score is None else score - Fraction(margin) * abs(score)
+
+    def is_near(self, subset: Subset) -> bool:
+        """Whether its value is within the margin."""
+        score = self._score(subset)
+        return score is not None and self._least is not None and score >= self._least
+
+    def _score(self, subset: Subset) -> Fraction | None:
+        p = self._problem.of_rows(np.array(sorted(subset)))
+        value = exact_value(p.x, p.y, p.weights, p.intercept, p.objective.name)
+        return None if value is None else self._sense * value
 
 
 def _whole(columns: Sequence[Floats], together: bool) -> list[list[int]]:

@@ -22,6 +22,7 @@ from quadsweep.answers.introduction import SelfDescribing, known, some
 from quadsweep.answers.result import Result
 from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.border import validation
+from quadsweep.border.predictors import least_kept
 from quadsweep.choosing.line_significance import check_line, clean_paths
 from quadsweep.choosing.path_significance import PathSignificance, shuffled_paths
 from quadsweep.choosing.shuffles import check_pairs
@@ -29,6 +30,8 @@ from quadsweep.choosing.suggestions import suggest
 from quadsweep.clock import Clock
 from quadsweep.methods import Outcome, Problem
 from quadsweep.methods.certified import search
+from quadsweep.methods.several.choice import best
+from quadsweep.methods.several.concentrate import step
 from quadsweep.methods.univariate import univariate
 from quadsweep.progress import CountProgress, Tick, counting
 from quadsweep.solving.question import Question, pose
@@ -57,7 +60,9 @@ class Path(SelfDescribing):
     status : array of strings
         As in :class:`Result`, each k for itself.
     slope, intercept : arrays of floats
-        Least squares lines of the inliers.
+        Least squares lines of the inliers; ``slope`` is NaN where there are several predictors.
+    coef : array with a row for every k
+        One coefficient for each predictor.
     nodes : array of ints
     objective : str
     n : int
@@ -80,6 +85,7 @@ class Path(SelfDescribing):
     seconds: float
     noise: PathSignificance | None = field(default=None, repr=False)
     question: Question = field(repr=False, kw_only=True)
+    coef: Floats = field(repr=False, kw_only=True)
 
     def __len__(self) -> int:
         return len(self.k)
@@ -139,7 +145,8 @@ class Path(SelfDescribing):
             str(self.status[i]),
             int(self.nodes[i]),
         )
-        return self.question.result(outcome, int(self.k[i]), "certified", self.seconds / len(self))
+        method = "certified" if str(self.status[i]) != "heuristic" else "concentrate"
+        return self.question.result(outcome, int(self.k[i]), method, self.seconds / len(self))
 
     def suggestions(self) -> dict[str, int | None]:
         """Sizes worth a look, each by a rule; None where the rule finds nothing.
@@ -175,6 +182,8 @@ class Path(SelfDescribing):
         correction for having looked at many k. The cost is that of ``permutations`` more paths.
         """
         _check_null(null, self.objective)
+        if null == "line" and self.question.problem.several:
+            raise ValueError("null 'line' takes one predictor; several take 'shuffled'")
         problem = replace(
             self.question.problem,
             n_jobs=validation.jobs(n_jobs),
@@ -243,12 +252,19 @@ class Path(SelfDescribing):
             "status": self.status,
             "slope": self.slope,
             "intercept": self.intercept,
+            **self._coefficients(),
             "leaving": [r.tolist() for r in self.leaving],
             "returning": [r.tolist() for r in self.returning],
         }
         if self.noise is not None:
             columns |= {"p_value": self.noise.p_value, "corrected": self.noise.corrected}
         return table(columns)
+
+    def _coefficients(self) -> dict[str, Floats]:
+        """Of several predictors, each one's coefficient at every k."""
+        if self.coef.shape[1] < 2:
+            return {}
+        return dict(zip(self.question.given.names, self.coef.T, strict=False))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
@@ -261,6 +277,7 @@ class Path(SelfDescribing):
             "status": self.status.tolist(),
             "slope": known(self.slope),
             "intercept": known(self.intercept),
+            "coef": {name: known(row) for name, row in self._coefficients().items()},
             "leaving": [r.tolist() for r in self.leaving],
             "returning": [r.tolist() for r in self.returning],
             "nested": self.nested,
@@ -271,7 +288,7 @@ class Path(SelfDescribing):
 
 
 def path(
-    x: Any,
+    x: Any = None,
     y: Any = None,
     *,
     ks: Sequence[int | float] | None = None,
@@ -285,13 +302,16 @@ def path(
     seed: int = 0,
     nan_policy: str = "raise",
     progress: CountProgress = False,
+    data: Any = None,
+    fit_intercept: bool = True,
+    weights: Any = None,
 ) -> Path:
     """The best subset of every size in a range, each with its proof.
 
     Parameters
     ----------
     x, y, objective, tol, nan_policy :
-        As in :func:`solve`.
+        As in :func:`solve`, as are ``data``, ``fit_intercept`` and ``weights``.
     ks : sequence of ints or shares, optional
         Sizes to keep.
     drop : int, share, or sequence of either, optional
@@ -337,8 +357,18 @@ def path(
     if asked or null != "shuffled":
         _check_null(null, objective)
     question = pose(
-        x, y, objective=objective, tol=tol, n_jobs=n_jobs, seed=seed, nan_policy=nan_policy
+        x,
+        y,
+        data=data,
+        objective=objective,
+        tol=tol,
+        n_jobs=n_jobs,
+        seed=seed,
+        nan_policy=nan_policy,
+        fit_intercept=fit_intercept,
+        weights=weights,
     )
+    goal = replace(goal, min_k=least_kept(question.points, goal))
     sizes = _sizes(question.problem.n, ks, drop, goal)
     with counting(progress, "sizes") as tick:
         walk = _Walk(question.problem, sizes, clock)
@@ -439,6 +469,10 @@ class _Walk:
             if problem.objective.name == "var":
                 self.outcomes[k] = univariate(problem)
                 continue
+            if problem.several:
+                near = [] if before is None else step(problem, before.inliers)
+                self.outcomes[k] = before = best(problem, near)
+                continue
             starts = [] if before is None else neighbour(problem, before.inliers)
             before = search(problem, starts=starts, starting_lines=1 if starts else 0)
             self.outcomes[k] = before
@@ -457,10 +491,22 @@ def neighbour(problem: Problem, inliers: Ints) -> list[Ints]:
     return [np.sort(np.argsort(-gain, kind="stable")[: problem.k])]
 
 
+def _plane(question: Question, inliers: Ints) -> tuple[float, Floats]:
+    """Intercept and coefficients of the rows kept."""
+    points = question.points
+    if points.several:
+        result = question.result(Outcome(inliers, 0.0, 0.0, "heuristic", 0), len(inliers), "", 0.0)
+        return result.intercept, result.coef
+    x, y = points.x[inliers], points.y[inliers]
+    a, _, c = objectives.centred_sums(x, y)
+    slope = c / a if a > 0 else np.nan
+    return float(y.mean() - slope * x.mean()), np.array([slope])
+
+
 def _collect(question: Question, sizes: list[int], walk: _Walk, seconds: float) -> Path:
     points, count = question.points, len(sizes)
     masks = np.zeros((count, points.given), dtype=bool)
-    numbers = np.full((4, count), np.nan)
+    numbers, coef = np.full((4, count), np.nan), np.full((count, points.p), np.nan)
     status, nodes = [walk.clock.ended()] * count, np.zeros(count, dtype=np.int64)
     for i, k in enumerate(sizes):
         outcome = walk.outcomes.get(k)
@@ -470,10 +516,9 @@ def _collect(question: Question, sizes: list[int], walk: _Walk, seconds: float) 
         if len(outcome.inliers) == 0:
             continue
         masks[i, points.rows[outcome.inliers]] = True
-        x, y = points.x[outcome.inliers], points.y[outcome.inliers]
-        a, _, c = objectives.centred_sums(x, y)
-        slope = c / a if a > 0 else np.nan
-        numbers[:, i] = outcome.value, outcome.bound, slope, y.mean() - slope * x.mean()
+        intercept, coef[i] = _plane(question, outcome.inliers)
+        slope = np.nan if points.p > 1 else coef[i, 0]
+        numbers[:, i] = outcome.value, outcome.bound, slope, intercept
     return Path(
         k=np.array(sizes),
         value=numbers[0],
@@ -487,4 +532,5 @@ def _collect(question: Question, sizes: list[int], walk: _Walk, seconds: float) 
         n=points.n,
         seconds=seconds,
         question=question,
+        coef=coef,
     )

@@ -149,7 +149,7 @@ class Significance(SelfDescribing):
 
 
 def significance(
-    x: Any,
+    x: Any = None,
     y: Any = None,
     k: int | float | None = None,
     *,
@@ -164,13 +164,17 @@ def significance(
     seed: int = 0,
     nan_policy: str = "raise",
     progress: CountProgress = False,
+    data: Any = None,
+    fit_intercept: bool = True,
+    weights: Any = None,
 ) -> Significance:
     """How often shuffled data have an optimum as good as the observed one.
 
     Parameters
     ----------
     x, y, k, drop, objective, tol, nan_policy :
-        As in :func:`solve`; ``var`` looks at one column alone and has no such test.
+        As in :func:`solve`, as are ``data``, ``fit_intercept`` and ``weights``;
+        ``var`` looks at one column alone and has no such test.
     permutations : int
         Shuffles of y.
     null : {"values", "decisions"}
@@ -220,7 +224,16 @@ def significance(
         stop_after = validation.whole(stop_after, "stop_after", 1)
     goal = check_pairs(objective)
     question = pose(
-        x, y, objective=goal, tol=tol, n_jobs=n_jobs, seed=seed, nan_policy=nan_policy
+        x,
+        y,
+        data=data,
+        objective=goal,
+        tol=tol,
+        n_jobs=n_jobs,
+        seed=seed,
+        nan_policy=nan_policy,
+        fit_intercept=fit_intercept,
+        weights=weights,
     ).keeping(k, drop)
     problem = question.problem
     with counting(progress, "permutations") as tick:
@@ -276,7 +289,7 @@ class _Null:
 
     def _solve(self, shuffles: Batch) -> int:
         found = shuffles.solve()
-        good = _leading(found.proved)
+        good = _leading(found.finished)
         values = found.values[:good]
         self.values += values.tolist()
         self.reached += (self.sense * values > self.sense * self.least).tolist()

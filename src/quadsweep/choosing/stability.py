@@ -24,6 +24,7 @@ from quadsweep.choosing.shuffles import blocks
 from quadsweep.clock import Clock
 from quadsweep.methods import Problem
 from quadsweep.methods.batch import Batch, varied
+from quadsweep.methods.several.certified import provable
 from quadsweep.progress import CountProgress, Tick, counting
 from quadsweep.solving.question import Question, pose
 
@@ -144,7 +145,7 @@ class Stability(SelfDescribing):
 
 
 def stability(
-    x: Any,
+    x: Any = None,
     y: Any = None,
     k: int | float | None = None,
     *,
@@ -160,13 +161,17 @@ def stability(
     seed: int = 0,
     nan_policy: str = "raise",
     progress: CountProgress = False,
+    data: Any = None,
+    fit_intercept: bool = True,
+    weights: Any = None,
 ) -> Stability:
     """How often each point is dropped when the data change a little, and what else comes near.
 
     Parameters
     ----------
     x, y, k, drop, objective, tol, nan_policy :
-        As in :func:`solve`; ``var`` is not supported.
+        As in :func:`solve`, as are ``data``, ``fit_intercept`` and ``weights``;
+        ``var`` is not supported.
     resample : {"bootstrap", "jackknife"}
         ``bootstrap`` draws n points with replacement ``resamples`` times and keeps k of them;
         ``jackknife`` leaves out each point once and keeps the same share of the others.
@@ -208,7 +213,16 @@ def stability(
     listed = validation.whole(most, "most", 1)
     share = validation.tolerance(margin, "margin")
     question = pose(
-        x, y, objective=objective, tol=tol, n_jobs=n_jobs, seed=seed, nan_policy=nan_policy
+        x,
+        y,
+        data=data,
+        objective=objective,
+        tol=tol,
+        n_jobs=n_jobs,
+        seed=seed,
+        nan_policy=nan_policy,
+        fit_intercept=fit_intercept,
+        weights=weights,
     ).keeping(k, drop)
     result = question.answer(time_limit=clock.left())
     with counting(progress, "resamples") as tick:
@@ -216,7 +230,8 @@ def stability(
         status = counts.go(tick)
     best = frozenset(np.flatnonzero(result.mask[question.points.rows]).tolist())
     near = NearOptimal(question.problem, best, result.value, share, listed, clock)
-    if status == "finished" and result.success:
+    decidable = not question.problem.several or provable(question.problem.p)
+    if status == "finished" and result.success and decidable:
         status = near.go()
     return _collect(question, result, counts, near, best, status, resample, share, clock)
 
@@ -236,6 +251,8 @@ class _Counts:
         else:
             self.total = n
             least = problem.objective.min_k
+            if problem.several:
+                least = problem.p + problem.intercept + 1
             self.k = min(n - 1, max(least, round(problem.k * (n - 1) / n)))
             others = np.array([np.delete(np.arange(n), i) for i in range(n)])
             self.take = lambda count: others[self.done : self.done + count]
@@ -258,8 +275,9 @@ class _Counts:
         good = varied(xs, ys, p.objective)
         if not good.any():
             return True
-        found = Batch.like(p, xs[good], ys[good], self.clock.left(), self.k).solve()
-        if not found.proved.all():
+        w = None if p.weights is None else p.weights[chosen][good]
+        found = Batch.like(p, xs[good], ys[good], self.clock.left(), self.k, w).solve()
+        if not found.finished.all():
             return False
         answered = found.masks.any(axis=1)
         rows, out = chosen[good][answered], ~found.masks[answered]
@@ -287,7 +305,7 @@ def _collect(
     disputed = (kept_by_some - best) | near.lacking
     in_doubt, needed = np.zeros(given, dtype=bool), np.zeros(given, dtype=bool)
     in_doubt[rows[sorted(disputed)]] = True
-    if status == "finished" and result.success:
+    if near.looked and status == "finished":
         needed[rows[sorted(best - near.lacking)]] = True
     return Stability(
         dropped=dropped,

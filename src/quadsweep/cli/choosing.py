@@ -8,14 +8,15 @@ import typer
 
 from quadsweep.cli import options
 from quadsweep.cli.answering import answer
-from quadsweep.cli.points import read_points
+from quadsweep.cli.predictors import read_predictors
 from quadsweep.cli.presenting import check_picture
 
 
 def path_command(
     file: options.File,
-    x: options.X = None,
+    x: options.Xs = None,
     y: options.Y = None,
+    formula: options.Formula = None,
     drop: Annotated[
         str | None,
         typer.Option("--drop", metavar="M", help="The most points to drop; default: half."),
@@ -39,7 +40,7 @@ def path_command(
     """
     from quadsweep.choosing.path import path
 
-    points = read_points(file, x, y, label)
+    points = read_predictors(file, x, y, formula, label)
     check_picture(plot)
     answer(
         path,
@@ -59,8 +60,9 @@ def path_command(
 
 def significance_command(
     file: options.File,
-    x: options.X = None,
+    x: options.Xs = None,
     y: options.Y = None,
+    formula: options.Formula = None,
     keep: options.Keep = None,
     drop: options.Drop = None,
     objective: options.Goal = None,
@@ -78,7 +80,7 @@ def significance_command(
     """
     from quadsweep.choosing.significance import significance
 
-    points = read_points(file, x, y, label)
+    points = read_predictors(file, x, y, formula, label)
     check_picture(plot)
     answer(
         significance,
@@ -97,8 +99,9 @@ def significance_command(
 
 def compare_command(
     file: options.File,
-    x: options.X = None,
+    x: options.Xs = None,
     y: options.Y = None,
+    formula: options.Formula = None,
     keep: options.Keep = None,
     drop: options.Drop = None,
     methods: Annotated[
@@ -118,7 +121,7 @@ def compare_command(
     """
     from quadsweep.comparators.compare import compare
 
-    points = read_points(file, x, y, label)
+    points = read_predictors(file, x, y, formula, label)
     check_picture(plot)
     answer(
         compare,

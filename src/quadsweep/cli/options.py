@@ -20,6 +20,14 @@ File = Annotated[
     ),
 ]
 X = Annotated[str | None, typer.Option("--x", metavar="COL", help="Column, by name or number.")]
+Xs = Annotated[
+    list[str] | None,
+    typer.Option("--x", metavar="COL", help="Column, by name or number; again for more of them."),
+]
+Formula = Annotated[
+    str | None,
+    typer.Option("--formula", metavar="TEXT", help="'y ~ a + b + C(group)' instead of columns."),
+]
 Y = Annotated[str | None, typer.Option("--y", metavar="COL", help="Column, by name or number.")]
 Label = Annotated[
     str | None, typer.Option("--label", metavar="COL", help="Column that names the rows.")

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from quadsweep import datasets
-from quadsweep.arrays import Floats
+from quadsweep.arrays import Floats, Mask
+from quadsweep.border.formulas import Formula
 from quadsweep.border.frames import Columns
 from quadsweep.border.validation import brief
 from quadsweep.cli.ending import BadInput, note
@@ -21,28 +22,36 @@ from quadsweep.cli.tables import SourceTable, is_missing, is_number, open_table
 
 @dataclass(frozen=True)
 class NamedPoints:
-    """Two columns, NaN where a value is missing.
+    """Two columns, or several predictors and y, NaN where a value is missing.
 
     Attributes
     ----------
-    names : tuple of the two columns' names.
+    names : tuple of the columns' names, y's last.
     labels : a name for every row: a text column, or row numbers from 1.
     source : where they come from.
     k, objective : what a built-in data set suggests; None for files.
+    formula : what made the predictors, if a formula did.
     """
 
     x: Floats
     y: Floats
-    names: tuple[str, str]
+    names: tuple[str, ...]
     labels: Sequence[Any]
     source: str
     k: int | None = None
     objective: str | None = None
+    formula: Formula | None = None
 
     @property
     def columns(self) -> Columns:
         """As every function of the package takes them, names and labels included."""
-        return Columns(self.x, self.y, self.names, self.labels)
+        return Columns(self.x, self.y, self.names, self.labels, formula=self.formula)
+
+    @property
+    def whole(self) -> Mask:
+        """Rows in which nothing is missing."""
+        x = self.x if self.x.ndim == 2 else self.x[:, None]
+        return np.asarray(np.isfinite(x).all(axis=1) & np.isfinite(self.y))
 
 
 def read_points(

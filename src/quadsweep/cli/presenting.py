@@ -16,7 +16,7 @@ from quadsweep.extras import needed
 
 def present(answer: SelfDescribing, points: NamedPoints, plot: str | None, as_json: bool) -> None:
     """An answer as text or JSON, and its picture; what was skipped on standard error."""
-    skipped = np.flatnonzero(~(np.isfinite(points.x) & np.isfinite(points.y)))
+    skipped = np.flatnonzero(~points.whole)
     if len(skipped):
         note(f"skipped {len(skipped):,} of {len(points.x):,} rows with missing values")
     if plot is not None:
@@ -34,8 +34,8 @@ def as_object(answer: Any, points: NamedPoints, skipped: Any = ()) -> dict[str, 
     """The answer as plain values, rows also by label."""
     content = {
         "source": points.source,
-        "x": points.names[0],
-        "y": points.names[1],
+        "x": points.names[0] if len(points.names) == 2 else list(points.names[:-1]),
+        "y": points.names[-1],
         **answer.to_dict(),
         "skipped": [points.labels[i] for i in skipped],
     }
@@ -46,7 +46,7 @@ def as_object(answer: Any, points: NamedPoints, skipped: Any = ()) -> dict[str, 
 
 def described(points: NamedPoints) -> str:
     """Which columns of what."""
-    return f"{points.names[1]} against {points.names[0]}, {points.source}"
+    return f"{points.names[-1]} against {', '.join(points.names[:-1])}, {points.source}"
 
 
 def check_picture(picture: str | None) -> None:
@@ -66,8 +66,13 @@ def draw(result: Any, picture: str) -> None:
     """The picture of anything that can draw itself on axes."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(7.0, 4.8), layout="constrained")
-    result.plot(ax=figure.subplots())
+    if getattr(result, "several", False):
+        from quadsweep.plotting.several import panels
+
+        figure = panels(result, Figure(layout="constrained"))
+    else:
+        figure = Figure(figsize=(7.0, 4.8), layout="constrained")
+        result.plot(ax=figure.subplots())
     try:
         figure.savefig(picture, dpi=150)
     except OSError as wrong:

@@ -9,7 +9,8 @@ import typer
 from quadsweep.answers.result import Result
 from quadsweep.cli import options
 from quadsweep.cli.ending import code_of
-from quadsweep.cli.points import NamedPoints, read_points
+from quadsweep.cli.points import NamedPoints
+from quadsweep.cli.predictors import read_predictors
 from quadsweep.cli.presenting import check_picture, present
 from quadsweep.cli.proving import check_place, save_proof
 from quadsweep.solving.solve import solve
@@ -17,8 +18,9 @@ from quadsweep.solving.solve import solve
 
 def solve_command(
     file: options.File,
-    x: options.X = None,
+    x: options.Xs = None,
     y: options.Y = None,
+    formula: options.Formula = None,
     keep: options.Keep = None,
     drop: options.Drop = None,
     objective: options.Goal = None,
@@ -36,7 +38,7 @@ def solve_command(
 
     Example: quadsweep solve weights.csv --x "body mass" --y brain --drop 3 --plot weights.png
     """
-    points = read_points(file, x, y, label)
+    points = read_predictors(file, x, y, formula, label)
     check_picture(plot)
     check_place(proof)
     result = solved(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,8 @@ from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.border import validation
 from quadsweep.clock import Clock
 from quadsweep.comparators.estimates import COMPARATORS, Estimate, r2_of
+from quadsweep.comparators.several import PLANES
+from quadsweep.least_squares import fit
 from quadsweep.progress import CountProgress, Tick, counting
 from quadsweep.solving.question import pose
 
@@ -61,6 +63,8 @@ class MethodAnswer:
         The k points, among those considered.
     note : str
         Why there is no answer.
+    coef : tuple of floats or None
+        Of several predictors, the method's own plane.
     """
 
     method: str
@@ -72,6 +76,7 @@ class MethodAnswer:
     seconds: float = 0.0
     subset: Mask | None = field(default=None, repr=False)
     note: str = ""
+    coef: tuple[float, ...] | None = None
 
     def cells(self) -> tuple[str, ...]:
         """The row as texts."""
@@ -162,7 +167,7 @@ class Comparison(SelfDescribing):
 
 
 def compare(
-    x: Any,
+    x: Any = None,
     y: Any = None,
     k: int | float | None = None,
     *,
@@ -174,16 +179,18 @@ def compare(
     seed: int = 0,
     nan_policy: str = "raise",
     progress: CountProgress = False,
+    data: Any = None,
 ) -> Comparison:
     """Other methods' R2, lines and correlations beside the certified optimum.
 
     Parameters
     ----------
-    x, y, k, drop, tol, n_jobs, nan_policy :
+    x, y, k, drop, tol, n_jobs, nan_policy, data :
         As in :func:`solve`.
     methods : sequence of str, optional
-        Names of :data:`quadsweep.comparators.COMPARATORS`; all of them if left out. A method whose
-        library is not installed has a row that says so.
+        Names of :data:`quadsweep.comparators.COMPARATORS`, or of several predictors ``lts``,
+        ``ransac``, ``huber``, ``theil_sen``, ``least_squares``; all of them if left out. A method
+        whose library is not installed has a row that says so.
     time_limit : float, optional
         Seconds for everything; methods that were not reached are left out.
     seed : int
@@ -204,10 +211,11 @@ def compare(
     [('certified', 1.0, True), ('pearson', 1.0, True)]
     """
     clock = Clock(validation.seconds(time_limit))
-    names = _names(methods)
     question = pose(
-        x, y, objective="r2", tol=tol, n_jobs=n_jobs, seed=seed, nan_policy=nan_policy
-    ).keeping(k, drop)
+        x, y, data=data, objective="r2", tol=tol, n_jobs=n_jobs, seed=seed, nan_policy=nan_policy
+    )
+    names = _names(methods, PLANES if question.problem.several else COMPARATORS)
+    question = question.keeping(k, drop)
     points, size = question.points, question.problem.k
     result = question.answer(time_limit=clock.left())
     rows = [_certified_row(result, points.rows)]
@@ -216,15 +224,15 @@ def compare(
     return Comparison(tuple(rows), result, points.n, size, status)
 
 
-def _names(methods: Any) -> list[str]:
+def _names(methods: Any, known: Mapping[str, object]) -> list[str]:
     if methods is None:
-        return list(COMPARATORS)
+        return list(known)
     if isinstance(methods, str):
         raise TypeError(f"methods must be a sequence of names; got {methods!r}")
     names = list(methods)
     for name in names:
-        if name not in COMPARATORS:
-            raise ValueError(f"methods must be among {', '.join(COMPARATORS)}; got {name!r}")
+        if name not in known:
+            raise ValueError(f"methods must be among {', '.join(known)}; got {name!r}")
     return names
 
 
@@ -242,7 +250,8 @@ def _run(
         for done, name in enumerate(names, 1):
             if clock.left() == 0:
                 return "time_limit"
-            rows.append(_row(name, x, y, k, seed, rows[0].r2))
+            row = _row if x.ndim == 1 else _plane_row
+            rows.append(row(name, x, y, k, seed, rows[0].r2))
             if tick(done, len(names), clock.gone()) is False and done < len(names):
                 return "interrupted"
     except KeyboardInterrupt:
@@ -251,7 +260,7 @@ def _run(
 
 
 def _certified_row(result: Result, rows: Ints) -> MethodAnswer:
-    a_sign = 1.0 if result.slope >= 0 else -1.0
+    a_sign = 1.0 if (result.slope or 0.0) >= 0 else -1.0
     return MethodAnswer(
         CERTIFIED,
         result.value,
@@ -262,6 +271,7 @@ def _certified_row(result: Result, rows: Ints) -> MethodAnswer:
         result.seconds,
         result.mask[rows],
         "" if result.success else "not proved",
+        tuple(result.coef.tolist()) if result.several else None,
     )
 
 
@@ -285,6 +295,32 @@ def _row(name: str, x: Floats, y: Floats, k: int, seed: int, best: float | None)
         estimate.correlation,
         seconds,
         subset,
+    )
+
+
+def _plane_row(
+    name: str, X: Floats, y: Floats, k: int, seed: int, best: float | None
+) -> MethodAnswer:
+    try:
+        start = time.perf_counter()
+        estimate = PLANES[name](X, y, k, seed)
+    except ModuleNotFoundError as missing:
+        return MethodAnswer(name, note=f"needs {missing.name}")
+    except ValueError:
+        return MethodAnswer(name, note="found nothing")
+    seconds = time.perf_counter() - start
+    subset = estimate.kept(X, y, k)
+    r2 = fit(X[subset], y[subset]).r2
+    return MethodAnswer(
+        name,
+        r2,
+        None if best is None else bool(r2 >= best - SAME),
+        None,
+        estimate.intercept,
+        r2**0.5,
+        seconds,
+        subset,
+        coef=tuple(estimate.coef.tolist()),
     )
 
 

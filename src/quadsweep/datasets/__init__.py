@@ -27,10 +27,11 @@ class Dataset(SelfDescribing):
     Attributes
     ----------
     x, y : arrays
+        Several predictors are the columns of x.
     k : int
         A sensible number of points to keep.
-    names : tuple of two strings
-        What x and y are, with their units.
+    names : tuple of strings
+        What the predictors and, last, y are, with their units.
     description : str
         What it shows, and the source.
     labels : tuple of strings
@@ -42,7 +43,7 @@ class Dataset(SelfDescribing):
     x: Floats
     y: Floats
     k: int
-    names: tuple[str, str]
+    names: tuple[str, ...]
     description: str
     labels: tuple[str, ...] = field(default=(), repr=False)
     objective: str = "r2"
@@ -50,7 +51,7 @@ class Dataset(SelfDescribing):
     def lines(self) -> list[tuple[str, str]]:
         """What it is, as pairs."""
         return [
-            ("data", f"{self.names[1]} against {self.names[0]}"),
+            ("data", f"{self.names[-1]} against {', '.join(self.names[:-1])}"),
             ("points", f"{len(self.x):,}, of which to keep {self.k:,} by {self.objective}"),
             ("about", self.description),
         ]
@@ -71,7 +72,8 @@ class Dataset(SelfDescribing):
         """The two columns, and the labels where there are any."""
         from quadsweep.border.frames import table
 
-        columns: dict[str, Any] = {self.names[0]: self.x, self.names[1]: self.y}
+        predictors = [self.x] if self.x.ndim == 1 else list(self.x.T)
+        columns: dict[str, Any] = dict(zip(self.names, [*predictors, self.y], strict=True))
         return table({"label": list(self.labels), **columns} if self.labels else columns)
 
     def plot(self, ax: Axes | None = None) -> Axes:
@@ -177,6 +179,51 @@ def _animals() -> Dataset:
     )
 
 
+def _several(
+    name: str, k: int, names: tuple[str, ...], description: str, labels: tuple[str, ...] = ()
+) -> Dataset:
+    """A table whose last column is y; what to judge by is the residual sum of squares."""
+    *columns, y = (_numbers(values) for values in _table(name).values())
+    return Dataset(np.column_stack(columns), y, k, names, description, labels, "lts")
+
+
+def _hawkins_bradu_kass() -> Dataset:
+    return _several(
+        "hawkins-bradu-kass",
+        65,
+        ("x1", "x2", "x3", "y"),
+        "Made to mask: of 75 rows with three predictors, rows 1 to 10 are bad leverage points and "
+        "11 to 14 good ones, which least squares takes for the outliers. Hawkins, Bradu and Kass "
+        "(1984), Location of several outliers in multiple-regression data using elemental sets, "
+        "Technometrics 26, 197-208.",
+        tuple(f"row {i}" for i in range(1, 76)),
+    )
+
+
+def _stack_loss() -> Dataset:
+    return _several(
+        "stack-loss",
+        17,
+        ("air flow", "water temperature", "acid concentration", "stack loss"),
+        "Twenty-one days of a plant that oxidises ammonia to nitric acid; days 1, 3, 4 and 21 are "
+        "the ones most often called outliers. Brownlee (1965), Statistical Theory and Methodology "
+        "in Science and Engineering, p. 454.",
+        tuple(f"day {i}" for i in range(1, 22)),
+    )
+
+
+def _delivery() -> Dataset:
+    return _several(
+        "delivery",
+        23,
+        ("products", "distance (feet)", "minutes"),
+        "Time to service vending machines, by the number of products stocked and the distance "
+        "walked, 25 deliveries. Montgomery and Peck (1982), Introduction to Linear Regression "
+        "Analysis, p. 116.",
+        tuple(f"delivery {i}" for i in range(1, 26)),
+    )
+
+
 def _nonseparable(name: str) -> Dataset:
     from quadsweep.counterexamples.shipped import SHIPPED
 
@@ -236,6 +283,9 @@ _BUILDERS: dict[str, Callable[[], Dataset]] = {
     "stars-cyg": _stars,
     "phone-calls": _phone_calls,
     "animals": _animals,
+    "hawkins-bradu-kass": _hawkins_bradu_kass,
+    "stack-loss": _stack_loss,
+    "delivery": _delivery,
     "masking-groups": lambda: _masking("masking-groups"),
     "masking-populations": lambda: _masking("masking-populations"),
     "masking-leverage": lambda: _masking("masking-leverage"),

@@ -10,8 +10,11 @@ sweep          the best separable subset                   n^d log n
 concentrate    a good subset, no proof                     n per step
 univariate     the best subset for ``var``                 n log n
 =============  ==========================================  ======================
+
+Where there are several predictors, weights or no intercept, `several` has the same names.
 """
 
+from quadsweep.methods import several
 from quadsweep.methods.certified import certified
 from quadsweep.methods.concentrate import concentrate
 from quadsweep.methods.exhaustive import exhaustive
@@ -29,4 +32,10 @@ METHODS: dict[str, Method] = {
     "univariate": univariate,
 }
 
-__all__ = ["METHODS", "Method", "Outcome", "Problem"]
+
+def run(name: str, problem: Problem) -> Outcome:
+    """The method of that name, for one predictor or for several."""
+    return (several.METHODS if problem.several else METHODS)[name](problem)
+
+
+__all__ = ["METHODS", "Method", "Outcome", "Problem", "run"]

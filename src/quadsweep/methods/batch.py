@@ -15,6 +15,7 @@ from quadsweep import _core
 from quadsweep.arrays import Floats, Mask
 from quadsweep.methods.choice import choose
 from quadsweep.methods.problem import Problem
+from quadsweep.methods.several import batch as several
 from quadsweep.objectives import Objective
 
 _FEW_LINES = 2  # random starts of a decision: most are settled by the first
@@ -35,6 +36,11 @@ class BatchOutcome:
         """Where the answer is the best, and known to be."""
         return np.asarray(self.status == "optimal")
 
+    @property
+    def finished(self) -> Mask:
+        """Where no limit came first: proved, or found by a method that proves nothing."""
+        return np.asarray((self.status == "optimal") | (self.status == "heuristic"))
+
 
 @dataclass(frozen=True)
 class Batch:
@@ -51,9 +57,19 @@ class Batch:
 
     @classmethod
     def like(
-        cls, problem: Problem, x: Floats, y: Floats, time_limit: float, k: int | None = None
+        cls,
+        problem: Problem,
+        x: Floats,
+        y: Floats,
+        time_limit: float,
+        k: int | None = None,
+        weights: Floats | None = None,
     ) -> Batch:
         """The problem's question about other data; one row for x serves every row of y."""
+        if problem.several:
+            size = problem.k if k is None else k
+            w = problem.weights if weights is None else weights
+            return SeveralBatch.of(several.problems(problem, x, y, w, size), problem, time_limit)
         if x.ndim < y.ndim:
             x = np.broadcast_to(x, y.shape)
         return cls(
@@ -88,6 +104,39 @@ class Batch:
         )  # fmt: skip
 
 
+@dataclass(frozen=True)
+class SeveralBatch(Batch):
+    """T data sets with several predictors each."""
+
+    problems: tuple[Problem, ...] = ()
+
+    @classmethod
+    def of(cls, asked: list[Problem], problem: Problem, time_limit: float) -> SeveralBatch:
+        """The question of the problem about each of some."""
+        p = problem
+        k = asked[0].k if asked else p.k
+        return cls(p.x, p.y, k, p.objective, p.tol, time_limit, p.n_jobs, p.seed, tuple(asked))
+
+    def solve(self, method: str = "auto") -> BatchOutcome:
+        """The best subset of each."""
+        found = several.solve_each(list(self.problems), self.n_jobs, self.time_limit)
+        masks = np.zeros((len(found), self.problems[0].n), dtype=bool)
+        for mask, outcome in zip(masks, found, strict=True):
+            mask[outcome.inliers] = True
+        return BatchOutcome(
+            np.array([outcome.value for outcome in found]),
+            np.array([outcome.bound for outcome in found]),
+            masks,
+            np.array([outcome.status for outcome in found]),
+            np.array([outcome.nodes for outcome in found], dtype=np.uint64),
+        )
+
+    def reach(self, least: float | Floats) -> NDArray[np.int8]:
+        """Whether some subset of each passes a value: 1 yes, 0 no, -1 if a limit came first."""
+        goals = np.broadcast_to(np.asarray(least, dtype=np.float64), (len(self.problems),))
+        return several.reach_each(list(self.problems), goals, self.n_jobs, self.time_limit)
+
+
 def varied(x: Floats, y: Floats, objective: Objective | None = None) -> Mask:
     """The data sets in which neither column is constant, or none the objective divides by.
 
@@ -100,7 +149,7 @@ def varied(x: Floats, y: Floats, objective: Objective | None = None) -> Mask:
         (x, objective is None or objective.needs_x),
         (y, objective is None or objective.needs_y),
     ):
-        if needed:
+        if needed and column.ndim == 2:
             good &= (column != column[:, :1]).any(axis=1)
     return good
 
@@ -108,4 +157,7 @@ def varied(x: Floats, y: Floats, objective: Objective | None = None) -> Mask:
 def lowered(problem: Problem, value: float) -> float:
     """The value less twice the tolerance, in the objective's units: what is above it ties."""
     p = problem
+    if p.several:
+        slack = 2 * max(p.tol, 1e-12)
+        return value - slack if p.objective.sense > 0 else value * (1 + slack)
     return _core.lowered(p.x, p.y, p.k, p.objective.name, value, p.tol)

@@ -10,35 +10,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from quadsweep import _core
 from quadsweep.arrays import Ints
-from quadsweep.methods.problem import Outcome, Problem, compiled
+from quadsweep.methods.problem import Outcome, Problem, SearchOutcome, compiled
+from quadsweep.methods.several.certified import search as several_search
 
 
 def certified(problem: Problem) -> Outcome:
     """The best subset of exactly k points; for ``var`` that of the sorted window."""
     return compiled("certified", problem)
-
-
-@dataclass(frozen=True)
-class SearchOutcome(Outcome):
-    """An outcome of :func:`search`, with what it took.
-
-    Attributes
-    ----------
-    looked_at : float
-        Points and cells costed, all boxes together.
-    decided : bool
-        Whether the question is answered. With ``above``, no inliers then mean that no subset
-        passes it.
-    """
-
-    looked_at: float
-    decided: bool
 
 
 def search(
@@ -79,6 +62,8 @@ def search(
     >>> answer.inliers.tolist(), answer.decided
     ([], True)
     """
+    if problem.several:
+        return several_search(problem, at_most=at_most, above=above, starts=starts)
     found, looked_at, decided = _core.certified(
         problem.x,
         problem.y,

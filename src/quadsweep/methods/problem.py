@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from quadsweep import _core
 from quadsweep.arrays import Floats, Ints
@@ -16,6 +16,9 @@ Callback = Callable[[float, float, int, float], object]
 @dataclass(frozen=True)
 class Problem:
     """Clean points and the question asked of them.
+
+    x is a column, or a matrix with a row for each point where there are several predictors, weights
+    or no intercept.
 
     ``callback(value, bound, nodes, seconds)`` is called about twenty times a second; returning
     False stops the method, which then answers ``interrupted``. ``memory_limit``, in bytes, is for
@@ -32,10 +35,27 @@ class Problem:
     seed: int = 0
     callback: Callback | None = None
     memory_limit: float = math.inf
+    weights: Floats | None = None
+    intercept: bool = True
 
     @property
     def n(self) -> int:
         return len(self.x)
+
+    @property
+    def several(self) -> bool:
+        """Whether x is a matrix."""
+        return self.x.ndim == 2
+
+    @property
+    def p(self) -> int:
+        """Predictors."""
+        return self.x.shape[1] if self.several else 1
+
+    def of_rows(self, rows: Ints) -> Problem:
+        """The same question of some of the rows."""
+        weights = None if self.weights is None else self.weights[rows]
+        return replace(self, x=self.x[rows], y=self.y[rows], weights=weights)
 
 
 @dataclass(frozen=True)
@@ -50,6 +70,23 @@ class Outcome:
     bound: float
     status: str
     nodes: int
+
+
+@dataclass(frozen=True)
+class SearchOutcome(Outcome):
+    """An outcome of the certified engine, with what it took.
+
+    Attributes
+    ----------
+    looked_at : float
+        Points and cells costed, all boxes together.
+    decided : bool
+        Whether the question is answered. With ``above``, no inliers then mean that no subset
+        passes it.
+    """
+
+    looked_at: float
+    decided: bool
 
 
 Method = Callable[[Problem], Outcome]

@@ -30,6 +30,8 @@ def plot_comparison(table: Comparison, ax: Axes | None = None) -> Axes:
     ax = axes_or_new(ax)
     tidy(ax)
     result = table.result
+    if result.several:
+        return _bars(ax, table)
     for rows, marker, colour, label in (
         (result.inliers, "o", INLIER, f"kept ({len(result.inliers):,})"),
         (result.outliers, "X", OUTLIER, f"dropped ({len(result.outliers):,})"),
@@ -51,6 +53,25 @@ def plot_comparison(table: Comparison, ax: Axes | None = None) -> Axes:
         loc="left", fontsize=11, color=LINE,
     )  # fmt: skip
     ax.legend(fontsize=7.5, framealpha=0.7, edgecolor="none", loc="best").set_zorder(2.5)
+    return ax
+
+
+def _bars(ax: Axes, table: Comparison) -> Axes:
+    """Of several predictors: what is left to the optimum, a bar for each method."""
+    rows = [row for row in table.rows if row.r2 is not None][::-1]
+    names = [row.method.replace("_", " ") for row in rows]
+    values = [float(row.r2 or 0.0) for row in rows]
+    colours = [LINE if row is table.rows[0] else INLIER for row in rows]
+    ax.barh(names, values, color=colours, height=0.6)
+    for at, value in enumerate(values):
+        ax.annotate(f"{value:.4g}", (value, at), xytext=(4, 0), textcoords="offset points",
+                    va="center", fontsize=8)  # fmt: skip
+    ax.set_xlim(0.0, 1.1 * max([*values, 1e-9]))
+    ax.set_xlabel("R²")
+    ax.set_title(
+        f"R² of the {table.k:,} of {table.n:,} rows each would keep", loc="left", fontsize=11,
+        color=LINE,
+    )  # fmt: skip
     return ax
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from quadsweep.least_squares import fit
 from quadsweep.plotting.canvas import INLIER, LINE, axes_or_new, frame, tidy
 
 if TYPE_CHECKING:
@@ -25,10 +26,14 @@ def plot_dataset(data: Dataset, ax: Axes | None = None) -> Axes:
     """
     ax = axes_or_new(ax)
     tidy(ax)
-    frame(ax, data.x, data.y)
+    across, name = data.x, data.names[0]
+    if data.x.ndim == 2:
+        plane = fit(data.x, data.y)
+        across, name = data.x @ plane.coef + plane.intercept, "fitted to all rows"
+    frame(ax, across, data.y)
     size = float(np.clip(3000 / len(data.x), 2, 34))
-    ax.scatter(data.x, data.y, s=size, color=INLIER, edgecolors="white", linewidths=0.6, zorder=3)
-    ax.set_xlabel(data.names[0])
-    ax.set_ylabel(data.names[1])
+    ax.scatter(across, data.y, s=size, color=INLIER, edgecolors="white", linewidths=0.6, zorder=3)
+    ax.set_xlabel(name)
+    ax.set_ylabel(data.names[-1])
     ax.set_title(f"{len(data.x):,} points", loc="left", fontsize=11, color=LINE)
     return ax

@@ -231,7 +231,7 @@ def _frame(
         "k": step.k,
         "value": finite(step.value),
         "proof": step.certificate,
-        "slope": finite(step.slope),
+        "slope": None if step.slope is None else finite(step.slope),
         "intercept": finite(step.intercept),
         "kind": "none found" if conic is None else conic.kind,
         "out": [int(i) for i in step.outliers if int(i) in drawn],

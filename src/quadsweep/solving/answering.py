@@ -7,9 +7,10 @@ import math
 import numpy as np
 
 from quadsweep.answers.result import Result
-from quadsweep.arrays import Ints
+from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.border.frames import Columns
 from quadsweep.border.validation import Sample
+from quadsweep.least_squares import fit
 from quadsweep.methods import Outcome
 from quadsweep.objectives import Score
 
@@ -25,19 +26,13 @@ def make_result(
 ) -> Result:
     """Positions among the clean points become rows of the data as given."""
     inside = np.zeros(points.n, dtype=bool)
-    inside[_positions(outcome, k, score)] = True
+    inside[_positions(outcome, k, score, "y" if points.several else "x or y")] = True
     mask = np.zeros(points.given, dtype=bool)
     mask[points.rows] = inside
-    # Copies: the user may change the columns before the line or the conic is asked for.
-    if points.n == points.given:
-        full = np.array([points.x, points.y])
-    else:
-        full = np.full((2, points.given), np.nan)
-        full[:, points.rows] = points.x, points.y
     value = outcome.value
     if not len(outcome.inliers):
         with np.errstate(over="ignore", invalid="ignore"):
-            value = score.value(points.x[inside], points.y[inside])
+            value = _value(points, score, inside)
     if math.isinf(value):
         raise ValueError(
             f"{score.name} of the best {k} points is beyond the largest floating-point number "
@@ -58,21 +53,41 @@ def make_result(
         k=k,
         nodes=outcome.nodes,
         seconds=seconds,
-        x=full[0],
-        y=full[1],
+        x=_spread(points.x if points.p > 1 else points.x.reshape(-1), points),
+        y=_spread(points.y, points),
         names=given.names,
         labels=given.labels,
         frame=given.frame,
         limit="memory" if out_of_memory else "time",
+        fit_intercept=points.intercept,
+        weights=None if points.weights is None else _spread(points.weights, points),
+        searched=points.searched,
+        formula=given.formula,
     )
 
 
-def _positions(outcome: Outcome, k: int, score: Score) -> Ints:
+def _value(points: Sample, score: Score, inside: Mask) -> float:
+    x, y = points.searched_x[inside], points.y[inside]
+    if not points.several:
+        return score.value(x, y)
+    weights = None if points.weights is None else points.weights[inside]
+    return fit(x, y, weights, points.intercept).value(score.name)
+
+
+def _spread(values: Floats, points: Sample) -> Floats:
+    """Clean values at their places among all rows given, NaN elsewhere."""
+    # Copies: the user may change the columns before the line or the conic is asked for.
+    full = np.full((points.given, *values.shape[1:]), np.nan)
+    full[points.rows] = values
+    return full
+
+
+def _positions(outcome: Outcome, k: int, score: Score, which: str) -> Ints:
     if len(outcome.inliers):
         return outcome.inliers
     if outcome.status in ("time_limit", "memory_limit", "interrupted"):
         return np.arange(k)  # stopped before the first subset was scored
     raise ValueError(
-        f"{score.name} is undefined on every subset of {k} points: in each of them x or y is "
+        f"{score.name} is undefined on every subset of {k} points: in each of them {which} is "
         "constant"
     )

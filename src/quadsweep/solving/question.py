@@ -13,11 +13,13 @@ from typing import Any
 
 from quadsweep import objectives
 from quadsweep.answers.result import Result
-from quadsweep.border import frames, validation
+from quadsweep.border import frames, predictors, validation
 from quadsweep.border.frames import Columns
 from quadsweep.border.validation import Sample
-from quadsweep.methods import METHODS, Outcome, Problem
+from quadsweep.methods import Outcome, Problem, run
 from quadsweep.methods.choice import choose
+from quadsweep.methods.several.choice import choose as choose_several
+from quadsweep.methods.several.choice import remark
 from quadsweep.progress import SearchProgress, watching
 from quadsweep.solving.answering import make_result
 
@@ -35,7 +37,9 @@ class Question:
 
     def keeping(self, k: Any, drop: Any) -> Question:
         """The same with exactly one of ``k`` and ``drop`` as the user gives it."""
-        size = validation.keep_count(self.points.n, k, drop, self.problem.objective)
+        if k is None and drop is None:
+            k = self.given.k  # what a data set of ours suggests
+        size = predictors.keep_count(self.points, k, drop, self.problem.objective)
         return replace(self, problem=replace(self.problem, k=size))
 
     def answer(
@@ -48,14 +52,19 @@ class Question:
     ) -> Result:
         """What a method says; by default the optimum with its proof."""
         asked = self.problem
-        chosen = choose(method, asked.objective, asked.n, asked.k)
+        if asked.several:
+            chosen = choose_several(method, asked)
+        else:
+            chosen = choose(method, asked.objective, asked.n, asked.k)
         start = time.perf_counter()
         with watching(progress, asked.objective) as callback:
             limited = replace(
                 asked, time_limit=time_limit, callback=callback, memory_limit=memory_limit
             )
-            outcome = METHODS[chosen](limited)
-        return self.result(outcome, asked.k, chosen, time.perf_counter() - start)
+            outcome = run(chosen, limited)
+        result = self.result(outcome, asked.k, chosen, time.perf_counter() - start)
+        more = remark(chosen, method, asked) if asked.several else ""
+        return replace(result, remark=more) if more else result
 
     def result(self, outcome: Outcome, k: int, method: str, seconds: float) -> Result:
         """An outcome of the problem (for some k) in the user's rows and names."""
@@ -68,23 +77,38 @@ def pose(
     y: Any,
     *,
     objective: str,
+    data: Any = None,
     tol: Any = 1e-9,
     n_jobs: Any = None,
     seed: Any = 0,
     nan_policy: str = "raise",
+    fit_intercept: bool = True,
+    weights: Any = None,
 ) -> Question:
     """The question about all the points, with everything checked but the number to keep."""
     goal = objectives.get(objective)
-    given = frames.unpack(x, y)
-    points = validation.sample(given.x, given.y, goal, nan_policy)
-    validation.check_varies(points, goal)
+    given = frames.unpack(x, y, data)
+    intercept = _with_intercept(given, fit_intercept)
+    points = predictors.sample(given, goal, nan_policy, weights=weights, intercept=intercept)
+    predictors.check_varies(points, goal)
     problem = Problem(
-        points.x,
+        points.searched_x,
         points.y,
         points.n,
         goal,
         tol=validation.tolerance(tol),
         n_jobs=validation.jobs(n_jobs),
         seed=validation.whole(seed, "seed", 0),
+        weights=points.weights,
+        intercept=points.intercept,
     )
     return Question(given, points, problem)
+
+
+def _with_intercept(given: Columns, fit_intercept: bool) -> bool:
+    """Whether the plane has one: a formula says so itself."""
+    if given.formula is None:
+        return fit_intercept
+    if fit_intercept is not True:
+        raise ValueError("a formula says by '- 1' that there is no intercept; leave fit_intercept")
+    return given.formula.intercept

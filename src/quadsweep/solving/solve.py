@@ -13,10 +13,13 @@ from quadsweep.solving.question import pose
 
 
 def solve(
-    x: Any,
+    x: Any = None,
     y: Any = None,
     k: int | float | None = None,
     *,
+    data: Any = None,
+    fit_intercept: bool = True,
+    weights: Any = None,
     drop: int | float | None = None,
     objective: str = "r2",
     method: str = "auto",
@@ -33,15 +36,26 @@ def solve(
 
     Parameters
     ----------
-    x, y : one-dimensional sequences of numbers
-        Lists, arrays, pandas or polars columns, or one data frame of two columns as ``x``. ``y``
-        may be left out for ``objective="var"``.
+    x, y : sequences of numbers
+        Lists, arrays, pandas or polars columns. ``x`` may have several columns, an array of shape
+        (n, p) or a data frame; one data frame of two columns as ``x`` alone is x and y. ``y`` may
+        be left out for ``objective="var"``. A data set of :mod:`quadsweep.datasets` will do for
+        both.
     k : int or float, optional
         Points to keep: a number, or a share of n in (0, 1).
+    data : data frame, optional
+        ``x`` and ``y`` are then names of its columns (``x`` a list of names for several), or ``x``
+        is a formula such as ``"y ~ a + b + C(group)"``, which needs the extra ``formula``.
+    fit_intercept : bool
+        False for a plane through the origin; R2 is then of y about zero.
+    weights : sequence of positive numbers, optional
+        One for each row, for weighted least squares: squares count that many times. ``k`` counts
+        rows all the same.
     drop : int or float, optional
         Points to remove, instead of ``k``.
     objective : str
-        ``r2``, ``r``, ``cov``, ``dv`` (largest is best), ``tv``, ``var``, ``lts`` (smallest).
+        ``r2``, ``r``, ``cov``, ``dv`` (largest is best), ``tv``, ``var``, ``lts`` (smallest);
+        ``r2`` or ``lts`` for several predictors.
     method : str
         ``auto`` (always with a proof, unless a limit stops it), ``certified``, ``sweep``,
         ``naive``, ``exhaustive`` or ``concentrate``.
@@ -79,9 +93,25 @@ def solve(
     array([2])
     >>> result.value, result.status
     (1.0, 'optimal')
+
+    Two predictors:
+
+    >>> X = [[0, 0], [1, 0], [0, 1], [1, 1], [2, 1], [2, 3]]
+    >>> result = qs.solve(X, [1, 3, 4, 60, 8, 14], drop=1)
+    >>> result.outliers, result.coef.round(6)
+    (array([3]), array([2., 3.]))
     """
     question = pose(
-        x, y, objective=objective, tol=tol, n_jobs=n_jobs, seed=seed, nan_policy=nan_policy
+        x,
+        y,
+        data=data,
+        objective=objective,
+        tol=tol,
+        n_jobs=n_jobs,
+        seed=seed,
+        nan_policy=nan_policy,
+        fit_intercept=fit_intercept,
+        weights=weights,
     )
     asked = question.keeping(k, drop)
     if proof:

@@ -1,0 +1,161 @@
+"""Several predictors in the plane: fitted against observed, residuals, one predictor's own part.
+
+The added-variable plot of a predictor shows y and the predictor, each less what the other
+predictors explain. Both are fitted on the rows kept; the least squares line of the kept points in
+it is the predictor's coefficient, and a dropped row stands where the plane of the kept puts it.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from quadsweep.arrays import Floats
+from quadsweep.least_squares import fit
+from quadsweep.plotting.canvas import INLIER, LINE, OUTLIER, axes_or_new, frame, tidy
+from quadsweep.plotting.result import _title
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from quadsweep.answers.result import Result
+
+KINDS = ("fitted", "residuals", "added")
+_MOST_LABELS = 15
+_MANY = 5_000
+
+
+def plot_several(
+    result: Result, ax: Axes | None = None, kind: str | None = None, predictor: str | None = None
+) -> Axes:
+    """Draw one of the pictures.
+
+    Parameters
+    ----------
+    result : Result
+    ax : matplotlib axes, optional
+        A new figure if left out.
+    kind : {"fitted", "residuals", "added"}, optional
+    predictor : str, optional
+        For ``added``.
+    """
+    if kind is None:
+        kind = "fitted" if predictor is None else "added"
+    if kind not in KINDS:
+        raise ValueError(f"kind must be one of {', '.join(KINDS)}; got {kind!r}")
+    if kind == "added":
+        return _added(result, axes_or_new(ax), _position(result, predictor))
+    if predictor is not None:
+        raise ValueError(f"predictor is for kind 'added'; got kind {kind!r}")
+    return (_fitted if kind == "fitted" else _residuals)(result, axes_or_new(ax))
+
+
+def plot_panels(result: Result) -> Figure:
+    """Fitted against observed, residuals, and the added-variable plot of every predictor."""
+    import matplotlib.pyplot as plt
+
+    return panels(result, plt.figure(layout="constrained"))
+
+
+def panels(result: Result, figure: Figure) -> Figure:
+    """The panels on a figure of the caller's, sized for them."""
+    count = 1 + len(result.names)
+    across = 2 if count <= 4 else 3
+    down = math.ceil(count / across)
+    figure.set_size_inches(4.6 * across, 3.7 * down)
+    axes = list(figure.subplots(down, across, squeeze=False).flat)
+    _fitted(result, axes[0])
+    _residuals(result, axes[1])
+    for j, ax in enumerate(axes[2:count]):
+        _added(result, ax, j)
+    for ax in axes[count:]:
+        ax.set_axis_off()
+    return figure
+
+
+def _position(result: Result, predictor: str | None) -> int:
+    names = result.names[:-1]
+    if predictor is None and len(names) == 1:
+        return 0
+    if predictor not in names:
+        raise ValueError(f"predictor must be one of {', '.join(names)}; got {predictor!r}")
+    return names.index(predictor)
+
+
+def _fitted(result: Result, ax: Axes) -> Axes:
+    heights = result.y - result.residuals
+    _points(result, ax, heights, result.y)
+    ax.axline((0.0, 0.0), slope=1.0, color=LINE, linewidth=1.3, zorder=2, label="fitted = observed")
+    ax.set_xlabel("fitted")
+    ax.set_ylabel(result.names[-1])
+    ax.set_title(_title(result), loc="left", fontsize=11)
+    _legend(ax)
+    return ax
+
+
+def _residuals(result: Result, ax: Axes) -> Axes:
+    _points(result, ax, result.y - result.residuals, result.residuals)
+    ax.axhline(0.0, color=LINE, linewidth=1.3, zorder=2)
+    ax.set_xlabel("fitted")
+    ax.set_ylabel("residual")
+    ax.set_title("residuals from the plane of the rows kept", loc="left", fontsize=11)
+    return ax
+
+
+def _added(result: Result, ax: Axes, j: int) -> Axes:
+    across, up = added_variable(result, j)
+    _points(result, ax, across, up)
+    ax.axline((0.0, 0.0), slope=float(result.coef[j]), color=LINE, linewidth=1.3, zorder=2)
+    others = " given the others" if len(result.coef) > 1 else ""
+    ax.set_xlabel(f"{result.names[j]}{others}")
+    ax.set_ylabel(f"{result.names[-1]}{others}")
+    ax.set_title(f"{result.names[j]}: {result.coef[j]:.4g} on the rows kept", loc="left",
+                 fontsize=11)  # fmt: skip
+    return ax
+
+
+def added_variable(result: Result, j: int) -> tuple[Floats, Floats]:
+    """Predictor j and y of all rows, less what the other predictors explain on the rows kept."""
+    X = result.x if result.x.ndim == 2 else result.x[:, None]
+    kept, others = result.inliers, np.delete(X, j, axis=1)
+    weights = None if result.weights is None else result.weights[kept]
+    plane = fit(others[kept], X[kept, j], weights, result.fit_intercept)
+    left = X[:, j] - others @ plane.coef - plane.intercept
+    return left, result.residuals + result.coef[j] * left
+
+
+def _points(result: Result, ax: Axes, across: Floats, up: Floats) -> None:
+    tidy(ax)
+    used, n = result.used, result.n
+    frame(ax, across[used], up[used])
+    for rows, marker, colour, word, largest in (
+        (result.inliers, "o", INLIER, "kept", 34.0),
+        (result.outliers, "X", OUTLIER, "dropped", 46.0),
+    ):
+        if len(rows):
+            ax.scatter(
+                across[rows], up[rows], s=float(np.clip(3000 / n, 2, largest)), marker=marker,
+                color=colour, label=f"{word} ({len(rows):,})", edgecolors="white", zorder=3,
+                linewidths=0.6 if n <= 300 else 0.0, rasterized=n > _MANY,
+            )  # fmt: skip
+    _name_outliers(result, ax, across, up)
+
+
+def _name_outliers(result: Result, ax: Axes, across: Floats, up: Floats) -> None:
+    if result.labels is None or not 0 < len(result.outliers) <= _MOST_LABELS:
+        return
+    middle = float(np.median(across[result.used]))
+    for i in result.outliers:
+        right = across[i] <= middle
+        ax.annotate(
+            str(result.labels[i]), (float(across[i]), float(up[i])),
+            xytext=(6 if right else -6, 0), ha="left" if right else "right", va="center",
+            textcoords="offset points", fontsize=8, color=OUTLIER, zorder=4,
+        )  # fmt: skip
+
+
+def _legend(ax: Axes) -> None:
+    ax.legend(fontsize=8, framealpha=0.7, edgecolor="none", loc="best").set_zorder(2.5)

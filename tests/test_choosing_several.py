@@ -1,0 +1,117 @@
+"""path, significance, stability and compare with several predictors."""
+
+import math
+
+import numpy as np
+import pytest
+
+import quadsweep as qs
+
+
+@pytest.fixture
+def plane():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(16, 2))
+    y = 1 + X @ [2.0, -1.0] + 0.1 * rng.normal(size=16)
+    y[[2, 9]] += 6
+    return X, y
+
+
+def test_a_path_has_the_optimum_of_every_size(plane):
+    X, y = plane
+    path = qs.path(X, y, drop=3)
+    assert path.k.tolist() == [16, 15, 14, 13]
+    for k, value in zip(path.k, path.value, strict=True):
+        best = qs.solve(X, y, int(k), method="exhaustive")
+        assert value == pytest.approx(best.value, abs=2e-9)
+    assert path.result(14).outliers.tolist() == [2, 9]
+    np.testing.assert_allclose(path.coef[2], path.result(14).coef)
+    assert np.isnan(path.slope).all()
+    assert path.to_frame().columns.tolist()[:2] == ["k", "drop"]
+    assert set(path.to_dict()["coef"]) == {"x1", "x2"}
+
+
+def test_a_default_path_stops_before_every_plane_fits(plane):
+    X, y = plane[0][:7], plane[1][:7]
+    assert qs.path(X, y).k.min() == 4
+    with pytest.raises(ValueError, match="needs between 4 and n = 7"):
+        qs.path(X, y, ks=[3])
+
+
+def test_shuffles_keep_the_rows_of_x_together(plane):
+    X, y = plane
+    answer = qs.significance(X, y, drop=2, permutations=19)
+    assert answer.p_value == 0.05
+    assert answer.result.outliers.tolist() == [2, 9]
+    assert len(answer.null) == 19
+    rng = np.random.default_rng(0)
+    first = qs.solve(X, rng.permutation(y), drop=2, method="exhaustive")
+    assert answer.null[0] == pytest.approx(first.value, abs=2e-9)
+    noise = qs.significance(X, np.random.default_rng(3).normal(size=16), k=8, permutations=19)
+    assert noise.p_value > 0.05
+
+
+def test_decisions_give_the_same_p_value(plane):
+    X, y = plane[0], np.random.default_rng(3).normal(size=16)
+    values = qs.significance(X, y, drop=3, permutations=9)
+    decisions = qs.significance(X, y, drop=3, permutations=9, null="decisions")
+    assert decisions.reached.tolist() == values.reached.tolist()
+
+
+def test_stability_counts_how_often_a_row_is_dropped(plane):
+    X, y = plane
+    answer = qs.stability(X, y, drop=2, resamples=20, objective="lts")
+    assert set(np.argsort(-answer.dropped)[:2].tolist()) == {2, 9}
+    assert answer.status == "finished"
+    assert answer.near[0].tolist() == answer.result.inliers.tolist()
+
+
+def test_more_predictors_than_can_be_proved_still_have_an_answer():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(60, 7))
+    y = X.sum(axis=1) + 0.1 * rng.normal(size=60)
+    y[:6] += 9
+    path = qs.path(X, y, drop=[0, 6], objective="lts")
+    assert path.status.tolist() == ["optimal", "heuristic"]
+    assert path.result(54).outliers.tolist() == list(range(6))
+    assert path.result(54).method == "concentrate"
+    assert qs.significance(X, y, drop=6, permutations=3).p_value == 0.25
+    stable = qs.stability(X, y, drop=6, resamples=3)
+    assert not stable.needed.any()
+    assert not stable.complete
+
+
+def test_the_null_of_a_clean_line_is_for_one_predictor(plane):
+    with pytest.raises(ValueError, match="takes one predictor"):
+        qs.path(*plane, drop=1, null="line", permutations=3)
+
+
+def test_data_and_names_work_at_every_door(plane):
+    import pandas as pd
+
+    frame = pd.DataFrame({"a": plane[0][:, 0], "b": plane[0][:, 1], "c": plane[1]})
+    path = qs.path(["a", "b"], "c", data=frame, drop=1)
+    assert path.question.given.names == ("a", "b", "c")
+    answer = qs.significance("c ~ a + b", data=frame, drop=2, permutations=3)
+    assert answer.result.names == ("a", "b", "c")
+    table = qs.compare(["a", "b"], "c", data=frame, drop=2)
+    assert [row.method for row in table.rows] == [
+        "certified", "lts", "ransac", "huber", "theil_sen", "least_squares",
+    ]  # fmt: skip
+
+
+def test_comparators_are_judged_by_the_rows_they_would_keep(plane):
+    X, y = plane
+    table = qs.compare(X, y, drop=2)
+    assert table.rows[0].r2 == pytest.approx(table.result.value)
+    for row in table.rows[1:]:
+        assert row.r2 <= table.rows[0].r2 + 1e-9
+        assert int(row.subset.sum()) == 14
+        assert len(row.coef) == 2
+        assert math.isfinite(row.intercept)
+    assert table["lts"].optimal
+    assert "5 of 5 other methods" in table.summary()
+    assert len(table.to_frame()) == 6
+    table.plot()
+    with pytest.raises(ValueError, match="methods must be among lts, ransac"):
+        qs.compare(X, y, drop=2, methods=["kendall"])

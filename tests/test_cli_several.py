@@ -1,0 +1,84 @@
+"""Several predictors and formulas on the command line."""
+
+import json
+
+import pytest
+
+from quadsweep.cli.application import run
+
+TABLE = """a,b,g,c
+1,2,u,3.1
+2,1,v,5
+3,5,u,11
+4,1,v,9.2
+5,9,u,19
+6,2,v,140
+7,7,u,21.3
+8,1,v,17
+"""
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text(TABLE)
+    return str(path)
+
+
+def test_several_columns_by_name_or_number(file, capsys):
+    assert run(["solve", file, "--x", "a", "--x", "2", "--y", "c", "--drop", "1", "--json"]) == 0
+    content = json.loads(capsys.readouterr().out)
+    assert (content["x"], content["y"]) == (["a", "b"], "c")
+    assert content["names"] == ["a", "b", "c"]
+    assert content["dropped"] == [6]
+    assert content["slope"] is None
+    assert len(content["coef"]) == 2
+
+
+def test_a_formula_makes_categories_of_text(file, capsys):
+    assert run(["solve", file, "--formula", "c ~ a + C(g)", "--drop", "1", "--json"]) == 0
+    content = json.loads(capsys.readouterr().out)
+    assert content["x"] == ["a", "C(g)[T.v]"]
+    assert content["status"] == "optimal"
+
+
+def test_the_table_of_coefficients_is_printed_and_the_panels_drawn(file, capsys, tmp_path):
+    picture = tmp_path / "panels.png"
+    arguments = ["--x", "a", "--x", "b", "--y", "c", "--drop", "1", "--plot", str(picture)]
+    assert run(["solve", file, *arguments]) == 0
+    assert "7 rows kept" in capsys.readouterr().out
+    assert picture.stat().st_size > 10_000
+
+
+def test_a_built_in_data_set_with_several_predictors(capsys):
+    assert run(["solve", "stack-loss", "--json"]) == 0
+    content = json.loads(capsys.readouterr().out)
+    assert content["dropped"] == ["day 1", "day 3", "day 4", "day 21"]
+    assert content["status"] == "optimal"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--x", "a", "--x", "b", "--drop", "1"], "several --x need a --y"),
+        (["--x", "a", "--x", "a", "--y", "c", "--drop", "1"], "column 'a' is given twice"),
+        (["--x", "a", "--formula", "c ~ a", "--drop", "1"], "--formula or --x and --y, not both"),
+        (["--formula", "c ~ zz", "--drop", "1"], "cannot be evaluated"),
+        (["--x", "a", "--x", "g", "--y", "c", "--drop", "1"], "column 'g' has 'u' in row 1"),
+        (["--x", "a", "--x", "bb", "--y", "c", "--drop", "1"], "no column 'bb'"),
+    ],
+)
+def test_misuse_ends_with_code_two_and_one_line(file, arguments, says, capsys):
+    assert run(["solve", file, *arguments]) == 2
+    error = capsys.readouterr().err
+    assert says in error
+    assert error.count("\n") == 1
+
+
+def test_a_time_limit_ends_with_code_three(tmp_path, capsys):
+    path = tmp_path / "long.csv"
+    rows = [f"{i % 7},{i * i % 11},{i * 7 % 13}" for i in range(60)]
+    path.write_text("\n".join(["a,b,c", *rows]))
+    arguments = ["--x", "a", "--x", "b", "--y", "c", "--keep", "30"]
+    late = ["--method", "exhaustive", "--time-limit", "0.01"]
+    assert run(["solve", str(path), *arguments, *late]) == 3
