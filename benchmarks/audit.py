@@ -85,6 +85,10 @@ def main() -> None:
     for line in LINES:
         if not quick or line.n <= 1_000:
             report(line, rounds=1 if quick else 3)
+    from audit_controls import run
+
+    print("\nwith controls")
+    run(quick, limit=60.0)
 
 
 def report(line: Line, rounds: int) -> None:

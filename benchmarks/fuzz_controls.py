@@ -137,6 +137,15 @@ def least_removals(case: Instance, found: qs.Audit, most: int) -> int | None:
     return None
 
 
+def independent(columns: Floats) -> Floats:
+    """Without columns that those before them explain."""
+    kept: list[int] = []
+    for j in range(columns.shape[1]):
+        if np.linalg.matrix_rank(columns[:, [*kept, j]]) > len(kept):
+            kept.append(j)
+    return columns[:, kept]
+
+
 class Near:
     """Of many subsets at once, which may break the claim as far as floating point can tell."""
 
@@ -145,7 +154,8 @@ class Near:
         root = np.ones(n) if case.weights is None else np.sqrt(case.weights)
         self.ones = root
         self.y = root * case.y
-        columns = np.column_stack([np.ones(n), case.controls, case.x, case.y]) * root[:, None]
+        controls = independent(np.column_stack([np.ones(n), case.controls]))
+        columns = np.column_stack([controls, case.x, case.y]) * root[:, None]
         scale = np.sqrt((columns**2).sum(axis=0))
         self.columns = columns / np.where(scale > 0, scale, 1)
         self.unit = scale[-1] / scale[-2]  # of a slope

@@ -91,7 +91,13 @@ def _columns(rng: np.random.Generator, n: int, q: int) -> tuple[Floats, Floats, 
         else:
             columns.append(rng.normal(size=n) + rng.normal() * x)
     z = np.column_stack(columns) if columns else np.zeros((n, 0))
-    return x, y + z.sum(axis=1) * rng.normal() * (kind != 0), z
+    y = y + z.sum(axis=1) * rng.normal() * (kind != 0)
+    # Few digits, so that the slow twin's fractions stay short.
+    return _rounded(x), _rounded(y), _rounded(z)
+
+
+def _rounded(values: Floats) -> Floats:
+    return np.asarray(np.rint(values * 512) / 512)
 
 
 def _slope(x: Floats, y: Floats, z: Floats, weights: Any) -> tuple[float, float] | None:

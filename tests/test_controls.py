@@ -267,3 +267,60 @@ def test_a_misspelt_term_is_pointed_out() -> None:
         qs.audit("wage ~ educ + age", data=frame, term="edcu")
     with pytest.raises(ValueError, match="give term=, one of: educ, age"):
         qs.audit("wage ~ educ + age", data=frame)
+
+
+def test_the_curve_of_a_coefficient_holds_every_refit() -> None:
+    from itertools import combinations
+
+    x, y, z = some_regression(16)
+    for controls in (z, np.random.default_rng(0).normal(size=(16, 7))):
+        curve = qs.influence_curve(x, y, controls=controls, max_drop=2)
+        design = np.column_stack([np.ones(16), controls, x])
+        for m in (1, 2):
+            slopes = []
+            for gone in combinations(range(16), m):
+                kept = np.delete(np.arange(16), gone)
+                slopes.append(np.linalg.lstsq(design[kept], y[kept], rcond=None)[0][-1])
+            low, high = min(curve.full.slope, *slopes), max(curve.full.slope, *slopes)
+            assert curve.slope.low_bound[m] <= low + 1e-12
+            assert curve.slope.high_bound[m] >= high - 1e-12
+            assert curve.slope.low[m] >= low - 1e-9
+            assert curve.slope.high[m] <= high + 1e-9
+    assert "coefficient of x" in curve.table()
+
+
+def test_the_picture_marks_what_is_removed() -> None:
+    pytest.importorskip("matplotlib")
+    x, y, z = some_regression(60)
+    found = qs.audit(x, y, controls=z)
+    ax = found.plot()
+    labels = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert f"removed ({found.upper})" in labels
+    assert "given the controls" in ax.get_xlabel()
+
+
+def test_the_command_line_takes_a_formula_or_columns(tmp_path: Any) -> None:
+    pytest.importorskip("formulaic")
+    from typer.testing import CliRunner
+
+    from quadsweep.cli.application import app
+
+    x, y, z = some_regression(60)
+    table = tmp_path / "wages.csv"
+    rows = ["wage,educ,age,region"]
+    rows += [f"{b!r},{a!r},{c!r},r{i % 6}" for i, (a, b, c) in enumerate(
+        zip(x.tolist(), y.tolist(), z[:, 0].tolist(), strict=True))]  # fmt: skip
+    table.write_text("\n".join(rows))
+    runner = CliRunner()
+    formula = ["--formula", "wage ~ educ + age", "--term", "educ"]
+    first = runner.invoke(app, ["audit", str(table), *formula, "--json"])
+    assert first.exit_code == 0, first.output
+    by_columns = ["--x", "educ", "--y", "wage", "--controls", "age"]
+    second = runner.invoke(app, ["audit", str(table), *by_columns, "--json"])
+    one, two = json.loads(first.stdout), json.loads(second.stdout)
+    assert one["drop"] == two["drop"] == len(one["dropped"])
+    assert one["term"] == "educ"
+    grouped = runner.invoke(app, ["audit", str(table), *formula, "--groups", "region", "--json"])
+    assert json.loads(grouped.stdout)["n_groups"] == 6
+    wrong = runner.invoke(app, ["audit", str(table), *formula, "--groups", "regoin"])
+    assert wrong.exit_code != 0

@@ -13,6 +13,7 @@ from quadsweep.answers.conic import Conic as Conic
 from quadsweep.answers.result import Result as Result
 from quadsweep.auditing.audit import Audit as Audit
 from quadsweep.auditing.audit import audit as audit
+from quadsweep.auditing.controls.range import CoefficientCurve as CoefficientCurve
 from quadsweep.auditing.controls.report import RegressionAudit as RegressionAudit
 from quadsweep.auditing.influence import InfluenceCurve as InfluenceCurve
 from quadsweep.auditing.influence import influence_curve as influence_curve

@@ -10,6 +10,8 @@ import numpy as np
 
 from quadsweep.answers.introduction import SelfDescribing, aligned, known
 from quadsweep.arrays import Floats, Ints
+from quadsweep.auditing.controls.kinds import is_regression
+from quadsweep.auditing.controls.range import CoefficientCurve, coefficient_curve
 from quadsweep.auditing.decisions import Asker
 from quadsweep.auditing.exact import ExactPoints
 from quadsweep.auditing.extremes import (
@@ -154,18 +156,26 @@ def influence_curve(
     x: Any,
     y: Any = None,
     *,
+    controls: Any = None,
+    groups: Any = None,
+    weights: Any = None,
+    data: Any = None,
+    term: str | None = None,
     max_drop: int | float | None = None,
     time_limit: float | None = None,
     n_jobs: int | None = None,
     seed: int = 0,
     nan_policy: str = "raise",
     progress: SearchProgress = False,
-) -> InfluenceCurve:
+) -> InfluenceCurve | CoefficientCurve:
     """The largest and smallest slope, r and R2 that removing up to m rows can reach, with bounds.
 
     Parameters
     ----------
     x, y : as in :func:`quadsweep.solve`.
+    controls, groups, weights, data, term : as in :func:`quadsweep.audit`.
+        With any of them, or a formula or a fitted model for x, the curve is that of the term's
+        coefficient.
     max_drop : int or float, optional
         The largest m, a number or a share of n; 5 % of n but at most 20 if left out.
     time_limit, n_jobs, seed, nan_policy, progress : as in :func:`quadsweep.solve`.
@@ -174,7 +184,7 @@ def influence_curve(
 
     Returns
     -------
-    InfluenceCurve
+    InfluenceCurve, or CoefficientCurve where there is more than one predictor
 
     Notes
     -----
@@ -189,6 +199,14 @@ def influence_curve(
     >>> [f"{v:.3f}" for v in curve.slope.low]
     ['0.860', '-1.000']
     """
+    regression = {
+        "controls": controls, "groups": groups, "weights": weights, "data": data, "term": term,
+    }  # fmt: skip
+    if is_regression(x, **regression):
+        return coefficient_curve(
+            x, y, **regression, vcov=None, max_drop=max_drop, time_limit=time_limit, n_jobs=n_jobs,
+            seed=seed, nan_policy=nan_policy, progress=progress,
+        )  # fmt: skip
     question = pose_audit(x, y, n_jobs=n_jobs, seed=seed, nan_policy=nan_policy)
     sample, n = question.points, question.points.n
     default = min(max(1, n // 20), 20, n - 3)

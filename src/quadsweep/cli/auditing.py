@@ -34,6 +34,31 @@ def audit_command(
     max_drop: Annotated[
         str | None, typer.Option("--max-drop", metavar="M", help="The most rows to remove.")
     ] = None,
+    formula: Annotated[
+        str | None,
+        typer.Option("--formula", metavar="F", help='With controls: "wage ~ educ + C(region)".'),
+    ] = None,
+    term: Annotated[
+        str | None,
+        typer.Option("--term", metavar="NAME", help="Whose coefficient of the formula is audited."),
+    ] = None,
+    controls: Annotated[
+        list[str] | None,
+        typer.Option("--controls", metavar="COL", help="A control beside --x; may be repeated."),
+    ] = None,
+    groups: Annotated[
+        str | None, typer.Option("--groups", metavar="COL", help="Remove whole groups of rows.")
+    ] = None,
+    weights: Annotated[
+        str | None, typer.Option("--weights", metavar="COL", help="Of weighted least squares.")
+    ] = None,
+    vcov: Annotated[
+        str | None,
+        typer.Option("--vcov", metavar="NAME", help="HC1, HC3 or a column of clusters; no proof."),
+    ] = None,
+    fixed: Annotated[
+        bool, typer.Option("--fixed-controls", help="Do not refit the controls: approximate.")
+    ] = False,
     label: options.Label = None,
     plot: options.Picture = None,
     json: options.Json = False,
@@ -45,9 +70,20 @@ def audit_command(
     """The fewest rows whose removal changes the conclusion, proved.
 
     Example: quadsweep audit trial.csv --x dose --y effect --claim significance --plot trial.png
+
+    With controls: quadsweep audit wages.csv --formula "wage ~ educ + C(region)" --term educ
     """
     from quadsweep.auditing.audit import audit
 
+    if any(v for v in (formula, term, controls, groups, weights, vcov, fixed)):
+        from quadsweep.cli.regressions import audit_regression
+
+        audit_regression(
+            file, formula=formula, term=term, x=x, y=y, controls=controls or [], groups=groups,
+            weights=weights, vcov=vcov, label=label, fixed=fixed, plot=plot, json=json,
+            time_limit=time_limit, jobs=jobs, seed=seed, claim=claim, level=level,
+            threshold=_threshold(threshold), max_drop=options.amount(max_drop, "--max-drop"),
+        )  # fmt: skip
     points = read_points(file, x, y, label)
     check_picture(plot)
     check_place(proof)

@@ -8,35 +8,22 @@ feasible.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 
 from quadsweep.arrays import Ints
+from quadsweep.auditing import least as auditing_least
 from quadsweep.auditing.controls.case import Case
+from quadsweep.auditing.controls.certified import CertifiedSide, Questions, Units, is_certified
 from quadsweep.auditing.controls.conditions import Strong, Tilt
 from quadsweep.auditing.controls.listing import Listing
 from quadsweep.auditing.controls.proofs import Prover
 from quadsweep.auditing.controls.proposals import Proposer
 from quadsweep.auditing.controls.robust import RobustCase
-from quadsweep.clock import Clock, Stopped
+from quadsweep.auditing.controls.watch import Watch
+from quadsweep.clock import Stopped
 
 _NOTHING = np.zeros(0, dtype=np.int64)
-
-
-@dataclass
-class Watch(Clock):
-    """One limit on time for all questions, and the caller's say."""
-
-    callback: Callable[[int, float], object] = field(default=lambda nodes, seconds: None)
-    nodes: int = 0
-
-    def check(self) -> None:
-        """Raise Stopped when the time is over or the callback has had enough."""
-        if self.gone() > self.limit:
-            raise Stopped("time_limit")
-        if self.callback(self.nodes, self.gone()) is False:
-            raise Stopped("interrupted")
 
 
 class Least:
@@ -111,6 +98,9 @@ class Least:
         provers = [_prover(case, self._clock.check) for case in self._cases]
         listings = [Listing(case, self._clock.check) for case in self._cases]
         self._gallop(provers)
+        if self.lower <= self.last and all(is_certified(case) for case in self._cases):
+            self._decide(provers, listings)
+            return
         while self.lower <= self.last:
             if not all(
                 self._settled(prover, listing)
@@ -119,6 +109,27 @@ class Least:
                 return
             if self.lower <= self.last:
                 self._raise(self.lower + 1)
+
+    def _decide(self, provers: Sequence[Prover | None], listings: Sequence[Listing]) -> None:
+        """By the engine, which meets the upper end or leaves what it could not decide."""
+        questions = Questions(
+            self._clock, self._n_jobs, self._seed, Units(self._cases[0].moments.design.size)
+        )
+        sides = []
+        for case, prover, listing in zip(self._cases, provers, listings, strict=True):
+            assert prover is not None
+            best = self.removal if self.removal is not None and case.broken(self.removal) else None
+            sides.append(CertifiedSide(case, prover, listing, best, self.lower - 1))
+
+        def note(found: auditing_least.Least) -> None:
+            if found.kept is not None:
+                self._offer(sides[0].others(found.kept))
+
+        done = auditing_least.Least(sides, questions, self.last, note)  # type: ignore[arg-type]
+        note(done)
+        self._raise(max(self.lower, done.lower))
+        if done.status not in ("optimal", "undecided"):
+            raise Stopped(done.status)
 
     def _gallop(self, provers: Sequence[Prover | None]) -> None:
         """As far as the bounds go without branching."""

@@ -18,6 +18,7 @@ from quadsweep.auditing.controls.kinds import is_fitted, is_statsmodels
 from quadsweep.auditing.controls.moments import DEPENDENT, Moments, residual
 from quadsweep.auditing.controls.robust import KINDS, Errors
 from quadsweep.border import frames, validation
+from quadsweep.extras import needed
 
 FIXED = "fixed"
 
@@ -129,13 +130,9 @@ def _is_constant(column: Floats) -> bool:
 def _formula(formula: str, data: Any, term: Any) -> Columns:
     if data is None:
         raise TypeError("a formula needs data=, a data frame with its columns")
-    try:
+    with needed("a formula"):
         from formulaic import model_matrix
         from formulaic.errors import FormulaicError
-    except ModuleNotFoundError:
-        raise ModuleNotFoundError(
-            "formulas need formulaic and pandas; pip install 'quadsweep[formula]'"
-        ) from None
     table, labels = _pandas(data)
     try:
         parts = model_matrix(formula, table)
@@ -158,8 +155,8 @@ def _formula(formula: str, data: Any, term: Any) -> Columns:
 
 def _pandas(data: Any) -> tuple[Any, Sequence[Any] | None]:
     """The table in pandas with rows numbered from 0, and what its rows were called."""
-    import pandas as pd
-
+    with needed("a formula"):
+        import pandas as pd
     if isinstance(data, pd.DataFrame):
         labels = data.index.tolist()
         numbered = labels == list(range(len(labels)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -18,10 +19,11 @@ from quadsweep.auditing.controls.approximations import approximations
 from quadsweep.auditing.controls.case import Case
 from quadsweep.auditing.controls.conditions import Claim, build
 from quadsweep.auditing.controls.design import Design
-from quadsweep.auditing.controls.least import Least, Watch
+from quadsweep.auditing.controls.least import Least
 from quadsweep.auditing.controls.moments import Moments
 from quadsweep.auditing.controls.reading import Regression, read
 from quadsweep.auditing.controls.robust import RobustCase, TermFit, fit_term
+from quadsweep.auditing.controls.watch import Watch
 from quadsweep.border import validation
 from quadsweep.progress import Removals, watching
 
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _NAMED = 4  # controls that a sentence names
+_FACTOR = re.compile(r"\[[^\[]*\]$")  # the level of a factor, in the name of its dummy
 
 
 @dataclass(frozen=True, eq=False)
@@ -238,6 +241,7 @@ def phrase(given: Regression) -> str:
     design = given.design
     others = [name for i, name in enumerate(design.names) if i != design.intercept]
     others = [name for name in others if name not in ("Intercept", "const")]
+    others = list(dict.fromkeys(_FACTOR.sub("", name) for name in others))
     how = "given" if not given.fixed else "with fixed"
     return f"{design.term} ({how} {_listed(others)})" if others else design.term
 

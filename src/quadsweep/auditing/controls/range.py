@@ -1,0 +1,248 @@
+"""How far m removals can move a coefficient, with all controls refitted.
+
+From above by concentration: remove the m units that are most in the way of a coefficient beyond the
+best known one, refit, repeat. Then the engine, or with many controls the bound of ``remaining``,
+is asked for a removal that takes it a step further, with ever larger steps, until there is none.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from quadsweep.answers.introduction import SelfDescribing, aligned, known
+from quadsweep.arrays import Floats, Ints
+from quadsweep.auditing.controls.case import Case
+from quadsweep.auditing.controls.certified import CertifiedSide, Questions, Units, is_certified
+from quadsweep.auditing.controls.conditions import Tilt
+from quadsweep.auditing.controls.listing import Listing
+from quadsweep.auditing.controls.moments import Moments
+from quadsweep.auditing.controls.proofs import Prover
+from quadsweep.auditing.controls.proposals import lowest
+from quadsweep.auditing.controls.reading import read
+from quadsweep.auditing.controls.report import units_limit
+from quadsweep.auditing.controls.robust import Errors, TermFit, fit_term
+from quadsweep.auditing.controls.watch import Watch
+from quadsweep.auditing.decisions import Answer, Impatient
+from quadsweep.border import validation
+from quadsweep.clock import Stopped
+from quadsweep.progress import Removals, watching
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_STEP = 1e-6  # in units of sd(y) / sd(x), given the controls
+_WIDENINGS = 10
+_STEPS = 30
+_PATIENCE = 5.0  # seconds for one question, after which a wider bound is asked for
+_NODES = 50
+
+
+@dataclass(frozen=True, eq=False)
+class Reach:
+    """Of the coefficient, for each m: values that some removal attains, and that none exceeds."""
+
+    low: Floats
+    high: Floats
+    low_bound: Floats
+    high_bound: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class CoefficientCurve(SelfDescribing):
+    """How far up to m removals can move a coefficient.
+
+    Attributes
+    ----------
+    m : array
+        Numbers of rows or groups removed, from 0.
+    slope : Reach
+        Of the coefficient.
+    full : TermFit
+        Of all rows.
+    status : str
+        ``optimal`` when all bounds are proved to a step of the values; ``undecided``,
+        ``time_limit`` or ``interrupted`` otherwise.
+    n : int
+        Rows or groups.
+    seconds : float
+    term : str
+    """
+
+    m: Ints
+    slope: Reach
+    full: TermFit
+    status: str
+    n: int
+    seconds: float
+    term: str
+
+    def _columns(self) -> dict[str, Any]:
+        return {
+            "share": self.m / self.n,
+            **{
+                f"slope_{end}": getattr(self.slope, end)
+                for end in ("low", "high", "low_bound", "high_bound")
+            },
+        }
+
+    def grid(self) -> list[Sequence[str]]:
+        """The values attained, and the bounds."""
+        s = self.slope
+        return [
+            ("removed", f"coefficient of {self.term}", "nothing outside"),
+            *(
+                (f"{m}", f"{low:.4g} to {high:.4g}", f"{below:.4g} to {above:.4g}")
+                for m, low, high, below, above in zip(
+                    self.m.tolist(), s.low, s.high, s.low_bound, s.high_bound, strict=True
+                )
+            ),
+        ]
+
+    def table(self) -> str:
+        """The grid as text."""
+        return aligned(self.grid())
+
+    def lines(self) -> list[tuple[str, str]]:
+        """What was asked, and how much of it is proved."""
+        return [
+            ("all rows", str(self.full)),
+            ("removed", f"up to {len(self.m) - 1:,} of {self.n:,}"),
+            ("status", self.status),
+            ("search", f"{self.seconds:.3g} s"),
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        return {
+            "term": self.term,
+            "n": self.n,
+            "full": self.full.to_dict(),
+            "m": self.m.tolist(),
+            **{name: known(column) for name, column in self._columns().items()},
+            "status": self.status,
+            "seconds": self.seconds,
+        }
+
+    def to_frame(self) -> Any:
+        """One row for every m, in pandas (or polars where that is what there is)."""
+        from quadsweep.border.frames import table
+
+        return table({"m": self.m, **self._columns()})
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """A funnel around the coefficient of all rows."""
+        from quadsweep.plotting.audit import plot_funnel
+
+        return plot_funnel(self, "slope", ax=ax)  # type: ignore[arg-type]
+
+
+def coefficient_curve(
+    x: Any, y: Any, *, max_drop: Any, time_limit: Any, n_jobs: Any, seed: int, nan_policy: str,
+    progress: Any, **regression: Any,
+) -> CoefficientCurve:  # fmt: skip
+    """The smallest and largest coefficient that removing up to m rows or groups can reach."""
+    given = read(x, y, nan_policy=nan_policy, **regression)
+    design = given.design
+    most = min(max(1, design.size // 20), 20, units_limit(None, design))
+    if max_drop is not None:
+        most = units_limit(max_drop, design)
+    moments = Moments(design)
+    full = fit_term(design, np.arange(design.n), Errors())
+    ends: list[list[tuple[float, float]]] = []
+    status = "optimal"
+    with watching(progress, Removals()) as callback:
+
+        def report(nodes: int, seconds: float) -> object:
+            return callback(len(ends) - 1, most, nodes, seconds) if callback else None
+
+        watch = Watch(validation.seconds(time_limit), callback=report)
+        questions = Questions(
+            watch, validation.jobs(n_jobs), seed, Units(design.size), patience=_PATIENCE
+        )
+        climbers = [Climber(moments, questions, sign, full.slope) for sign in (-1, +1)]
+        ends.append([(full.slope, full.slope)] * 2)
+        try:
+            for m in range(1, most + 1):
+                ends.append([climber.climb(m) for climber in climbers])
+        except Stopped as stop:
+            status = stop.status
+        except KeyboardInterrupt:
+            status = "interrupted"
+    if status == "optimal" and not all(climber.close for climber in climbers):
+        status = "undecided"
+    table = np.array(ends)
+    return CoefficientCurve(
+        np.arange(len(ends)),
+        Reach(table[:, 0, 0], table[:, 1, 0], table[:, 0, 1], table[:, 1, 1]),
+        full,
+        status,
+        design.size,
+        watch.gone(),
+        design.term,
+    )
+
+
+class Climber:
+    """The largest coefficient times ``sign`` with up to m units removed, for m = 1, 2, ..."""
+
+    def __init__(self, moments: Moments, questions: Questions, sign: int, start: float) -> None:
+        self._moments, self._questions, self._sign = moments, questions, sign
+        self._best, self._value = np.zeros(0, dtype=np.int64), start
+        self._unit = moments.scale[1] / moments.scale[0]
+        self.close = True  # whether every bound so far is a small step away
+
+    def climb(self, m: int) -> tuple[float, float]:
+        """The value attained, and one that no removal of up to m units exceeds."""
+        self._concentrate(m)
+        wider = 0
+        while wider <= _WIDENINGS:
+            beyond = self._value + self._sign * _STEP * 8**wider * self._unit
+            answer = self._ask(m, beyond)
+            if answer.refuted:
+                self.close &= wider <= 1
+                return self._value, beyond
+            if answer.kept is None or not self._offer(answer.kept):
+                wider += 1
+        self.close = False
+        return self._value, self._sign * math.inf
+
+    def _concentrate(self, m: int) -> None:
+        removal = self._best
+        for _ in range(_STEPS):
+            self._questions.check()
+            removal = lowest(self._case(self._value).gain(removal), m)
+            if not self._offer(removal):
+                return
+
+    def _offer(self, removal: Ints) -> bool:
+        own = self._case(0.0).residuals(removal)
+        if not own.a > 1e-9:
+            return False
+        value = own.c / own.a * self._unit
+        if self._sign * (value - self._value) <= 1e-12 * self._unit:
+            return False
+        self._best, self._value = removal, value
+        return True
+
+    def _case(self, beta: float) -> Case:
+        return Case(self._moments, Tilt(beta, 0.0, self._sign))
+
+    def _ask(self, m: int, beta: float) -> Answer:
+        """A removal of up to m units that takes the coefficient beyond beta, or that none does."""
+        case = Case(self._moments, Tilt(beta, 1e-9, self._sign))
+        prover = Prover(case, self._questions.check, most_nodes=_NODES)
+        if prover.refute(1, m, branch=False).proved:
+            return Answer(refuted=True)
+        if is_certified(case):
+            side = CertifiedSide(case, prover, Listing(case, self._questions.check))
+            try:
+                answer = side.decide(self._questions, 1, m)
+            except Impatient:
+                return Answer()
+            return answer if answer.kept is None else Answer(side.others(answer.kept))
+        return Answer(refuted=prover.refute(1, m).proved)
