@@ -52,10 +52,10 @@ def plot_regression(audit: RegressionAudit, ax: Axes | None = None) -> Axes:
                 color=color, edgecolors="white", linewidths=0.6 if audit.n <= 300 else 0.0,
                 label=f"{label} ({int(rows.sum()):,})", zorder=3, rasterized=audit.n > _MANY,
             )  # fmt: skip
-    _line(ax, (0.0, 0.0), audit.before.slope, "all rows", color=PALE, linestyle=(0, (5, 3)))
+    _line(ax, (0.0, 0.0), audit.before.slope, "line of all rows", color=PALE, linestyle=(0, (5, 3)))
     if audit.after is not None and gone.any():
         middle = (float(x[~gone].mean()), float(y[~gone].mean()))
-        _line(ax, middle, audit.after.slope, "without the removed", color=LINE)
+        _line(ax, middle, audit.after.slope, "line without the removed", color=LINE)
     if audit.labels is not None and 0 < gone.sum() <= _MOST_LABELS:
         for i in np.flatnonzero(gone):
             ax.annotate(

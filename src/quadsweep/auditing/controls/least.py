@@ -19,11 +19,13 @@ from quadsweep.auditing.controls.conditions import Strong, Tilt
 from quadsweep.auditing.controls.listing import Listing
 from quadsweep.auditing.controls.proofs import Prover
 from quadsweep.auditing.controls.proposals import Proposer
+from quadsweep.auditing.controls.remaining import MOST_PAIRS
 from quadsweep.auditing.controls.robust import RobustCase
 from quadsweep.auditing.controls.watch import Watch
 from quadsweep.clock import Stopped
 
 _NOTHING = np.zeros(0, dtype=np.int64)
+_PAIRS_BESIDE_THE_ENGINE = 1_000  # units up to which a bound by pairs is worth its time
 
 
 class Least:
@@ -68,8 +70,7 @@ class Least:
             self.removal, self.lower = _NOTHING, 0
             return self
         try:
-            self._approach()
-            self._prove()
+            self._search()
         except Stopped as stop:
             self.status = stop.status
         except KeyboardInterrupt:
@@ -85,19 +86,26 @@ class Least:
             self.removal = removal
             self._state["upper"] = len(removal)
 
-    def _approach(self) -> None:
-        for case in self._cases:
-            for removal in Proposer(case, self.last, self._clock.check, self._seed).run():
-                self._offer(removal)
-
     def _raise(self, lower: int) -> None:
         self.lower = lower
         self._state["lower"] = lower
 
-    def _prove(self) -> None:
-        provers = [_prover(case, self._clock.check) for case in self._cases]
-        listings = [Listing(case, self._clock.check) for case in self._cases]
+    def _search(self) -> None:
+        """Quick removals, quick bounds, then better removals, then proofs."""
+        check = self._clock.check
+        proposers = [Proposer(case, self._most, check, self._seed) for case in self._cases]
+        provers = [_prover(case, check) for case in self._cases]
+        listings = [Listing(case, check) for case in self._cases]
+        for proposer in proposers:
+            for removal in proposer.quick():
+                self._offer(removal)
         self._gallop(provers)
+        for proposer in proposers:
+            for removal in proposer.thorough():
+                self._offer(removal)
+        self._prove(provers, listings)
+
+    def _prove(self, provers: Sequence[Prover | None], listings: Sequence[Listing]) -> None:
         if self.lower <= self.last and all(is_certified(case) for case in self._cases):
             self._decide(provers, listings)
             return
@@ -170,7 +178,8 @@ def _prover(case: Case, check: Callable[[], object]) -> Prover | None:
     A coefficient that is significant with one sign has that sign, whatever its standard error.
     """
     if not isinstance(case, RobustCase):
-        return Prover(case, check)
+        pairs = _PAIRS_BESIDE_THE_ENGINE if is_certified(case) else MOST_PAIRS
+        return Prover(case, check, most_pairs=pairs)
     if isinstance(case.condition, Strong):
         return Prover(Case(case.moments, Tilt(0.0, 0.0, case.condition.sign)), check)
     return None

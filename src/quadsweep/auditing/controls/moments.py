@@ -30,6 +30,7 @@ DEPENDENT = 1e-12  # of a column's length: less than this is left only by roundi
 _NOTHING_LEFT = 10**40  # one over the share of a sum of squares that counts as nothing
 _UNCLEAR = 1e-7  # up to here it is not clear whether a column depends on the others
 _MOST_COLUMNS = 30  # up to which a rank is counted exactly now and then
+_EXACT_PRODUCTS = 5_000_000  # of whole numbers, for the sums of all rows
 _WORST = 1e-8  # relative error up to which floating point is used
 
 
@@ -153,6 +154,23 @@ class Moments:
         if self.design.q > _MOST_COLUMNS:
             return -1
         return self.exact(gone).rank - self.design.fixed
+
+    def all_rows(self) -> Sums[Fraction]:
+        """Sums of all rows: exactly, or where that takes long, from floating point."""
+        nothing = np.zeros(0, dtype=np.int64)
+        sums = self.without(nothing)
+        if sums is None or self.design.n * (self.design.q + 2) ** 2 <= _EXACT_PRODUCTS:
+            return self.exact(nothing)
+        x, y = Fraction(self.scale[0]), Fraction(self.scale[1])
+        return Sums(
+            sums.k,
+            sums.rank,
+            Fraction(sums.a) * x * x,
+            Fraction(sums.b) * y * y,
+            Fraction(sums.c) * x * y,
+            Fraction(sums.total) * y * y,
+            sums.error,
+        )
 
     def exact(self, gone: Ints) -> Sums[Fraction]:
         """Sums without these rows, in the units of the data."""

@@ -23,7 +23,7 @@ import numpy as np
 from quadsweep.arrays import Floats
 from quadsweep.auditing.controls.case import Case
 from quadsweep.auditing.controls.conditions import Determined, Strong, Tilt, Weak
-from quadsweep.auditing.controls.remaining import Form, Search, State, Unclear, Verdict
+from quadsweep.auditing.controls.remaining import MOST_PAIRS, Form, Search, State, Unclear, Verdict
 
 _TAUS = 6  # intervals of tau
 _NOT = Verdict(False)
@@ -34,9 +34,14 @@ class Prover:
     """Proves that no removal of some sizes breaks a claim."""
 
     def __init__(
-        self, case: Case, check: Callable[[], object] = lambda: None, most_nodes: int = 2_000
+        self,
+        case: Case,
+        check: Callable[[], object] = lambda: None,
+        most_nodes: int = 2_000,
+        most_pairs: int = MOST_PAIRS,
     ) -> None:
         self._case, self._check, self._most_nodes = case, check, most_nodes
+        self._most_pairs = most_pairs
         self.nodes = 0
         m = case.moments
         self._trusted = m.basis.clear and not m.degenerate and m.error < _TRUSTED
@@ -63,7 +68,13 @@ class Prover:
 
     def _form(self, p: Floats, q: Floats) -> Form:
         moments = self._case.moments
-        return Form(moments.design.scaled[2], p, q, rank_without=moments.rank_without)
+        return Form(
+            moments.design.scaled[2],
+            p,
+            q,
+            rank_without=moments.rank_without,
+            most_pairs=self._most_pairs,
+        )
 
     def _search(self, form: Form) -> Search:
         return Search(form, self._case.moments.design, self._most_nodes, self._check)

@@ -56,10 +56,13 @@ class Proposer:
         """The largest number of removals that would be better than the best."""
         return self._most if self.best is None else len(self.best) - 1
 
-    def run(self) -> Iterator[Ints]:
-        """Ever smaller removals that break the claim."""
+    def quick(self) -> Iterator[Ints]:
+        """Removals that break the claim, by influence and concentration."""
         yield from self._by_influence()
         yield from self._by_halving()
+
+    def thorough(self) -> Iterator[Ints]:
+        """Smaller ones: greedily, and one unit fewer as long as that works."""
         yield from self._greedy()
         yield from self._downwards()
 

@@ -30,7 +30,7 @@ from quadsweep.auditing.controls.design import Design
 from quadsweep.auditing.controls.moments import basis, residual
 
 _STRIPE = 2_000_000  # entries of K at a time
-_SQUARE = 12_000  # units up to which pairs are looked at
+MOST_PAIRS = 12_000  # units up to which pairs are looked at
 _CACHED = 2_000  # units up to which K is kept
 _BLOCKS = 20_000_000  # numbers for the groups' own Gram matrices
 _ALLOWED = 1e-9  # of |p| |q|, for rounding: far more than it takes
@@ -41,7 +41,7 @@ class Form:
     """Is what the controls leave of p.q, less the sum of ``extra``, positive on every subset?
 
     All columns have the weights in them already. ``rank_without`` counts exactly, where it can, the
-    controls that are left without some rows.
+    controls that are left without some rows. Up to ``most_pairs`` units all pairs are looked at.
     """
 
     controls: Floats
@@ -49,6 +49,7 @@ class Form:
     q: Floats
     extra: Floats | None = None
     rank_without: Callable[[Ints], int] | None = None
+    most_pairs: int = MOST_PAIRS
 
 
 @dataclass(frozen=True)
@@ -164,7 +165,7 @@ class State:
         """L for m of these units, and what each of them might contribute to it."""
         alone = self._leverage[units]
         simple = _largest_sum(alone, m)
-        if m == 1 or len(units) > _SQUARE or self._directions is None:
+        if m == 1 or len(units) > self.form.most_pairs or self._directions is None:
             return simple, alone
         reach = np.empty(len(units))
         directions = self._directions[units]
@@ -190,7 +191,7 @@ class State:
         a, b = (v[units] for v in self._vectors)
         w = a + b
         own = (a * b).sum(axis=1) + kappa / 4 * (w * w).sum(axis=1)
-        if len(units) > _SQUARE:
+        if len(units) > self.form.most_pairs:
             return self._cost[units] + own + _by_lengths(a, b, w, kappa, m), reach
         left, right = np.hstack([a, b]), np.hstack([b / 2 + kappa / 4 * w, a / 2 + kappa / 4 * w])
         with_others = np.empty(len(units))
@@ -250,7 +251,7 @@ class Search:
             closed, units, worst = narrowed(state, units, min(left, len(units)))
             if closed:
                 continue
-            if not branch or self.nodes >= self.most_nodes or len(units) > _SQUARE:
+            if not branch or self.nodes >= self.most_nodes or len(units) > self.form.most_pairs:
                 return Verdict(False, None, self.nodes)
             stack.append((state, units[units != worst], left))
             stack.append(

@@ -139,7 +139,7 @@ def audit_regression(
     design = given.design
     most = units_limit(max_drop, design)
     moments = Moments(design)
-    full = moments.exact(np.zeros(0, dtype=np.int64))
+    full = moments.all_rows()
     if full.a == 0:
         raise ValueError(
             f"the controls explain {design.term} on all rows, so it has no coefficient"
@@ -277,7 +277,8 @@ def message(claim: Claim, known: Least, given: Regression, most: int, rows: int)
         text = f"Removing {of} {claim.breaks}.{_fewer(known, design.units is not None)}"
     if given.fixed:
         text += " The controls were held fixed, not refitted: an approximation."
-    if claim.test and given.errors.kind != "classical" and known.upper != 0:
+    open_below = known.upper is None or known.lower < known.upper
+    if claim.test and given.errors.kind != "classical" and open_below:
         text += " No proof covers these standard errors beyond what is said: fewer may do."
     return text
 
