@@ -38,6 +38,7 @@ sphinx_gallery_conf = {
     "filename_pattern": r"\.py$",
     "abort_on_example_error": True,
     "show_memory": False,
+    "write_computation_times": False,
     "download_all_examples": False,
     "backreferences_dir": None,
     "within_subsection_order": "FileNameSortKey",

@@ -15,7 +15,7 @@ def inline(writer: Any, node: nodes.math) -> None:
 
 def block(writer: Any, node: nodes.math_block) -> None:
     """A formula on a line of its own."""
-    writer.body.append(f'<div class="math">{convert(node.astext(), display="block")}</div>')
+    writer.body.append(f'<div class="formula">{convert(node.astext(), display="block")}</div>')
     raise nodes.SkipNode
 
 

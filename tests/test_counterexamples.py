@@ -151,6 +151,7 @@ def test_starts_lie_on_one_level_of_the_gradient_and_cannot_be_separated(objecti
         assert np.ptp(gain) < 1e-6 * np.abs(gain).max()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("objective", "lift", "n", "k"),
     [("cov", "L3c", 7, 5), ("dv", "L3d", 6, 4), ("cov", "L4", 6, 4), ("r2", "L4", 7, 4)],

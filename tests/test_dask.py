@@ -20,6 +20,8 @@ from quadsweep.experiments.runner import run
 from quadsweep.experiments.store import ChunkStore
 from quadsweep.experiments.workers import cluster, one_by_one
 
+pytestmark = pytest.mark.slow
+
 TESTS = Path(__file__).parent
 
 

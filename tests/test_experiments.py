@@ -21,6 +21,8 @@ from quadsweep.experiments.readings import FITS, SETS, applies, column, readings
 from quadsweep.experiments.scale import PAPER, QUICK
 from quadsweep.experiments.workers import local, one_by_one
 
+pytestmark = pytest.mark.slow
+
 TESTS = Path(__file__).parent
 
 
@@ -49,9 +51,7 @@ def test_tables_are_the_same_byte_for_byte_whatever_the_workers(name, tmp_path, 
 
 
 def test_five_kills_at_random_moments_give_the_same_table(tmp_path):
-    seed = random.SystemRandom().randrange(2**32)
-    print("seed", seed)
-    rng = random.Random(seed)
+    rng = random.Random(5)
     program = [sys.executable, str(TESTS / "tiny_reproduction.py")]
     start = time.monotonic()
     subprocess.run([*program, str(tmp_path / "quiet")], check=True, capture_output=True)

@@ -14,6 +14,7 @@ import pytest
 SCRIPT = Path(fuzz.__file__)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(4))
 def test_no_answer_is_wrong(part):
     state = fuzz.State(seed=2026, patience=0.2, next=1000 * part)

@@ -66,6 +66,7 @@ def test_the_answer_does_not_depend_on_the_number_of_threads(family):
         assert alone[1:] == together[1:]
 
 
+@pytest.mark.slow
 def test_both_directions_miss_nothing_in_2000_samples():
     """The published code sorts in one direction and misses some of them."""
     rng = np.random.default_rng(2024)

@@ -90,6 +90,7 @@ def test_does_not_depend_on_workers():
         np.testing.assert_array_equal(one.p_values, many.p_values)
 
 
+@pytest.mark.slow
 def test_a_dask_cluster_gives_the_same_through_joblib():
     import joblib
     from distributed import Client, LocalCluster

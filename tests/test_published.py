@@ -10,6 +10,8 @@ import pytest
 from quadsweep.comparators.estimates import r2_of
 from quadsweep.experiments.published import published_sweep
 
+pytestmark = pytest.mark.slow
+
 
 def literal_sweep(x, y, k):
     """NaiveQuadraticSweep, line by line, with L5, R2 and descending order."""

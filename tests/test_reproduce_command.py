@@ -7,6 +7,8 @@ from typer.testing import CliRunner
 
 from quadsweep.experiments import campaign, command
 
+pytestmark = pytest.mark.slow
+
 
 def run(*arguments: str):
     return CliRunner().invoke(command.app, list(arguments))

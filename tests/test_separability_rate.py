@@ -13,6 +13,8 @@ from quadsweep.experiments.runner import run
 from quadsweep.experiments.store import ChunkStore
 from quadsweep.experiments.workers import one_by_one
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("objective", rate.TRIED)
 @pytest.mark.parametrize("family", rate.FAMILIES)

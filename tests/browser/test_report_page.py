@@ -13,6 +13,8 @@ from quadsweep import datasets
 from quadsweep.border.frames import Columns
 from quadsweep.report import gather, to_html
 
+pytestmark = pytest.mark.slow
+
 HOSTILE = "</script><script>window.broken = 1</script><img src=x onerror='window.broken = 2'>&amp;"
 
 

@@ -357,7 +357,7 @@ def quadrant(x: Floats, y: Floats, k: int, *, seed: int = 0) -> Estimate:
 
 
 def biweight(x: Floats, y: Floats, k: int, *, seed: int = 0) -> Estimate:
-    """Biweight midcorrelation: weights (1 - u^2)^2 for |u| < 1, u = (x - median) / (9 MAD).
+    """Biweight midcorrelation: weights (1 - u^2)^2 for -1 < u < 1, u = (x - median) / (9 MAD).
 
     None where a median absolute deviation is 0 and the weights are undefined.
 
