@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from quadsweep.border.formulas import Formula
-
     from quadsweep.proofs.proof import Proof
 
 

@@ -10,6 +10,7 @@ import typer
 
 from quadsweep.cli import auditing, choosing, demo, proving, reporting, separating, solving
 from quadsweep.cli.ending import BadInput, fail
+from quadsweep.cli.reading import reads_a_file
 from quadsweep.experiments.command import reproduce
 from quadsweep.extras import sentence
 
@@ -21,14 +22,14 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("solve")(solving.solve_command)
-app.command("check")(proving.check_command)
-app.command("path")(choosing.path_command)
-app.command("significance")(choosing.significance_command)
-app.command("compare")(choosing.compare_command)
-app.command("audit")(auditing.audit_command)
-app.command("report")(reporting.report_command)
-app.command("separate")(separating.separate_command)
+app.command("solve")(reads_a_file(solving.solve_command))
+app.command("check")(reads_a_file(proving.check_command))
+app.command("path")(reads_a_file(choosing.path_command))
+app.command("significance")(reads_a_file(choosing.significance_command))
+app.command("compare")(reads_a_file(choosing.compare_command))
+app.command("audit")(reads_a_file(auditing.audit_command))
+app.command("report")(reads_a_file(reporting.report_command))
+app.command("separate")(reads_a_file(separating.separate_command))
 app.command("counterexamples")(separating.counterexamples_command)
 app.command("demo")(demo.demo_command)
 app.command("reproduce")(reproduce)

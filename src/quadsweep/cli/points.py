@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,9 +14,11 @@ from quadsweep import datasets
 from quadsweep.arrays import Floats, Mask
 from quadsweep.border.formulas import Formula
 from quadsweep.border.frames import Columns
-from quadsweep.border.validation import brief
 from quadsweep.cli.ending import BadInput, note
-from quadsweep.cli.tables import SourceTable, is_missing, is_number, open_table
+from quadsweep.cli.tables import SourceTable, open_table
+from quadsweep.cli.tables.values import Reader, column, is_missing, number, reader_of
+
+_MOST_LISTED = 20  # columns named in an error
 
 
 @dataclass(frozen=True)
@@ -61,13 +62,12 @@ def read_points(
     if file in datasets.names() and not os.path.exists(file):
         return _built_in(file)
     table = open_table(file)
-    numeric = [name for name in table.names if _looks_numeric(table.sample_of(name))]
-    chosen = _choose(table, numeric, x, y)
-    named = _column(table, label) if label is not None else _label_column(table, numeric)
-    wanted = [*chosen, *([] if named is None else [named])]
-    columns = table.read(list(dict.fromkeys(wanted)))
-    raw = dict(zip(dict.fromkeys(wanted), columns, strict=True))
-    xs, ys = (numbers(raw[name], name, table.source) for name in chosen)
+    readers = readers_of(table)
+    chosen = _choose(table, readers, x, y)
+    named = column_of(table, label) if label is not None else _label_column(table, readers)
+    wanted = list(dict.fromkeys([*chosen, *([] if named is None else [named])]))
+    raw = dict(zip(wanted, table.read(wanted), strict=True))
+    xs, ys = (numbers(raw[name], name, table, readers) for name in chosen)
     labels = _labels(raw[named], required=label is not None) if named is not None else None
     if len(xs) == 0:
         raise BadInput(f"{table.source} has no rows")
@@ -76,35 +76,86 @@ def read_points(
     )
 
 
+def readers_of(table: SourceTable) -> dict[str, Reader]:
+    """How each column that is not text is read: by its first rows, or all where those are empty."""
+    found, empty = {}, []
+    for name in dict.fromkeys(table.names):
+        sample = table.sample_of(name)
+        if all(is_missing(value) for value in sample):
+            empty.append(name)
+        elif reader := reader_of(sample, table.decimal):
+            found[name] = reader
+    whole = table.read(empty) if empty else []
+    for name, values in zip(empty, whole, strict=True):
+        if reader := reader_of(values, table.decimal):
+            found[name] = reader
+    return {name: found[name] for name in dict.fromkeys(table.names) if name in found}
+
+
+def numbers(values: list[Any], name: str, table: SourceTable, readers: dict[str, Reader]) -> Floats:
+    """A column as numbers; dates become days."""
+    reader = readers.get(name) or Reader("number", lambda v: number(v, table.decimal))
+    if reader.name == "date":
+        note(f"{name!r} is read as dates: days since 1970-01-01")
+    elif any(isinstance(value, str) and value.rstrip().endswith("%") for value in values):
+        note(f"{name!r} has percentages: 10% is read as 0.1")
+    return column(values, reader, name, table.source)
+
+
 def _built_in(name: str) -> NamedPoints:
     data = datasets.load(name)
     labels = data.labels or range(1, len(data.x) + 1)
     return NamedPoints(data.x, data.y, data.names, labels, name, data.k, data.objective)
 
 
-def _looks_numeric(sample: list[Any]) -> bool:
-    present = [value for value in sample if not is_missing(value)]
-    return bool(present) and all(is_number(v) and not isinstance(v, bool) for v in present)
-
-
 def _choose(
-    table: SourceTable, numeric: list[str], x: str | None, y: str | None
+    table: SourceTable, readers: dict[str, Reader], x: str | None, y: str | None
 ) -> tuple[str, str]:
     """The columns asked for; where one or both are not, the only ones they can be."""
-    first = None if x is None else _column(table, x)
-    second = None if y is None else _column(table, y)
+    first = None if x is None else column_of(table, x)
+    second = None if y is None else column_of(table, y)
     if first is not None and second is not None:
         return first, second
-    free = [name for name in numeric if name not in (first, second)]
+    free = [name for name in readers if name not in (first, second)]
+    free = [name for name in free if not _numbers_rows(table, name)]
     if len(free) != (first is None) + (second is None):
-        listed = ", ".join(numeric) if numeric else "none"
-        raise BadInput(f"give --x and --y; the numeric columns of {table.source} are: {listed}")
+        raise BadInput(f"give --x and --y; {_listed(table, readers)}")
     chosen = (first or free.pop(0), second or free.pop(0))
     note(f"x is {chosen[0]!r} and y is {chosen[1]!r}")
     return chosen
 
 
-def _column(table: SourceTable, wanted: str) -> str:
+def _numbers_rows(table: SourceTable, name: str) -> bool:
+    """A column without a name, or one that only counts the rows: never what is meant."""
+    if not name or name.startswith("Unnamed:"):
+        return True
+    for start in (0, 1):
+        wanted = range(start, start + len(table.sample))
+        values = [number(value, table.decimal) for value in table.sample_of(name)]
+        if len(values) > 2 and values == list(wanted):
+            (whole,) = table.read([name])
+            return [number(v, table.decimal) for v in whole] == list(
+                range(start, start + len(whole))
+            )
+    return False
+
+
+def _listed(table: SourceTable, readers: dict[str, Reader]) -> str:
+    """The numeric columns with their ranges, for somebody who must choose."""
+    if not readers:
+        return f"{table.source} has no numeric columns"
+    shown = list(readers)[:_MOST_LISTED]
+    ranges = []
+    for name, values in zip(shown, table.read(shown), strict=True):
+        found = [readers[name].read(v) for v in values if not is_missing(v)]
+        known = [value for value in found if value is not None]
+        ranges.append(f"{name or '(no name)'} ({min(known):.4g} to {max(known):.4g})")
+    more = len(readers) - len(shown)
+    rest = f" and {more:,} more" if more else ""
+    return f"the numeric columns of {table.source} are: {', '.join(ranges)}{rest}"
+
+
+def column_of(table: SourceTable, wanted: str) -> str:
     """A column by name, by number from 1, or the error that suggests the nearest name."""
     exact = [name for name in table.names if name == wanted]
     loose = [name for name in table.names if name.lower() == wanted.strip().lower()]
@@ -126,11 +177,21 @@ def _column(table: SourceTable, wanted: str) -> str:
     raise BadInput(f"{table.source} has no column {wanted!r}; {hint}")
 
 
-def _label_column(table: SourceTable, numeric: list[str]) -> str | None:
+def labels_of(table: SourceTable, label: str | None, rows: int) -> Sequence[Any]:
+    """What the rows are called: by the column asked for, one that names them, or numbers."""
+    readers = readers_of(table)
+    named = column_of(table, label) if label is not None else _label_column(table, readers)
+    found = None
+    if named is not None:
+        found = _labels(table.read([named])[0], required=label is not None)
+    return found if found is not None else range(1, rows + 1)
+
+
+def _label_column(table: SourceTable, readers: dict[str, Reader]) -> str | None:
     """The first text column whose values, as far as seen, name the rows."""
     for name in table.names:
-        values = table.sample_of(name)
-        if name not in numeric and table.names.count(name) == 1 and _names_rows(values):
+        once = name not in readers and table.names.count(name) == 1
+        if once and _names_rows(table.sample_of(name)):
             return name
     return None
 
@@ -144,24 +205,3 @@ def _labels(values: list[Any], required: bool) -> list[str] | None:
     if not required and not _names_rows(values):
         return None
     return [str(value) for value in values]
-
-
-def numbers(values: list[Any], name: str, source: str) -> Floats:
-    """A column of floats, NaN where missing; text is an error that says where."""
-    try:
-        return np.fromiter(map(float, values), dtype=np.float64, count=len(values))
-    except (TypeError, ValueError, OverflowError):
-        pass
-    column = np.empty(len(values))
-    for i, value in enumerate(values):
-        if is_missing(value):
-            column[i] = math.nan
-            continue
-        where = f"{source}: column {name!r} has {brief(repr(value))} in row {i + 1}"
-        if not is_number(value):
-            raise BadInput(f"{where}, not a number")
-        try:
-            column[i] = float(value)
-        except OverflowError:
-            raise BadInput(f"{where}, beyond the largest number 1.8e308") from None
-    return column

@@ -6,14 +6,13 @@ import difflib
 import sys
 from typing import Any
 
-import numpy as np
 import typer
 
-from quadsweep.arrays import Floats
 from quadsweep.cli.ending import BadInput, code_of_all
 from quadsweep.cli.points import NamedPoints
 from quadsweep.cli.presenting import check_picture, present
-from quadsweep.cli.tables import is_missing, open_table
+from quadsweep.cli.tables import open_table
+from quadsweep.cli.tables.values import typed
 from quadsweep.extras import needed
 
 
@@ -81,15 +80,9 @@ def _columns(file: str) -> tuple[str, dict[str, Any]]:
     table = open_table(file)
     names = list(dict.fromkeys(table.names))
     return table.source, {
-        name: _values(values) for name, values in zip(names, table.read(names), strict=True)
+        name: typed(values, table.decimal)
+        for name, values in zip(names, table.read(names), strict=True)
     }
-
-
-def _values(values: list[Any]) -> Floats | list[Any]:
-    try:
-        return np.array([np.nan if is_missing(v) else float(v) for v in values])
-    except (TypeError, ValueError):
-        return [None if is_missing(v) else v for v in values]
 
 
 def _quoted(name: Any) -> str:

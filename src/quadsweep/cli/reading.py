@@ -1,0 +1,46 @@
+"""--encoding, --decimal and --sheet, on every command that takes a FILE."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+
+from quadsweep.cli.tables import Reading, reading
+
+_OPTIONS = {
+    "encoding": Annotated[
+        str | None,
+        typer.Option("--encoding", metavar="NAME", help="Of a text file, where it is not UTF-8."),
+    ],
+    "decimal": Annotated[
+        str | None, typer.Option("--decimal", metavar="MARK", help="Decimal mark: '.' or ','.")
+    ],
+    "sheet": Annotated[
+        str | None, typer.Option("--sheet", metavar="NAME", help="Of a workbook, name or number.")
+    ],
+}
+
+
+def reads_a_file(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The command with the options that say how its file is to be read."""
+
+    @functools.wraps(command)
+    def wrapped(
+        *, encoding: str | None, decimal: str | None, sheet: str | None, **given: Any
+    ) -> Any:
+        with reading(Reading(encoding, decimal, sheet)):
+            return command(**given)
+
+    own = inspect.signature(command, eval_str=True)
+    more = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+        for name, kind in _OPTIONS.items()
+    ]
+    signature = own.replace(parameters=[*own.parameters.values(), *more])
+    wrapped.__signature__ = signature  # type: ignore[attr-defined]
+    wrapped.__annotations__ = {p.name: p.annotation for p in signature.parameters.values()}
+    return wrapped

@@ -1,0 +1,142 @@
+"""Which kind of file it is, by its first bytes and its name, and who reads it."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from quadsweep.cli.ending import BadInput
+
+SAMPLE = 1000  # rows looked at before columns are chosen
+
+
+@dataclass(frozen=True)
+class SourceTable:
+    """Names, the first rows, and a way to read whole columns.
+
+    ``read(["a", "b"])`` gives one list of raw values a name: text from text files, numbers or text
+    from the others, None where there is nothing. It may be called again.
+    """
+
+    source: str
+    names: list[str]
+    sample: list[list[Any]]
+    read: Callable[[list[str]], list[list[Any]]]
+    decimal: str = "."
+
+    def sample_of(self, name: str) -> list[Any]:
+        index = self.names.index(name)
+        return [row[index] if index < len(row) else None for row in self.sample]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What the user says about a file: its encoding, its decimal mark, the sheet of a workbook."""
+
+    encoding: str | None = None
+    decimal: str | None = None
+    sheet: str | None = None
+
+
+_AS_IT_IS = Reading()
+_SAID: ContextVar[Reading] = ContextVar("reading", default=_AS_IT_IS)
+
+
+@contextmanager
+def reading(said: Reading) -> Iterator[None]:
+    """Every table opened in here is read as said."""
+    if said.decimal not in (None, ".", ","):
+        raise BadInput(f"--decimal must be '.' or ','; got {said.decimal!r}")
+    token = _SAID.set(said)
+    try:
+        yield
+    finally:
+        _SAID.reset(token)
+
+
+def open_table(file: str) -> SourceTable:
+    """The table in a file, or on standard input for ``-``."""
+    if file == "-":
+        return _of_bytes(sys.stdin.buffer.read(), "standard input", "")
+    path = Path(file)
+    if path.is_dir():
+        raise BadInput(f"{file} is a directory; give a file")
+    if not path.exists():
+        raise BadInput(_no_such(file))
+    try:
+        if not path.is_file():  # a pipe: it is read once, and its size means nothing
+            return _of_bytes(path.read_bytes(), file, "")
+        if path.stat().st_size == 0:
+            raise BadInput(f"{file} is empty")
+        with path.open("rb") as stream:
+            head = stream.read(4096)
+        if head.startswith(b"\x1f\x8b"):
+            return _of_bytes(_unpacked(path), file, Path(path.stem).suffix.lower())
+        return _of_file(path, head)
+    except OSError as wrong:
+        raise BadInput(f"{file} cannot be read: {wrong.strerror}") from None
+
+
+def _unpacked(path: Path) -> bytes:
+    try:
+        return gzip.decompress(path.read_bytes())
+    except (EOFError, OSError) as wrong:
+        raise BadInput(f"{path} is not a whole gzip file: {wrong}") from None
+
+
+def _of_file(path: Path, head: bytes) -> SourceTable:
+    from quadsweep.cli.tables import delimited, frames, records
+
+    suffix, said = path.suffix.lower(), _SAID.get()
+    if head.startswith(b"PAR1"):
+        return frames.parquet(path, str(path))
+    if frames.reads(suffix, head):
+        return frames.by_pandas(path, suffix, str(path), said.sheet)
+    if suffix in (".json", ".jsonl", ".ndjson") or head.lstrip()[:1] == b"{":
+        return records.table(delimited.text_of(path.read_bytes(), str(path), said), str(path))
+    _refuse_binary(head, str(path))
+    return delimited.table(delimited.FileText(path, said), suffix, str(path), said)
+
+
+def _of_bytes(content: bytes, source: str, suffix: str) -> SourceTable:
+    from quadsweep.cli.tables import delimited, frames, records
+
+    said = _SAID.get()
+    if not content.strip():
+        raise BadInput(f"{source} is empty")
+    if content.startswith(b"PAR1"):
+        return frames.parquet(io.BytesIO(content), source)
+    if frames.reads(suffix, content[:4096]):
+        return frames.by_pandas(io.BytesIO(content), suffix, source, said.sheet)
+    if suffix in (".json", ".jsonl", ".ndjson") or content.lstrip()[:1] == b"{":
+        return records.table(delimited.text_of(content, source, said), source)
+    _refuse_binary(content[:4096], source)
+    text = delimited.text_of(content, source, said)
+    return delimited.table(delimited.HeldText(text), suffix, source, said)
+
+
+def _refuse_binary(head: bytes, source: str) -> None:
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return
+    if b"\0" in head or head.startswith((b"PK\x03\x04", b"%PDF", b"\x89PNG")):
+        raise BadInput(
+            f"{source} is a binary file of no kind known here; CSV, TSV, JSON lines, Parquet, "
+            "Excel, Stata, SPSS and Feather are read"
+        )
+
+
+def _no_such(file: str) -> str:
+    import difflib
+
+    from quadsweep import datasets
+
+    near = difflib.get_close_matches(file, datasets.names(), 1)
+    hint = f"; did you mean the built-in data set {near[0]}?" if near else ""
+    return f"{file} does not exist{hint}"

@@ -1,0 +1,167 @@
+"""Files as analysts have them: R's row numbers, other alphabets, decimal commas, Excel, dates."""
+
+import gzip
+import io
+
+import numpy as np
+import pytest
+
+from quadsweep.cli import main
+from quadsweep.cli.ending import BadInput
+from quadsweep.cli.points import read_points
+from quadsweep.cli.tables import Reading, reading
+from quadsweep.cli.tables import delimited as delimited_text
+
+
+def written(path, content):
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return str(path)
+
+
+@pytest.fixture
+def trial(tmp_path):
+    """As R writes it: row numbers without a name, and a column that begins with 1,200 NA."""
+    rows = [f'"{i}",{"NA" if i <= 1200 else i % 2},{i % 7}.5' for i in range(1, 1501)]
+    return written(tmp_path / "trial.csv", "\n".join(['"","treat","profit"', *rows]))
+
+
+def test_row_numbers_without_a_name_are_never_guessed(trial, capsys):
+    points = read_points(trial)
+    assert points.names == ("treat", "profit")
+    assert np.isnan(points.x[:1200]).all()
+    assert "x is 'treat'" in capsys.readouterr().err
+
+
+def test_the_audit_of_such_a_file_is_about_the_treatment(trial, capsys):
+    assert main(["audit", trial]) == 0
+    assert "profit against treat" in capsys.readouterr().out
+
+
+def test_a_column_that_counts_the_rows_is_never_guessed(tmp_path):
+    lines = [f"{i},{i * i % 7},{i % 5}" for i in range(1, 2001)]
+    file = written(tmp_path / "t.csv", "\n".join(["id,a,b", *lines]))
+    assert read_points(file).names == ("a", "b")
+    nearly = [*lines[:-1], "77,3,4"]  # not a count after all
+    file = written(tmp_path / "u.csv", "\n".join(["id,a,b", *nearly]))
+    with pytest.raises(BadInput, match=r"id \(1 to 1999\), a \(0 to 4\), b \(0 to 4\)"):
+        read_points(file)
+
+
+def test_text_that_is_not_utf8_is_read_as_western_european_and_said_so(tmp_path, capsys):
+    file = written(
+        tmp_path / "t.csv", "Straße,x,y\nBäckerstraße,1,2\nc,2,3\nd,5,5\n".encode("cp1252")
+    )
+    points = read_points(file)
+    assert points.labels[0] == "Bäckerstraße"
+    assert "is not UTF-8; read as cp1252" in capsys.readouterr().err
+    with reading(Reading(encoding="latin-1")):
+        assert read_points(file).labels[0] == "Bäckerstraße"
+    assert "UTF-8" not in capsys.readouterr().err
+
+
+def test_a_byte_order_mark_is_no_part_of_a_name(tmp_path):
+    for encoding in ("utf-8-sig", "utf-16"):
+        file = written(tmp_path / "t.csv", "x,y\n1,2\n2,3\n5,5\n".encode(encoding))
+        assert read_points(file, "x", "y").x.tolist() == [1, 2, 5]
+
+
+def test_decimal_commas_are_recognised_beside_semicolons(tmp_path):
+    file = written(tmp_path / "t.csv", "x;y\n1,5;1.000,25\n2;3\n-3,25;0,5\n")
+    points = read_points(file)
+    assert points.x.tolist() == [1.5, 2, -3.25]
+    assert points.y.tolist() == [1000.25, 3, 0.5]
+    tabs = written(tmp_path / "t.tsv", "x\ty\n1.5\t2\n2.5\t3\n9\t4\n")
+    assert read_points(tabs).x.tolist() == [1.5, 2.5, 9]
+    with reading(Reading(decimal=",")):
+        assert read_points(written(tmp_path / "u.tsv", "x\ty\n1,5\t2\n2,5\t3\n9\t4\n")).x[0] == 1.5
+
+
+def test_marks_between_thousands_and_percentages_are_numbers(tmp_path, capsys):
+    file = written(tmp_path / "t.csv", 'x,y\n"1,234",10%\n"2,345,678.5",20 %\n7,3%\n')
+    points = read_points(file)
+    assert points.x.tolist() == [1234, 2345678.5, 7]
+    assert points.y == pytest.approx([0.1, 0.2, 0.03])
+    assert "10% is read as 0.1" in capsys.readouterr().err
+
+
+def test_remarks_before_the_header_are_passed_over(tmp_path):
+    file = written(tmp_path / "t.csv", "# from the lab, 2024\n# again\nx,y\n1,2\n2,3\n5,5\n")
+    assert read_points(file).names == ("x", "y")
+
+
+def test_packed_text_is_unpacked(tmp_path):
+    file = written(tmp_path / "t.csv.gz", gzip.compress(b"x,y\n1,2\n2,3\n5,5\n"))
+    assert read_points(file).x.tolist() == [1, 2, 5]
+    broken = written(tmp_path / "u.csv.gz", gzip.compress(b"x,y\n1,2\n2,3\n5,5\n")[:20])
+    with pytest.raises(BadInput, match="not a whole gzip file"):
+        read_points(broken)
+
+
+def test_dates_and_times_are_days(tmp_path, capsys):
+    file = written(
+        tmp_path / "t.csv", "when,y\n1970-01-02,1\n1970-01-03T12:00,2\nNA,3\n1970-02-01,9\n"
+    )
+    points = read_points(file)
+    np.testing.assert_array_equal(points.x, [1, 2.5, np.nan, 31])
+    assert "days since 1970" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("kind", ["xlsx", "dta", "feather", "parquet"])
+def test_other_programs_files_are_read_through_pandas(tmp_path, kind):
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("openpyxl")
+    frame = pd.DataFrame({"x": [1.5, 2.0, None, 5.0], "y": [2, 3, 4, 5], "name": list("abcd")})
+    file = str(tmp_path / f"t.{kind}")
+    write = {"xlsx": frame.to_excel, "dta": frame.to_stata}.get(
+        kind, getattr(frame, f"to_{kind}", None)
+    )
+    if kind == "dta":
+        write(file, write_index=False)
+    elif kind == "xlsx":
+        write(file, index=False)
+    else:
+        write(file)
+    points = read_points(file)
+    np.testing.assert_array_equal(points.x, [1.5, 2, np.nan, 5])
+    assert points.names == ("x", "y")
+    assert list(points.labels) == list("abcd")
+
+
+def test_a_sheet_is_chosen_by_name_or_number(tmp_path):
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("openpyxl")
+    file = str(tmp_path / "book.xlsx")
+    with pd.ExcelWriter(file) as book:
+        pd.DataFrame({"x": [1, 2, 5], "y": [2, 3, 4]}).to_excel(book, sheet_name="one", index=False)
+        pd.DataFrame({"x": [7, 8, 9.5], "y": [2, 3, 4]}).to_excel(
+            book, sheet_name="two", index=False
+        )
+    assert read_points(file).x[0] == 1
+    for sheet in ("two", "2"):
+        with reading(Reading(sheet=sheet)):
+            assert read_points(file).x[0] == 7
+    with (
+        reading(Reading(sheet="three")),
+        pytest.raises(BadInput, match="cannot be read as an Excel"),
+    ):
+        read_points(file)
+
+
+def test_a_very_large_file_is_read_by_the_column_with_the_same_result(tmp_path, monkeypatch):
+    pytest.importorskip("polars")
+    lines = [f"{i % 13},{i * i % 7}.5,{'NA' if i % 9 == 0 else i % 5}" for i in range(3000)]
+    file = written(tmp_path / "t.csv", "\n".join(["a,b,c", *lines]))
+    slow = read_points(file, "a", "c")
+    monkeypatch.setattr(delimited_text, "_POLARS", 0)
+    fast = read_points(file, "a", "c")
+    np.testing.assert_array_equal(slow.x, fast.x)
+    np.testing.assert_array_equal(slow.y, fast.y)
+
+
+def test_standard_input_is_read_as_a_file_is(monkeypatch, capsys):
+    class Input:
+        buffer = io.BytesIO(b"x;y\n1,5;2\n2;3\n5;5\n7;1\n")
+
+    monkeypatch.setattr("sys.stdin", Input)
+    assert main(["solve", "-", "--drop", "1"]) == 0
+    assert "kept" in capsys.readouterr().out
