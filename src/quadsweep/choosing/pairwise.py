@@ -12,7 +12,10 @@ number of rows, on k and on both columns' distributions.
             scale do not matter, so only ``r2`` and ``r`` are allowed). Where some columns are
             skewed or heavy-tailed and others are not, take ``own``.
 
-Neither is corrected for the number of pairs.
+Neither is corrected for the number of pairs; `PairwiseResult.adjusted` does that.
+
+A correlation matrix has signs: ``r`` is the correlation, with its sign, of the rows that R2 keeps.
+The largest r of any k rows would trim falling relations towards zero.
 """
 
 from __future__ import annotations
@@ -30,10 +33,11 @@ from quadsweep import objectives
 from quadsweep.answers.introduction import SelfDescribing, known
 from quadsweep.arrays import Floats, Ints
 from quadsweep.border import frames, validation
+from quadsweep.choosing.multiplicity import adjusted_p_values
 from quadsweep.clock import Clock
 from quadsweep.extras import needed
 from quadsweep.methods import Problem
-from quadsweep.methods.batch import Batch, lowered, varied
+from quadsweep.methods.batch import Batch, correlations, lowered, varied
 from quadsweep.objectives import Objective
 from quadsweep.progress import CountProgress, Tick, counting
 
@@ -59,8 +63,13 @@ class PairwiseResult(SelfDescribing):
     values : array of shape (p, p)
         Symmetric; 1 on the diagonal for ``r2`` and ``r``, NaN for others and where there is no
         value.
+    r : array of shape (p, p)
+        The correlation, with its sign, of the rows kept in each pair.
+    pearson : array of shape (p, p)
+        The correlation of all usable rows.
     p_values : array of shape (p, p) or None
-        NaN on the diagonal and where there is no value.
+        NaN on the diagonal and where there is no value. Not corrected for the number of pairs; see
+        :meth:`adjusted`.
     rows, kept : int arrays of shape (p, p)
         Rows without a missing value in the pair, and how many of them were kept.
     too_few, undefined : int
@@ -77,6 +86,8 @@ class PairwiseResult(SelfDescribing):
     names: list[Any]
     values: Floats
     p_values: Floats | None
+    r: Floats
+    pearson: Floats
     rows: Ints
     kept: Ints
     too_few: int
@@ -102,6 +113,20 @@ class PairwiseResult(SelfDescribing):
             raise ValueError("there are no p-values: p_values=None was asked for")
         return self._labelled(self.p_values)
 
+    def adjusted(self, method: str = "holm") -> Floats:
+        """The p-values corrected for the number of pairs.
+
+        ``holm`` bounds the chance of a single wrong finding; ``bh`` (Benjamini and Hochberg) the
+        expected share of wrong ones among the findings, for pairs that are independent or
+        positively dependent.
+        """
+        if self.p_values is None:
+            raise ValueError("there are no p-values: p_values=None was asked for")
+        upper = np.triu_indices(len(self.names), 1)
+        out: Floats = np.full_like(self.p_values, np.nan)
+        out[upper] = adjusted_p_values(self.p_values[upper], method)
+        return np.asarray(np.fmax(out, out.T))
+
     def _labelled(self, values: Floats) -> Any:
         with needed("a labelled matrix"):
             import pandas as pd
@@ -115,11 +140,15 @@ class PairwiseResult(SelfDescribing):
             "x": [self.names[a] for a in i],
             "y": [self.names[b] for b in j],
             "value": self.values[i, j],
+            "r": self.r[i, j],
+            "pearson": self.pearson[i, j],
             "rows": self.rows[i, j],
             "kept": self.kept[i, j],
         }
         if self.p_values is not None:
             columns["p_value"] = self.p_values[i, j]
+            columns["holm"] = self.adjusted("holm")[i, j]
+            columns["bh"] = self.adjusted("bh")[i, j]
         return frames.table(columns)
 
     def lines(self) -> list[tuple[str, str]]:
@@ -133,6 +162,12 @@ class PairwiseResult(SelfDescribing):
             small = int(np.nansum(p <= 0.05))
             by_chance = f"{0.05 * np.isfinite(p).sum():.0f} expected from noise alone"
             lines.append(("p <= 0.05", f"{small:,} pairs   ({by_chance}; null: {self.null})"))
+            holm, bh = (int(np.nansum(self.adjusted(m) <= 0.05)) // 2 for m in ("holm", "bh"))
+            text = f"{holm:,} pairs by Holm, {bh:,} by Benjamini and Hochberg"
+            lines.append(("adjusted", text))
+        changed = np.nansum(np.sign(self.r) * np.sign(self.pearson) < 0)
+        if changed:
+            lines.append(("sign", f"{int(changed) // 2:,} pairs change sign with the rows dropped"))
         if self.too_few or self.undefined:
             text = f"{self.too_few:,} pairs with too few rows, {self.undefined:,} with a constant"
             lines.append(("no value", text))
@@ -153,6 +188,8 @@ class PairwiseResult(SelfDescribing):
             "names": [str(name) for name in self.names],
             "objective": self.objective,
             "values": [known(row) for row in self.values],
+            "r": [known(row) for row in self.r],
+            "pearson": [known(row) for row in self.pearson],
             "p_values": None if self.p_values is None else [known(row) for row in self.p_values],
             "null": self.null,
             "rows": self.rows.tolist(),
@@ -190,7 +227,8 @@ def pairwise(
         Rows to keep or remove in each pair, as in :func:`solve`; a share is one of the pair's
         usable rows.
     objective : {"r2", "r", "cov", "tv"}
-        Those that treat both columns alike.
+        Those that treat both columns alike. ``r`` is the correlation, with its sign, of the rows
+        that ``r2`` keeps.
     p_values : {"own", "pooled", None}
         What to compare a pair with: shuffles of itself, or one sample of shuffled pairs; see the
         notes.
@@ -221,7 +259,7 @@ def pairwise(
     for each pair (Besag and Clifford, 1991). ``pooled`` compares with shuffles of pairs drawn at
     random among those with as many usable rows: valid for a pair drawn at random, but for a given
     pair only if all columns' distributions have one shape up to shift and scale; for ``r2`` and
-    ``r`` alone. Neither is corrected for the number of pairs.
+    ``r`` alone. Neither is corrected for the number of pairs: :meth:`PairwiseResult.adjusted` is.
 
     Examples
     --------
@@ -253,8 +291,10 @@ def pairwise(
     _warn(table)
     return PairwiseResult(
         names=table.names,
-        values=table.values,
+        values=table.r if objective == "r" else table.values,
         p_values=table.p_values if task.null else None,
+        r=table.r,
+        pearson=table.pearson(),
         rows=table.rows,
         kept=table.kept,
         too_few=table.too_few,
@@ -274,7 +314,7 @@ def _symmetric(objective: str) -> Objective:
             f"pairwise needs an objective that treats both columns alike ({', '.join(SYMMETRIC)}); "
             f"got {objective!r}"
         )
-    return goal
+    return objectives.get("r2") if goal.name == "r" else goal
 
 
 def _null(p_values: Any, objective: str) -> str | None:
@@ -333,8 +373,10 @@ class _Matrices:
         self.rows = (self.usable.astype(np.int64) @ self.usable.T.astype(np.int64)).astype(np.int64)
         self.kept = np.zeros((p, p), dtype=np.int64)
         self.values, self.p_values = np.full((p, p), np.nan), np.full((p, p), np.nan)
-        if goal.name in ("r2", "r"):
+        self.r = np.full((p, p), np.nan)
+        if goal.name == "r2":
             np.fill_diagonal(self.values, 1.0)
+        np.fill_diagonal(self.r, 1.0)
         self.sizes = {
             int(m): self._size(int(m), k, drop, goal)
             for m in np.unique(self.rows[np.triu_indices(p, 1)])
@@ -380,10 +422,20 @@ class _Matrices:
             x, y = np.ascontiguousarray(x[good]), np.ascontiguousarray(y[good])
             yield _Block(chosen, x, y, size)
 
-    def take(self, block: _Block, answer: tuple[Floats, Floats]) -> None:
-        for (i, j), value, p in zip(block.pairs, *answer, strict=True):
+    def pearson(self) -> Floats:
+        """Correlations of all rows a pair can use."""
+        out: Floats = np.eye(len(self.names))
+        for i, j in combinations(range(len(self.names)), 2):
+            both = self.usable[i] & self.usable[j]
+            r = correlations(self.columns[i, both][None], self.columns[j, both][None])
+            out[i, j] = out[j, i] = r[0]
+        return out
+
+    def take(self, block: _Block, answer: Answer) -> None:
+        for (i, j), value, p, r in zip(block.pairs, *answer, strict=True):
             self.values[i, j] = self.values[j, i] = value
             self.p_values[i, j] = self.p_values[j, i] = p
+            self.r[i, j] = self.r[j, i] = r
             self.kept[i, j] = self.kept[j, i] = block.k
         self.done += len(block.pairs)
 
@@ -414,7 +466,7 @@ def _fill(
     return clock.ended()
 
 
-Answer = tuple[Floats, Floats]
+Answer = tuple[Floats, Floats, Floats]  # values, p-values, correlations of what is kept
 
 
 def _in_threads(
@@ -476,17 +528,17 @@ def _solve_block(block: _Block, task: _Task, jobs: int, seconds: float) -> Answe
     found = task.batch(block.x, block.y, block.k, jobs, seconds).solve()
     if not found.proved.all():
         return None
-    values = found.values
+    values, r = found.values, correlations(block.x, block.y, found.masks)
     if block.pool is not None:
         reached = len(block.pool) - np.searchsorted(
             block.pool, task.goal.sense * values - 2 * task.tol, side="left"
         )
         p = (1 + reached) / (1 + len(block.pool))
-        return values, np.where(np.isfinite(values), p, np.nan)
+        return values, np.where(np.isfinite(values), p, np.nan), r
     if task.null is None:
-        return values, np.full(len(values), np.nan)
+        return values, np.full(len(values), np.nan), r
     own = _own_p_values(block, values, task, jobs, clock)
-    return None if own is None else (values, own)
+    return None if own is None else (values, own, r)
 
 
 def _own_p_values(

@@ -154,6 +154,22 @@ def varied(x: Floats, y: Floats, objective: Objective | None = None) -> Mask:
     return good
 
 
+def correlations(x: Floats, y: Floats, kept: Mask | None = None) -> Floats:
+    """Pearson's r of each row of x and y, of the kept entries alone.
+
+    >>> correlations(np.array([[1.0, 2, 3, 9]]), np.array([[3.0, 2, 1, 9]]), np.arange(4)[None] < 3)
+    array([-1.])
+    """
+    weight = np.ones(x.shape) if kept is None else kept.astype(float)
+    total = np.maximum(weight.sum(axis=1, keepdims=True), 1)
+    u = weight * (x - (weight * x).sum(axis=1, keepdims=True) / total)
+    w = weight * (y - (weight * y).sum(axis=1, keepdims=True) / total)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        size = np.sqrt((u * u).sum(axis=1)) * np.sqrt((w * w).sum(axis=1))
+        r = (u * w).sum(axis=1) / size
+    return np.clip(np.where(size > 0, r, np.nan), -1.0, 1.0)
+
+
 def lowered(problem: Problem, value: float) -> float:
     """The value less twice the tolerance, in the objective's units: what is above it ties."""
     p = problem

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from quadsweep.arrays import Floats
 from quadsweep.objectives import get
 from quadsweep.plotting.canvas import LINE, axes_or_new, literal
 
@@ -30,7 +31,7 @@ def plot_pairwise(answer: PairwiseResult, ax: Axes | None = None) -> Axes:
     ax = axes_or_new(ax)
     low, high = {"r2": (0.0, 1.0), "r": (-1.0, 1.0)}.get(answer.objective, (None, None))
     colours = "RdBu_r" if answer.objective in ("r", "cov") else "Blues"
-    image = ax.imshow(answer.values, cmap=colours, vmin=low, vmax=high, interpolation="nearest")
+    image = ax.imshow(_shown(answer), cmap=colours, vmin=low, vmax=high, interpolation="nearest")
     bar = ax.figure.colorbar(image, ax=ax, pad=0.02)
     bar.set_label(f"best {get(answer.objective).title}", fontsize=9)
     bar.outline.set_visible(False)
@@ -44,19 +45,31 @@ def plot_pairwise(answer: PairwiseResult, ax: Axes | None = None) -> Axes:
         ax.set_yticks(range(count), names)
     if count <= _MOST_NUMBERS:
         _numbers(ax, answer)
-    star = " (* p ≤ 0.05)" if count <= _MOST_NUMBERS and answer.p_values is not None else ""
-    ax.set_title(f"{answer.pairs:,} pairs of columns{star}", loc="left", fontsize=11, color=LINE)
+    star = " (* Holm's p ≤ 0.05)" if count <= _MOST_NUMBERS and answer.p_values is not None else ""
+    what = "\nabove: rows kept, below: Pearson of all rows" if answer.objective == "r" else ""
+    title = f"{answer.pairs:,} pairs of columns{star}{what}"
+    ax.set_title(title, loc="left", fontsize=11, color=LINE)
     return ax
 
 
+def _shown(answer: PairwiseResult) -> Floats:
+    """The values; for correlations Pearson's below the diagonal."""
+    if answer.objective != "r":
+        return answer.values
+    return np.triu(answer.values) + np.tril(answer.pearson, -1)
+
+
 def _numbers(ax: Axes, answer: PairwiseResult) -> None:
-    """Each value, with a star where its p-value is at most 0.05."""
-    largest = float(np.nanmax(np.abs(answer.values)))
-    for i, row in enumerate(answer.values):
+    """Each value, with a star where its p-value, adjusted for all pairs, is at most 0.05."""
+    shown = _shown(answer)
+    largest = float(np.nanmax(np.abs(shown)))
+    adjusted = None if answer.p_values is None else answer.adjusted()
+    for i, row in enumerate(shown):
         for j, value in enumerate(row):
             if i == j or not np.isfinite(value):
                 continue
-            p = np.nan if answer.p_values is None else answer.p_values[i, j]
+            below = answer.objective == "r" and i > j
+            p = np.nan if adjusted is None or below else adjusted[i, j]
             dark = abs(value) > 0.65 * largest
             ax.text(
                 j, i, f"{value:.2f}{'*' if p <= 0.05 else ''}", ha="center", va="center",
