@@ -17,7 +17,7 @@ def test_no_answer_is_wrong(part):
 
 def instance(question):
     """A drawn instance in general position of which something remains to be chosen."""
-    for number in range(1000):
+    for number in range(20_000):
         drawn = fuzz_several.draw(7, number)
         plain = drawn.groups is None and not drawn.at_least and drawn.intercept
         wanted = drawn.family == "normal" and drawn.question == question and plain

@@ -107,3 +107,87 @@ def test_every_instruction_set_gives_the_same_answer(isa):
         assert _core.several_fit(x, y, 45)["value"] == pytest.approx(expected, abs=2e-9)
     finally:
         _core.choose_instruction_set("auto")
+
+
+@pytest.mark.parametrize("t", [0.0, 0.3, -0.3])
+@pytest.mark.parametrize("side", ["above", "below"])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_decides_a_partial_correlation_as_enumeration_does(family, side, t):
+    for seed in range(3):
+        rng = np.random.default_rng([seed, 1])
+        controls = int(rng.integers(0, 3))
+        n = int(rng.integers(controls + 5, 10))
+        columns, y = FAMILIES[family](rng, n, controls + 1)
+        x = np.ascontiguousarray(columns[:, -1])
+        z = np.column_stack([np.ones(n), columns[:, :-1]])
+        groups = np.arange(n) // 2 if seed == 1 else None
+        units = n if groups is None else int(groups.max()) + 1
+        k = int(rng.integers(max(2, units - 3), units))
+        at_least = bool(rng.integers(0, 2))
+        found = _core.several_partial(
+            x, y, z, k, side=side, t=t, at_least=at_least, groups=groups, time_limit=20.0
+        )
+        about = f"{family} {side} {t} seed={seed} n={n} k={k} controls={controls}"
+        assert found["decided"], about
+        sign = 1 if side == "above" else -1
+
+        def on_that_side(chosen, sign=sign, groups=groups, x=x, y=y, z=z):
+            rows = naive_several.rows_of(chosen, None if groups is None else groups.tolist())
+            return naive_several.partial_exceeds(
+                x[rows].tolist(), (sign * y[rows]).tolist(), z[rows].tolist(), sign * t
+            )
+
+        subsets = naive_several.subsets(units, k, at_least)
+        assert (len(found["inliers"]) > 0) == any(map(on_that_side, subsets)), about
+        if len(found["inliers"]):
+            assert on_that_side(found["inliers"].tolist()), about
+
+
+def test_no_five_of_two_hundred_rows_carry_the_sign_of_a_strong_coefficient():
+    rng = np.random.default_rng(8)
+    z = np.column_stack([np.ones(200), rng.normal(size=(200, 2))])
+    x = z[:, 1] + rng.normal(size=200)
+    y = x + z[:, 2] + rng.normal(size=200)
+    for t in (0.0, 0.14):
+        found = _core.several_partial(x, y, z, 195, side="below", t=t)
+        assert found["decided"]
+        assert len(found["inliers"]) == 0
+
+
+@pytest.mark.parametrize("objective", ["r2", "lts"])
+def test_weights_count_as_copies_do(objective):
+    rng = np.random.default_rng(9)
+    x, y = rng.normal(size=(9, 2)), rng.normal(size=9)
+    weights = rng.integers(1, 4, 9).astype(float)
+    found = _core.several_fit(x, y, 7, objective=objective, weights=weights)
+    ones = np.ones((9, 1))
+    design = np.hstack([ones, x])
+
+    def value(chosen):
+        rows = list(chosen)
+        given = design[rows].tolist(), y[rows].tolist()
+        if objective == "lts":
+            return float(naive_several.rss(*given, weights=weights[rows].tolist()))
+        return float(naive_several.r2(*given, weights=weights[rows].tolist()))
+
+    best = (max if objective == "r2" else min)(map(value, naive_several.subsets(9, 7)))
+    assert found["value"] == pytest.approx(best, rel=1e-9)
+
+
+@pytest.mark.parametrize("objective", ["r2", "lts"])
+def test_groups_are_kept_or_left_out_as_a_whole(objective):
+    rng = np.random.default_rng(10)
+    x, y = rng.normal(size=(16, 2)), rng.normal(size=16)
+    groups = rng.permutation(np.arange(16) // 2)
+    found = _core.several_fit(x, y, 6, objective=objective, groups=groups)
+    design = np.hstack([np.ones((16, 1)), x])
+
+    def value(chosen):
+        rows = naive_several.rows_of(chosen, groups.tolist())
+        given = design[rows].tolist(), y[rows].tolist()
+        one = naive_several.rss if objective == "lts" else naive_several.r2
+        return float(one(*given))
+
+    best = (max if objective == "r2" else min)(map(value, naive_several.subsets(8, 6)))
+    assert found["value"] == pytest.approx(best, rel=1e-9)
+    assert len(found["inliers"]) == 6

@@ -30,6 +30,7 @@ struct Choice {
     double lambda = 0;
     double units = 0;  // chosen and kept
     Gram sums;         // of them
+    bool complete = false;
 };
 
 class Bounder {
@@ -46,7 +47,10 @@ class Bounder {
     // centre comes back.
     Choice centre(Box& box);
     // Its sums are those the multipliers need; this adds the others. Right after `centre`.
-    void complete(Choice& choice) { add_chosen(choice, true); }
+    void complete(Choice& choice) {
+        if (!choice.complete) add_chosen(choice, true);
+        choice.complete = true;
+    }
     // All corners; after `centre`.
     void bound(const Box& box);
 
@@ -81,7 +85,7 @@ class Bounder {
     double guess(const double* cost) const;
     void order_dimensions(const Box& box);
     double with_remainder(const Box& box) const;
-    double diagonal_share(const Box& box) const;
+    double diagonal_share() const;
     void measure_errors(const Box& box, double base);
     void row_errors(const Box& box, const double* theta, const double* phi);
     void group_errors(const double* theta, const double* half, const double* phi);

@@ -21,6 +21,11 @@ struct Decided {
 struct Box {
     int frame = 0;  // theta[frame] = 1
     double centre[most_searched] = {}, half[most_searched] = {};
+    // A box of fits (form.hpp, `below`): minus the coefficients of Z in those of Y + x and of Y -
+    // x. Then centre and half are what they come to for the tau chosen last.
+    bool of_fits = false;
+    double tau = 1;
+    double fit[2][most_searched] = {}, fit_half[2][most_searched] = {};
     double g[most_searched] = {};  // the free multipliers, a guess from the parent
     double lambda = 0;             // threshold of the parent's centre
     bool guessed = false;          // whether the two are worth starting from

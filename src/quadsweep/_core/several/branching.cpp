@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "closing.hpp"
+
 namespace quadsweep::several {
 namespace {
 
@@ -23,10 +25,93 @@ void set_copies(Box& box, std::size_t at, int copies) {
     }
 }
 
+void fill(Box& box, const Items& items, int k) {
+    box.open.resize(items.size());
+    std::iota(box.open.begin(), box.open.end(), 0);
+    box.copies = items.copies;
+    box.need = k;
+}
+
+// The parameter of a box of fits whose width costs most.
+void split_fits(Box& box, Box& other, const Bounder& bounder) {
+    const Form& form = bounder.form();
+    int which = 0, at = 0;
+    double most = -1;
+    for (int w = 0; w < 2; ++w) {
+        for (int j = 0; j < form.fitted; ++j) {
+            const double share = w == 0 ? (1 + box.tau) / 2 : std::fabs(1 - box.tau) / 2;
+            const double part = box.half[j] > 0 ? share * box.fit_half[w][j] / box.half[j] : 0;
+            const double cost = part * part * bounder.width_cost(box, j);
+            if (cost > most) {
+                most = cost;
+                which = w;
+                at = j;
+            }
+        }
+    }
+    const double half = box.fit_half[which][at] / 2, centre = box.fit[which][at];
+    for (auto [child, sign] : {std::pair{&other, -1.0}, std::pair{&box, 1.0}}) {
+        child->fit[which][at] = centre + sign * half;
+        child->fit_half[which][at] = half + 0x1p-52 * (std::fabs(centre) + half);
+    }
+}
+
 }  // namespace
+
+void take_tau(Box& box, const Form& form, double tau) {
+    const int x = form.fitted;
+    box.tau = tau;
+    for (int j = 0; j < form.fitted; ++j) {
+        const double first = (1 + tau) / 2, second = (1 - tau) / 2;
+        box.centre[j] = box.fit[0][j] * first + box.fit[1][j] * second;
+        box.half[j] =
+            (box.fit_half[0][j] * first + box.fit_half[1][j] * std::fabs(second)) * (1 + 1e-12) +
+            1e-15 * (std::fabs(box.fit[0][j]) + std::fabs(box.fit[1][j])) * (1 + tau);
+    }
+    box.centre[x] = tau;
+    box.half[x] = 0;
+}
+
+// Coefficients b of a column w fitted on some subset have |b|^2 <= sum w^2 / (least eigenvalue of
+// its Gram), and that is at least the least one of all items minus the largest traces that the
+// items left out can have.
+std::unique_ptr<Box> root_of_fits(const Form& form, const Items& items, int k) {
+    Gram all;
+    std::vector<double> traces;
+    for (int i = 0; i < items.size(); ++i) {
+        items.add(all, i, items.copies[i]);
+        const Gram one = items.gram(i);
+        double trace = 0;
+        for (int j = 0; j < form.fitted; ++j) trace += one(j, j);
+        traces.insert(traces.end(), items.copies[i], trace);
+    }
+    std::sort(traces.rbegin(), traces.rend());
+    const auto left_out = std::max<std::ptrdiff_t>(std::ssize(traces) - k, 0);
+    const double gone = std::accumulate(traces.begin(), traces.begin() + left_out, 0.0);
+    const double least = least_eigenvalue(all, form.fitted) * (1 - 1e-9) - gone * (1 + 1e-9);
+    if (!(least > 0)) return nullptr;
+    const int x = form.fitted, y = x + 1;
+    const double squares = 2 * (all(x, x) + all(y, y));  // of Y + x and of Y - x
+    auto box = std::make_unique<Box>();
+    box->of_fits = true;
+    box->frame = y;
+    box->centre[y] = 1;
+    for (auto& half : box->fit_half) {
+        std::fill(half, half + form.fitted, std::sqrt(squares / least) * (1 + 1e-9));
+    }
+    take_tau(*box, form, 1);
+    return box;
+}
 
 Boxes roots(const Form& form, const Items& items, int k) {
     Boxes out;
+    if (form.kind == Kind::below) {
+        if (auto box = root_of_fits(form, items, k)) {
+            fill(*box, items, k);
+            out.push_back(std::move(box));
+            return out;
+        }
+    }
     for (int frame = 0; frame < form.searched; ++frame) {
         auto box = std::make_unique<Box>();
         box->frame = frame;
@@ -37,10 +122,7 @@ Boxes roots(const Form& form, const Items& items, int k) {
         }
         box->centre[frame] = 1;
         box->half[frame] = 0;
-        box->open.resize(items.size());
-        std::iota(box->open.begin(), box->open.end(), 0);
-        box->copies = items.copies;
-        box->need = k;
+        fill(*box, items, k);
         out.push_back(std::move(box));
     }
     return out;
@@ -68,7 +150,9 @@ void split(std::unique_ptr<Box> box, const Bounder& bounder, Boxes& children) {
     const double half = box->half[at] / 2, centre = box->centre[at];
     ++box->depth;
     auto other = std::make_unique<Box>(*box);
+    if (box->of_fits) split_fits(*box, *other, bounder);
     for (auto [child, sign] : {std::pair{other.get(), -1.0}, std::pair{box.get(), 1.0}}) {
+        if (child->of_fits) continue;
         child->centre[at] = centre + sign * half;
         // An ulp more, so that rounding of the centres leaves no gap.
         child->half[at] = half + 0x1p-52 * (std::fabs(centre) + half);

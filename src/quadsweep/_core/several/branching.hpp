@@ -10,6 +10,10 @@ namespace quadsweep::several {
 // The root of each frame.
 Boxes roots(const Form& form, const Items& items, int k);
 
+// The one root of a box of fits; null where no bound on the coefficients is at hand.
+std::unique_ptr<Box> root_of_fits(const Form& form, const Items& items, int k);
+void take_tau(Box& box, const Form& form, double tau);
+
 // Whether only deciding items can close the box. `centre` is the bound at its centre.
 bool wants_items(const Box& box, const Bounder& bounder, double centre);
 

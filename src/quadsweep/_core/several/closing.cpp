@@ -93,6 +93,16 @@ bool leaves_null_space(const Gram& all, const Form& form, const Box& box, int co
 
 }  // namespace
 
+double least_eigenvalue(const Gram& sums, int columns) {
+    const Eigen eigen(sums, columns);
+    double least = infinity, largest = 0;
+    for (int j = 0; j < columns; ++j) {
+        least = std::min(least, eigen.a[j][j]);
+        largest = std::max(largest, eigen.a[j][j]);
+    }
+    return least - 1e-12 * largest;
+}
+
 std::int64_t ways(const Box& box, bool at_least, std::int64_t most) {
     const std::int64_t total =
         std::accumulate(box.copies.begin(), box.copies.end(), std::int64_t{0});

@@ -63,6 +63,8 @@ class Lister {
     Picks picks_;
 };
 
+double least_eigenvalue(const Gram& sums, int columns);
+
 // True if the question has no value on any subset of the box, or if on all its rows some columns of
 // Z depend on each other along directions that no theta of the box is free of: the theta of least
 // norm of every such subset lies elsewhere. `all`: the sums of everything kept or open.

@@ -15,6 +15,10 @@
 //
 // In the last two rows the searched tau = theta_x / theta_y > 0 may be the subset's own,
 // sqrt(SS(y|Z) / SS(x|Z)), at which the test is exact; elsewhere it is only weaker.
+// In the last row the test holds for every tau, so tau need not be searched: where the coefficients
+// of Z in the fits of Y + x and Y - x (Y = -y) are known to be bounded, boxes are rectangles of
+// these, and each box takes the tau that serves it best, which makes theta_z a known mixture of the
+// two. The closer tau is to 1 the less the second matters, and it is hardly ever split.
 // The largest |theta| is normalised to 1: one frame for each searched column, the others in
 // [-1, 1]. Of a subset on which columns of Z depend on each other, the searched theta is the one
 // of least norm.

@@ -291,8 +291,10 @@ class Search {
             Form form = bounder_.form();
             form.aim(s_.threshold());
             bounder_.aim(form);
+            if (box->of_fits) take_tau(*box, form, box->tau);
             bounder_.load(*box);
             Choice choice = bounder_.centre(*box);
+            if (box->of_fits) choose_tau(*box, choice);
             if (choice.value < 0 || box->depth < 8 || box->depth % 4 == 0) propose(*box, choice);
             bounder_.bound(*box);
             if (bounder_.least() >= bounder_.error()) return;
@@ -314,6 +316,26 @@ class Search {
         }
 
       private:
+        // Any tau serves; the chosen items' own makes the test sharpest for them.
+        void choose_tau(Box& box, Choice& choice) {
+            for (int step = 0; step < 2; ++step) {
+                bounder_.complete(choice);
+                const Own o = own(bounder_.form(), choice.sums);
+                const double wanted = std::clamp(o.theta[bounder_.form().fitted], 0.125, 8.0);
+                const double way = std::log(wanted / box.tau);
+                if (!(std::fabs(way) > 0.02)) return;
+                Box trial = box;
+                take_tau(trial, bounder_.form(), box.tau * std::exp(0.7 * way));
+                Choice next = bounder_.centre(trial);
+                if (!(next.value / trial.tau > choice.value / box.tau)) {
+                    choice = bounder_.centre(box);
+                    return;
+                }
+                choice = next;
+                box = std::move(trial);
+            }
+        }
+
         // theta_y^2 (RSS - (1 - t) TSS) >= value for every subset whose own theta is in the box;
         // for lts theta_y^2 (RSS - t) >= value.
         double upper(const Box& box, const Form& form, double value) const {

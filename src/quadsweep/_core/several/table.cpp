@@ -87,8 +87,9 @@ double accurate_score(const Table& t, std::span<const int> units) {
     }
     const TwoDouble a = product(f.x, f.x);
     if (exact || f.vanishes(a, f.x_size)) return undefined;
-    const TwoDouble c = product(f.x, f.y);
-    return (c / (square_root(a) * square_root(b))).value();
+    const TwoDouble c = product(f.x, f.y), most = square_root(a) * square_root(b);
+    if (std::fabs(c.hi) <= dependent_share * most.hi) return 0;  // what rounding leaves of nothing
+    return (c / most).value();
 }
 
 Dependence dependence(const Table& t, std::span<const int> rows) {

@@ -1,0 +1,148 @@
+"""Several predictors: how the proof grows with rows and columns, and beside a general solver.
+
+    python benchmarks/several.py [--quick] [--plot FILE]
+
+A plane with a fifth of the rows astray (and pure noise), keep 80%. Every row prints its goal, the
+seconds, and the boxes it took. Against SCIP both are timed on the same instance in this process.
+All data come from fixed seeds; two threads, the wall's clock. --plot draws time against n at two
+predictors and against the number of predictors at n = 1000. --quick only shows that everything
+runs. SCIP comes with the extra `benchmarks`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+from quadsweep import _core
+
+SCIP_LIMIT = 300.0  # seconds
+GOALS = {  # rows, predictors: seconds on two cores
+    (1_000, 2): 0.1, (100_000, 2): 5, (1_000_000, 2): 60, (1_000, 3): 0.5, (100_000, 3): 60,
+    (1_000, 4): 6, (300, 5): 30,
+}  # fmt: skip
+
+
+def plane(n: int, p: int) -> tuple[np.ndarray, np.ndarray]:
+    """A plane with noise; one row in five elsewhere."""
+    rng = np.random.default_rng([n, p])
+    x = rng.normal(size=(n, p))
+    y = x.sum(axis=1) + 0.5 * rng.normal(size=n)
+    astray = rng.random(n) < 0.2
+    y[astray] = 10 + 5 * rng.normal(size=int(astray.sum()))
+    return x, y
+
+
+def noise(n: int, p: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng([n, p, 1])
+    return rng.normal(size=(n, p)), rng.normal(size=n)
+
+
+def proof(data, n: int, p: int, objective: str, limit: float = 600.0) -> tuple[float, dict]:
+    x, y = data(n, p)
+    start = time.perf_counter()
+    found = _core.several_fit(x, y, int(0.8 * n), objective=objective, n_jobs=2, time_limit=limit)
+    return time.perf_counter() - start, found
+
+
+def growth(quick: bool) -> None:
+    print("rows predictors objective data   seconds goal boxes status")
+    sizes = [(200, 2), (100, 3)] if quick else list(GOALS)
+    for n, p in sizes:
+        for data in (plane, noise):
+            if data is noise and n > 10_000:
+                continue
+            for objective in ("r2", "lts"):
+                seconds, found = proof(data, n, p, objective)
+                goal = GOALS.get((n, p), 1.0) * (6 if data is noise else 1)
+                print(
+                    f"{n} {p} {objective} {data.__name__} {seconds:.3f} {goal:g} "
+                    f"{found['nodes']} {found['status']}",
+                    flush=True,
+                )
+
+
+def scip_value(x: np.ndarray, y: np.ndarray, k: int) -> tuple[float, str]:
+    """The least residual sum of squares of k rows as a mixed-integer program."""
+    from pyscipopt import Model, quicksum
+
+    n, p = x.shape
+    model = Model()
+    model.hideOutput()
+    model.setParam("limits/time", SCIP_LIMIT)
+    beta = [model.addVar(lb=-100, ub=100) for _ in range(p + 1)]
+    keep = [model.addVar(vtype="B") for _ in range(n)]
+    most = 100 * (1 + np.abs(x).sum(axis=1)) + np.abs(y)
+    left = [model.addVar(lb=0, ub=most[i]) for i in range(n)]
+    total = model.addVar(lb=0)
+    for i in range(n):
+        fit = beta[0] + quicksum(float(x[i, j]) * beta[j + 1] for j in range(p))
+        slack = float(most[i]) * (1 - keep[i])
+        model.addCons(float(y[i]) - fit <= left[i] + slack)
+        model.addCons(fit - float(y[i]) <= left[i] + slack)
+    model.addCons(quicksum(keep) == k)
+    model.addCons(quicksum(v * v for v in left) <= total)
+    model.setObjective(total)
+    model.optimize()
+    return model.getObjVal(), model.getStatus()
+
+
+def against_scip(quick: bool) -> None:
+    try:
+        import pyscipopt  # noqa: F401
+    except ImportError:
+        print("SCIP is not installed: left out")
+        return
+    print("rows predictors   ours SCIP ratio values")
+    for n, p in [(12, 2)] if quick else [(20, 2), (30, 2), (40, 2), (20, 3), (30, 3)]:
+        x, y = plane(n, p)
+        k = int(0.8 * n)
+        ours, found = min((proof(plane, n, p, "lts") for _ in range(5)), key=lambda r: r[0])
+        start = time.perf_counter()
+        value, status = scip_value(x, y, k)
+        theirs = time.perf_counter() - start
+        print(
+            f"{n} {p} {ours:.5f} {theirs:.2f} ({status}) {theirs / ours:.0f} "
+            f"{found['value']:.6f} {value:.6f}",
+            flush=True,
+        )
+
+
+def draw(file: Path, quick: bool) -> None:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9, 3.6), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    rows = [100, 200] if quick else [1_000, 10_000, 100_000, 1_000_000]
+    columns = [1, 2] if quick else [1, 2, 3, 4, 5]
+    for objective in ("r2", "lts"):
+        left.loglog(rows, [proof(plane, n, 2, objective)[0] for n in rows], "o-", label=objective)
+        n = 100 if quick else 1000
+        right.semilogy(
+            columns, [proof(plane, n, p, objective)[0] for p in columns], "o-", label=objective
+        )
+    left.set(xlabel="rows", ylabel="seconds to proof", title="two predictors")
+    right.set(xlabel="predictors", title=f"{n} rows", xticks=columns)
+    left.legend()
+    figure.savefig(file)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--plot", type=Path)
+    options = parser.parse_args()
+    if options.plot:
+        draw(options.plot, options.quick)
+        return 0
+    growth(options.quick)
+    against_scip(options.quick)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
