@@ -101,6 +101,8 @@ def write(
     Up to ``list_up_to`` subsets are listed without boxes. ``rounding=False`` and ``room=False`` are
     for the tests: bounds that ignore rounding, and no room between aim and threshold.
     """
+    if not (math.isfinite(statement.threshold) and math.isfinite(statement.value)):
+        raise Unproved("the value is beyond the doubles")
     content: dict[str, Any] = {
         "format": checker.FORMAT,
         "version": checker.VERSION,
@@ -120,6 +122,8 @@ def write(
     subsets = _subsets(statement) if list_up_to > 0 else math.inf
     if subsets <= list_up_to:
         return Proof(content | LISTED)
+    if subsets > MANY and any(_wide(v) for v in (statement.x, statement.y)):
+        raise Unproved("the squares of a column are beyond the doubles")
     statement = replace(statement, threshold=content["claim"]["threshold"])
     y = statement.sign * (statement.y - statement.beta * statement.x)
     tree = _core.prove(
@@ -168,6 +172,13 @@ def _exact(statement: Statement, content: dict[str, Any]) -> checker.Claim:
             claim["tol"] += step
             step *= 2
     return exact
+
+
+def _wide(column: Floats) -> bool:
+    """Whether squares of the scaled column may overflow, so that no bound means anything."""
+    away = np.abs(column / 4 - np.median(column / 4))
+    away = away[away > 0]
+    return len(away) > 0 and bool(away.max() / 2.0**190 > np.median(away))
 
 
 def _subsets(statement: Statement) -> float:
