@@ -58,6 +58,14 @@ def _three_columns(ax):
     qs.pairwise(table, drop=4).plot(ax=ax)
 
 
+def _several(**kind):
+    def draw(ax):
+        plant = qs.datasets.load("stack-loss")
+        qs.solve(plant, objective="lts", method="exhaustive").plot(ax=ax, **kind)
+
+    return draw
+
+
 PICTURES = {
     "animals": _result("animals"),
     "phone-calls": _result("phone-calls"),
@@ -75,6 +83,9 @@ PICTURES = {
     ),
     "pairwise": _three_columns,
     "separation": _nonseparable,
+    "several-fitted": _several(),
+    "several-residuals": _several(kind="residuals"),
+    "several-added": _several(predictor="air flow"),
 }
 
 

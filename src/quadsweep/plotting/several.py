@@ -148,10 +148,19 @@ def _name_outliers(result: Result, ax: Axes, across: Floats, up: Floats) -> None
     if result.labels is None or not 0 < len(result.outliers) <= _MOST_LABELS:
         return
     middle = float(np.median(across[result.used]))
+    inch = ax.figure.dpi / 72
+    taken: list[tuple[float, float, float]] = []
     for i in result.outliers:
-        right = across[i] <= middle
+        text, right = str(result.labels[i]), across[i] <= middle
+        px, py = ax.transData.transform((float(across[i]), float(up[i])))
+        width = (6 + 5.0 * len(text)) * inch
+        box = (px if right else px - width, px + width if right else px, py)
+        # Of labels that would cover each other the first stands for all.
+        if any(box[0] < b and a < box[1] and abs(py - c) < 9 * inch for a, b, c in taken):
+            continue
+        taken.append(box)
         ax.annotate(
-            str(result.labels[i]), (float(across[i]), float(up[i])),
+            text, (float(across[i]), float(up[i])),
             xytext=(6 if right else -6, 0), ha="left" if right else "right", va="center",
             textcoords="offset points", fontsize=8, color=OUTLIER, zorder=4,
         )  # fmt: skip
