@@ -9,7 +9,8 @@ started again with the same file, the run goes on where it stopped. A wrong answ
 its number and the run ends with an error.
 
 Every subset is refitted in floating point, and those within 1e-6 of a threshold, or on which the
-controls are nearly dependent, once more in rational arithmetic (tests/naive_controls.py).
+controls are nearly dependent, once more in rational arithmetic (as tests/naive_controls.py does,
+but from whole numbers).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import math
 import os
 import sys
 from collections import Counter
+from fractions import Fraction
 from itertools import combinations, islice
 from pathlib import Path
 from typing import Any
@@ -38,6 +40,7 @@ import quadsweep as qs
 from quadsweep.arrays import Floats, Mask
 
 NEAR = 1e-6
+_DENOMINATOR = 1024
 MANY = 3  # of four instances, the last has many controls
 
 
@@ -129,12 +132,19 @@ def least_removals(case: Instance, found: qs.Audit, most: int) -> int | None:
             gone = np.array(chunk, dtype=np.int64).reshape(len(chunk), m)
             kept = ~(groups[None, :, None] == gone[:, None, :]).any(axis=2)
             for rows in kept[near(kept)]:
-                subset = naive_controls.refit(data, np.flatnonzero(rows).tolist())
+                subset = near.exact(np.flatnonzero(rows).tolist())
                 if naive_controls.breaks(
                     subset, full, found.claim, found.level, found.threshold, found.tol
                 ):
                     return m
     return None
+
+
+def whole(values: Floats) -> list[int]:
+    """The column times a common denominator."""
+    scaled = values * _DENOMINATOR
+    assert np.all(scaled == np.rint(scaled))
+    return [int(v) for v in scaled]
 
 
 def independent(columns: Floats) -> Floats:
@@ -161,6 +171,39 @@ class Near:
         self.unit = scale[-1] / scale[-2]  # of a slope
         self.found, self.full = found, full
         self.critical = {f: naive_controls.critical_r(f + 2, found.level) for f in range(1, n)}
+
+        self.whole = [whole(v) for v in (np.ones(n), *case.controls.T, case.x, case.y)]
+        self.weights = whole(np.ones(n) if case.weights is None else case.weights)
+
+    def exact(self, rows: list[int]) -> naive_controls.Subset:
+        """naive_controls.refit by eliminating the controls from a Gram matrix of whole numbers."""
+        picked = [[v[i] for i in rows] for v in self.whole]
+        w = [self.weights[i] for i in rows]
+        size = len(picked)
+        g = [
+            [Fraction(sum(a * b * c for a, b, c in zip(u, v, w, strict=True))) for v in picked]
+            for u in picked
+        ]
+        given = [g[j][j] for j in range(size)]
+        total = g[-1][-1] - g[0][-1] ** 2 / g[0][0] if g[0][0] else g[-1][-1]
+        rank = 0
+        for j in range(size - 2):
+            if g[j][j] * 10**40 <= given[j]:
+                continue
+            rank += 1
+            for i in range(j + 1, size):
+                factor = g[i][j] / g[j][j]
+                if factor:
+                    for k in range(j + 1, size):
+                        g[i][k] -= factor * g[j][k]
+        a, b, c = (
+            value if g[j][j] * 10**40 > given[j] and g[i][i] * 10**40 > given[i] else Fraction(0)
+            for value, i, j in ((g[-2][-2], -2, -2), (g[-1][-1], -1, -1), (g[-2][-1], -2, -1))
+        )
+        unit = Fraction(1, _DENOMINATOR)
+        return naive_controls.Subset(
+            len(rows), rank, a * unit**3, b * unit**3, c * unit**3, total * unit**3
+        )
 
     def __call__(self, kept: Mask) -> Mask:
         masked = self.columns[None] * kept[:, :, None]
