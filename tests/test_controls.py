@@ -136,6 +136,22 @@ def test_weights_are_those_of_statsmodels() -> None:
     assert (found.lower, found.upper) == (same.lower, same.upper)
 
 
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_fit_of_pyfixest_is_read_as_it_was_fitted(weighted: bool) -> None:
+    pf = pytest.importorskip("pyfixest")
+    pd = pytest.importorskip("pandas")
+    x, y, z = some_regression(60)
+    weight = np.random.default_rng(1).uniform(0.5, 3, size=60)
+    frame = pd.DataFrame({"y": y, "x": x, "a": z[:, 0], "b": z[:, 1], "w": weight})
+    fitted = pf.feols("y ~ x + a + b", frame, weights="w" if weighted else None)
+    found = qs.audit(fitted, term="x")
+    same = qs.audit(x, y, controls=z, weights=weight if weighted else None)
+    assert found.before.slope == pytest.approx(fitted.coef()["x"])
+    assert found.before.p_value == pytest.approx(fitted.pvalue()["x"])
+    assert (found.lower, found.upper) == (same.lower, same.upper)
+
+
 @pytest.mark.parametrize("kind", ["HC1", "HC3"])
 def test_robust_standard_errors_are_those_of_statsmodels_and_no_proof_is_claimed(kind: str) -> None:
     sm = pytest.importorskip("statsmodels.api")
