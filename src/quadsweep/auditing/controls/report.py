@@ -277,9 +277,8 @@ def message(claim: Claim, known: Least, given: Regression, most: int, rows: int)
         text = f"Removing {of} {claim.breaks}.{_fewer(known, design.units is not None)}"
     if given.fixed:
         text += " The controls were held fixed, not refitted: an approximation."
-    open_below = known.upper is None or known.lower < known.upper
-    if claim.test and given.errors.kind != "classical" and open_below:
-        text += " No proof covers these standard errors beyond what is said: fewer may do."
+    if claim.test and given.errors.kind != "classical" and known.upper != 0:
+        text += " No proof covers these standard errors: fewer are ruled out only as far as said."
     return text
 
 
