@@ -119,6 +119,8 @@ def test_rho_is_on_the_safe_side(threshold, squared):
 
     rho, power = Fraction(rho_of(threshold, squared)), 2 if squared else 1
     assert (1 - rho) ** power <= Fraction(threshold) * (1 + rho) ** power
+    less = rho * (1 - Fraction(1, 2**48))
+    assert (1 - less) ** power > Fraction(threshold) * (1 + less) ** power
 
 
 def test_other_data_are_noticed():

@@ -199,21 +199,18 @@ def _hints(statement: Statement, constant: float) -> dict[str, Any]:
 
 
 def rho_of(threshold: float, squared: bool) -> float:
-    """(1 - t)/(1 + t) of t = |threshold|, or its root, rounded to the side that proves more."""
+    """(1 - t)/(1 + t) of t = |threshold|, or its root, rounded to the side that proves enough."""
     t = math.sqrt(threshold) if squared else abs(threshold)
-    rho, exact = (1 - t) / (1 + t), Fraction(abs(threshold))
-    power = 2 if squared else 1
-
-    def above(r: float) -> bool:
-        return (1 - Fraction(r)) ** power <= exact * (1 + Fraction(r)) ** power
-
-    if threshold >= 0:
-        while not above(rho):
-            rho = math.nextafter(rho, 2)
-        return rho
-    while (1 - Fraction(rho)) < exact * (1 + Fraction(rho)):
-        rho = math.nextafter(rho, -1)
-    return rho
+    # 1 - threshold is exact where it is small, 1 - its root is not.
+    near = (1 - threshold) / (1 + t) ** 2 if squared else (1 - t) / (1 + t)
+    power, way = 2 if squared else 1, 1 if threshold >= 0 else -1
+    rho, step = near, math.ulp(near)
+    while True:
+        left = (1 - Fraction(rho)) ** power
+        right = Fraction(abs(threshold)) * (1 + Fraction(rho)) ** power
+        if way * left <= way * right:
+            return rho
+        rho, step = near + way * step, 2 * step
 
 
 def _roots(statement: Statement, tree: dict[str, Any]) -> list[dict[str, Any]]:
