@@ -4,7 +4,7 @@ BIN = $(VENV)/bin
 CORE = $(shell find src/quadsweep/_core -name '*.[ch]pp')
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test test-slow test-all lint types werror sanitize bench wheel docs format pictures images clean
+.PHONY: demo wasm test test-slow test-all lint types werror sanitize bench wheel docs format pictures images clean
 
 # The package built and installed for development, with what the demo needs and no more.
 $(VENV)/.demo: pyproject.toml CMakeLists.txt $(CORE)
@@ -21,11 +21,28 @@ $(VENV)/.ready: pyproject.toml CMakeLists.txt $(CORE)
 demo: $(VENV)/.demo
 	$(BIN)/python -m quadsweep.demo quadsweep-demo.png
 
+# The engine for pages: the same sources for WebAssembly, by the compiler of the ziglang wheel (clang
+# and a C++20 library, nothing else to install). Where there is none, reports have no engine.
+WASM = src/quadsweep/report/live/engine.wasm
+NOT_IN_PAGES = bindings test_hooks naive sweep lifted
+WASM_SOURCES = $(filter-out $(NOT_IN_PAGES:%=src/quadsweep/_core/%.cpp),$(wildcard src/quadsweep/_core/*.cpp)) \
+  src/quadsweep/_core/wasm/interface.cpp
+WASM_FLAGS = -target wasm32-wasi -mexec-model=reactor -std=c++20 -O3 -msimd128 -fno-exceptions -fno-rtti \
+  -ffp-contract=off -fno-math-errno -fno-trapping-math -fopenmp-simd -w \
+  -DNDEBUG -DQUADSWEEP_NO_THREADS -DQUADSWEEP_ISA=baseline
+WASM_OBJECTS = $(patsubst src/quadsweep/_core/%.cpp,build/wasm/%.o,$(WASM_SOURCES))
+wasm: $(WASM)
+$(WASM): $(WASM_OBJECTS)
+	$(BIN)/python -m ziglang c++ $(WASM_FLAGS) -s $^ -o $@
+build/wasm/%.o: src/quadsweep/_core/%.cpp $(filter %.hpp,$(CORE)) | $(VENV)/.ready
+	mkdir -p $(@D)
+	$(BIN)/python -m ziglang c++ $(WASM_FLAGS) -c $< -o $@
+
 # What is quick; what is marked slow is left to test-slow, and test-all is both.
-test: $(VENV)/.ready
+test: $(VENV)/.ready wasm
 	$(BIN)/python -m pytest -n auto -m "not slow"
 
-test-slow: $(VENV)/.ready
+test-slow: $(VENV)/.ready wasm
 	$(BIN)/python -m pytest -n auto -m slow
 
 test-all: test test-slow
@@ -66,12 +83,12 @@ sanitize-%:
 	  --deselect tests/test_naive.py::test_both_directions_miss_nothing_in_2000_samples
 
 # Every benchmark, small: that they run, not what they measure.
-bench: $(VENV)/.ready
+bench: $(VENV)/.ready wasm
 	set -e; for file in $(wildcard benchmarks/*.py); do \
 	  echo "== $$file"; $(BIN)/python $$file --quick; done
 
 # Source distribution, a wheel from it, and the wheel at work where there is no compiler.
-wheel: $(VENV)/.ready
+wheel: $(VENV)/.ready wasm
 	$(PIP) build
 	rm -rf dist build/newcomer
 	$(BIN)/python -m build --outdir dist .
@@ -82,7 +99,7 @@ wheel: $(VENV)/.ready
 	  env -i bin/quadsweep solve - --drop 1 --plot picture.png
 
 # The guide, its gallery run on the way, in docs/_build/html.
-docs: $(VENV)/.ready
+docs: $(VENV)/.ready wasm
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 
 # The pictures of the README and the guide.

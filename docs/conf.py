@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 import quadsweep
+from quadsweep.exploring import playground
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -25,6 +26,7 @@ myst_heading_anchors = 3
 html_math_renderer = "mathml"
 html_theme = "furo"
 html_title = f"quadsweep {release}"
+html_extra_path = ["_extra"]
 autosummary_generate = True
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
@@ -43,3 +45,8 @@ sphinx_gallery_conf = {
     "backreferences_dir": None,
     "within_subsection_order": "FileNameSortKey",
 }
+
+
+extra = Path(__file__).parent / "_extra"
+extra.mkdir(exist_ok=True)
+(extra / "playground-page.html").write_text(playground(), encoding="utf-8")

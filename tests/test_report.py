@@ -46,7 +46,9 @@ def test_without_a_number_it_starts_where_a_rule_says_and_says_which():
     noise = np.random.default_rng(3).uniform(size=(2, 40))
     page = gather(*noise)
     assert page.answer.k == 40
-    assert "noise alone would do as well, so nothing is dropped" in to_html(page)
+    lead = re.search(r'<p class="lead">(.*?)</p>', to_html(page))[1]
+    assert lead.startswith("The path does not rise above noise (p = ")
+    assert "Nothing is dropped (noise alone would do as well): R² of all 40 points is" in lead
     report = gather(data.x, data.y, permutations=0)
     assert report.answer.outliers.tolist() == [2]
 

@@ -29,6 +29,8 @@ from quadsweep.choosing.stability import Stability as Stability
 from quadsweep.choosing.stability import stability as stability
 from quadsweep.comparators.compare import Comparison as Comparison
 from quadsweep.comparators.compare import compare as compare
+from quadsweep.exploring import Explorer as Explorer
+from quadsweep.exploring import explore as explore
 from quadsweep.proofs.checking import Check as Check
 from quadsweep.proofs.checking import check as check
 from quadsweep.proofs.proof import Proof as Proof

@@ -5,7 +5,8 @@
 #include <cmath>
 #include <cstring>
 #include <numeric>
-#include <thread>
+
+#include "threads.hpp"
 
 namespace quadsweep {
 namespace {
@@ -104,7 +105,7 @@ class Builder {
             fill(free + 1, free + 2 + below_left, middle, last, jobs);
         };
         if (n_jobs > 1 && last - first > 20000) {
-            std::jthread other(left);
+            const Thread other(left);
             right();
         } else {
             left();

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <numeric>
 #include <set>
 
@@ -197,7 +195,7 @@ class Search {
         if (static_cast<int>(subset.size()) < k_) return;
         const double score = accurate_score(problem_.points, subset, problem_.objective);
         if (score == undefined || (options_.above && !(score > *options_.above))) return;
-        const std::lock_guard lock(best_mutex_);
+        const Lock lock(best_mutex_);
         if (best_.offer(score, subset)) raise(score);
         if (options_.above) decided_ = true;
     }
@@ -436,10 +434,10 @@ class Search {
     }
 
     // The callback may take its time, or ask for what is locked: it runs outside.
-    void attend_unlocked(std::unique_lock<std::mutex>& lock) {
+    void attend_unlocked(Lock& lock) {
         lock.unlock();
         control_.look([&] {
-            const std::lock_guard inside(frontier_mutex_);
+            const Lock inside(frontier_mutex_);
             return Progress{target(), live_bound(), boxes_, 0};
         });
         lock.lock();
@@ -448,7 +446,7 @@ class Search {
     void work(int id) {
         Worker worker(*this);
         Boxes children;
-        std::unique_lock lock(frontier_mutex_);
+        Lock lock(frontier_mutex_);
         for (;;) {
             while (frontier_.empty() && active_ > 0 && !halt()) {
                 changed_.wait_for(lock, std::chrono::milliseconds(10));
@@ -460,12 +458,9 @@ class Search {
             ++active_;
             lock.unlock();
             children.clear();
-            try {
-                worker.process(std::move(box), children);
-            } catch (...) {
-                control_.interrupt();  // the others stop; the exception goes to the caller
-                throw;
-            }
+            // If it fails the others stop, and the exception goes to the caller.
+            or_else([&] { worker.process(std::move(box), children); },
+                    [&] { control_.interrupt(); });
             lock.lock();
             --active_;
             held_[id] = undefined;
@@ -650,7 +645,7 @@ class Search {
         if (size < k_) return true;
         if (size > largest_part * problem_.size() || options_.depth >= deepest) return false;
         {
-            const std::lock_guard lock(best_mutex_);
+            const Lock lock(best_mutex_);
             if (resolved_.contains(rows)) return true;
         }
         return solve_part(rows);
@@ -674,7 +669,7 @@ class Search {
             offer(subset);
         }
         if (found.status != Status::optimal) return false;
-        const std::lock_guard lock(best_mutex_);
+        const Lock lock(best_mutex_);
         if (!found.inliers.empty()) {
             const Objective o = problem_.objective;
             const int unit = value_exponent(part.points, o) - value_exponent(p, o);
@@ -749,8 +744,8 @@ class Search {
     double most_boxes_ = infinity;
     std::atomic<double> target_{undefined};
     Incumbent best_;
-    std::mutex best_mutex_, frontier_mutex_;
-    std::condition_variable changed_;
+    Mutex best_mutex_, frontier_mutex_;
+    Condition changed_;
     Frontier frontier_;
     std::vector<double> held_;  // upper ends of the boxes that threads are looking at
     int active_ = 0;

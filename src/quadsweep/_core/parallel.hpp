@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <atomic>
-#include <exception>
-#include <mutex>
-#include <thread>
+#include <cstdint>
 #include <vector>
+
+#include "threads.hpp"
 
 namespace quadsweep {
 
@@ -16,24 +16,20 @@ template <class Body>
 void parallel_for(int n_jobs, std::int64_t count, Body&& body) {
     const int workers = static_cast<int>(std::clamp<std::int64_t>(count, 1, std::max(n_jobs, 1)));
     std::atomic<std::int64_t> next{0};
-    std::exception_ptr failure;
-    std::mutex failing;
+    Failure failure;
     auto work = [&](int worker) {
-        try {
+        const auto take_tasks = [&] {
             for (std::int64_t task; (task = next.fetch_add(1)) < count;) {
                 if (!body(worker, task)) break;
             }
-        } catch (...) {
-            const std::lock_guard lock(failing);
-            failure = std::current_exception();
-            next = count;
-        }
+        };
+        failure.keep(take_tasks, [&] { next = count; });
     };
-    std::vector<std::jthread> threads;
+    std::vector<Thread> threads;
     for (int w = 1; w < workers; ++w) threads.emplace_back(work, w);
     work(0);
     threads.clear();
-    if (failure) std::rethrow_exception(failure);
+    failure.rethrow();
 }
 
 }  // namespace quadsweep

@@ -17,6 +17,8 @@ from quadsweep.border.frames import Columns
 from quadsweep.cli.ending import BadInput, note
 from quadsweep.cli.tables import SourceTable, open_table
 from quadsweep.cli.tables.values import Reader, column, is_missing, number, reader_of
+from quadsweep.exploring import dataset_table
+from quadsweep.report.live.page import Table
 
 _MOST_LISTED = 20  # columns named in an error
 
@@ -100,6 +102,35 @@ def numbers(values: list[Any], name: str, table: SourceTable, readers: dict[str,
     elif any(isinstance(value, str) and value.rstrip().endswith("%") for value in values):
         note(f"{name!r} has percentages: 10% is read as 0.1")
     return column(values, reader, name, table.source)
+
+
+def read_page_table(
+    file: str, x: str | None = None, y: str | None = None, label: str | None = None
+) -> Table:
+    """Every numeric column, and the one that names the rows, for a page that can change columns."""
+    if file in datasets.names() and not os.path.exists(file):
+        return dataset_table(file)
+    table = open_table(file)
+    readers = readers_of(table)
+    chosen = [column_of(table, wanted) for wanted in (x, y) if wanted is not None]
+    named = column_of(table, label) if label is not None else _label_column(table, readers)
+    names = list(dict.fromkeys([*([] if named is None else [named]), *readers, *chosen]))
+    free = [name for name in readers if name not in (*chosen, named)]
+    free.sort(key=lambda name: _numbers_rows(table, name))
+    if len(free) + len(chosen) < 2:
+        listed = ", ".join(name or "(no name)" for name in readers)
+        raise BadInput(
+            f"two numeric columns are needed; {table.source} has "
+            + (f"only {listed}" if listed else "no numeric columns")
+        )
+    raw = dict(zip(names, table.read(names), strict=True))
+    columns = [
+        raw[name] if name == named else numbers(raw[name], name, table, readers).tolist()
+        for name in names
+    ]
+    first = column_of(table, x) if x is not None else free.pop(0)
+    second = column_of(table, y) if y is not None else free.pop(0)
+    return Table(table.source, names, columns, names.index(first), names.index(second), path=file)
 
 
 def _built_in(name: str) -> NamedPoints:

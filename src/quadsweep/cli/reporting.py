@@ -1,21 +1,28 @@
-"""``quadsweep report``: everything about a file's two columns on one page."""
+"""``quadsweep report`` and ``explore``: a file's two columns on one page."""
 
 from __future__ import annotations
 
 import os
 import shlex
 import sys
+import tempfile
+import webbrowser
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from quadsweep import datasets
 from quadsweep.cli import options
 from quadsweep.cli.ending import BadInput, code_of_all, note
-from quadsweep.cli.points import read_points
+from quadsweep.cli.points import read_page_table, read_points
 from quadsweep.cli.proving import check_place, save_proof
 from quadsweep.solving.solve import solve
+
+if TYPE_CHECKING:
+    from quadsweep.report import Report
+    from quadsweep.report.live import Table
 
 
 def report_command(
@@ -74,8 +81,57 @@ def report_command(
         if known.proof is not None:
             report = replace(report, proof=os.path.relpath(proof, path.parent))
     try:
-        path.write_text(to_html(report), encoding="utf-8")
+        path.write_text(to_html(report, _table(file, x, y, label, report)), encoding="utf-8")
     except OSError as wrong:
         raise BadInput(f"{output} cannot be written: {wrong.strerror}") from None
     note(f"wrote {output}")
     raise typer.Exit(code_of_all(report.path.status.tolist()))
+
+
+def _table(
+    file: str, x: str | None, y: str | None, label: str | None, report: Report
+) -> Table | None:
+    """The data once more, for the page that solves; None where it can be read only once."""
+    from quadsweep.report.live import available
+
+    answer = report.answer
+    readable = Path(file).is_file() or file in datasets.names()
+    if not available() or not readable or len(answer.names) != 2:
+        return None
+    table = read_page_table(file, x or answer.names[0], y or answer.names[1], label)
+    return replace(table, drop=answer.n - answer.k, objective=answer.objective)
+
+
+def explore_command(
+    file: Annotated[
+        str | None,
+        typer.Argument(metavar="[FILE]", help="As for solve; without one, an empty page."),
+    ] = None,
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write the page, open nothing."),
+    ] = None,
+    x: options.X = None,
+    y: options.Y = None,
+    label: options.Label = None,
+) -> None:
+    """A page that solves: move points, drop rows, try columns; nothing leaves the machine.
+
+    Example: quadsweep explore weights.csv -o explore.html
+    """
+    from quadsweep.exploring import page_of
+
+    tables = [] if file is None else [read_page_table(file, x, y, label)]
+    page = page_of(tables, "quadsweep" if file is None else tables[0].source)
+    if output is None:
+        folder = Path(tempfile.mkdtemp(prefix="quadsweep-"))
+        target = folder / "explore.html"
+        target.write_text(page, encoding="utf-8")
+        note(f"opening {target}")
+        webbrowser.open(target.as_uri())
+        return
+    try:
+        Path(output).write_text(page, encoding="utf-8")
+    except OSError as wrong:
+        raise BadInput(f"{output} cannot be written: {wrong.strerror}") from None
+    note(f"wrote {output}")

@@ -146,10 +146,10 @@ def _start(walk: Path, steps: list[Result], asked: int | None) -> tuple[int, str
     if asked in sizes:
         return sizes.index(asked), ""
     if walk.noise is not None and walk.noise.overall > SIGNIFICANT:
-        return 0, "noise alone would do as well, so nothing is dropped"
+        return 0, "noise alone would do as well"
     suggested = walk.suggestions()
     for rule, reason in _REASONS.items():
         size = suggested.get(rule)
         if size in sizes:
             return sizes.index(size), reason
-    return 0, "no size stands out, so nothing is dropped"
+    return 0, "no size stands out"

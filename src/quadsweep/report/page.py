@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import html
 import itertools
-import json
 import math
 import re
 from importlib import resources
@@ -21,17 +20,27 @@ from quadsweep.answers.conic import Conic
 from quadsweep.answers.introduction import finite
 from quadsweep.answers.result import Result
 from quadsweep.auditing.audit import Audit
+from quadsweep.choosing.verdicts import SIGNIFICANT
 from quadsweep.extras import needed
 from quadsweep.objectives import centred_sums
 from quadsweep.report.content import Report
+from quadsweep.report.live import Table, available, fragments
+from quadsweep.report.live.page import MOST_VALUES, embedded
 
 _MOST_POINTS = 5_000  # drawn on the page
 _MOST_ROWS = 200  # listed by name
 _CELLS = 80
 
 
-def to_html(report: Report) -> str:
-    """The page as text."""
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
+
+
+def to_html(report: Report, table: Table | None = None) -> str:
+    """The page as text.
+
+    With the data as a table, and where the engine for pages was built, the picture is live: the
+    reader can ask further. Otherwise it shows what was computed.
+    """
     answer = report.answer
     title = f"{answer.names[1]} against {answer.names[0]}"
     value = answer.title
@@ -40,29 +49,56 @@ def to_html(report: Report) -> str:
         "subtitle": html.escape(_subtitle(report)),
         "answer": html.escape(_answer(report)),
         "value": html.escape(value),
-        "drawn": html.escape(_drawn_note(answer)),
-        "skipped": _skipped(answer),
-        "path_caption": html.escape(_path_caption(report, value)),
-        "surprise": _surprise(report),
         "audit": _audit(report),
         "comparison": _comparison(report),
         "beware": "".join(f"<p>{html.escape(note)}</p>" for note in _notes(report)),
         "made": _made(report),
-        "style": _file("page.css"),
-        "script": _file("page.js"),
-        "data": _embedded(_payload(report, value)),
     }
-    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], _file("page.html"))
+    if table is not None and available() and table.values <= MOST_VALUES:
+        parts |= _live(report, table, value)
+    else:
+        parts |= _static(report, value)
+    return _filled("page.html", parts)
+
+
+def _static(report: Report, value: str) -> dict[str, str]:
+    """What was computed, and a slider that shows it."""
+    payload = embedded(_payload(report, value))
+    parts = {
+        "value": html.escape(value),
+        "drawn": html.escape(_drawn_note(report.answer)),
+        "skipped": _skipped(report.answer),
+        "path_caption": html.escape(_path_caption(report, value)),
+        "surprise": _surprise(report),
+    }
+    return {
+        "policy": _POLICY,
+        "style": _file("page.css"),
+        "picture": _filled("static.html", parts),
+        "scripts": f'<script id="data" type="application/json">{payload}</script>\n'
+        f"<script>\n{_file('page.js')}\n</script>",
+    }
+
+
+def _live(report: Report, table: Table, value: str) -> dict[str, str]:
+    """The engine, begun at the answer, with the path as computed."""
+    path = {
+        "drops": [step.n - step.k for step in report.steps],
+        "values": [finite(step.value) for step in report.steps],
+        "noise": _noise(report),
+        "told": f"{_path_caption(report, value)} {_verdict(report)}".strip(),
+    }
+    parts = fragments([table], path)
+    parts["style"] = _file("page.css") + parts["style"]
+    return parts
+
+
+def _filled(template: str, parts: dict[str, str]) -> str:
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], _file(template))
 
 
 def _file(name: str) -> str:
     return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
-
-
-def _embedded(payload: dict[str, Any]) -> str:
-    """JSON that may stand inside a script element."""
-    text = json.dumps(payload, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def _subtitle(report: Report) -> str:
@@ -75,10 +111,23 @@ def _subtitle(report: Report) -> str:
 
 
 def _answer(report: Report) -> str:
-    answer = report.answer
+    """The answer; before it, where that is so, that the path does not rise above noise."""
+    answer, noise = report.answer, report.path.noise
+    lead = ""
+    if noise is not None and noise.overall > SIGNIFICANT:
+        lead = (
+            f"The path does not rise above noise (p = {noise.overall:.3g}, corrected for "
+            f"{len(noise.k):,} sizes). "
+        )
+    if answer.k == answer.n:
+        why = f" ({report.chosen})" if report.chosen else ""
+        return (
+            f"{lead}Nothing is dropped{why}: {answer.title} of all {answer.n:,} points is "
+            f"{answer.value:.4g}."
+        )
     why = f" This is {report.chosen}." if report.chosen else ""
     return (
-        f"Dropping {answer.n - answer.k:,} of {answer.n:,} points takes {answer.title} from "
+        f"{lead}Dropping {answer.n - answer.k:,} of {answer.n:,} points takes {answer.title} from "
         f"{answer.before:.4g} to {answer.value:.4g} ({answer.certificate}).{why}"
     )
 
@@ -109,11 +158,16 @@ def _path_caption(report: Report, value: str) -> str:
 
 
 def _surprise(report: Report) -> str:
+    verdict = _verdict(report)
+    return f"<p>{html.escape(verdict)}</p>" if verdict else ""
+
+
+def _verdict(report: Report) -> str:
     noise = report.path.noise
     if noise is None:
         return ""
     verdict = noise.verdict()
-    return f"<p>{html.escape(verdict[0].upper() + verdict[1:])}.</p>"
+    return f"{verdict[0].upper() + verdict[1:]}."
 
 
 def _audit(report: Report) -> str:

@@ -1,0 +1,84 @@
+"""The engine of pages against the compiled module, both on one thread.
+
+Both solve the same points, best of several; Node runs the page's own script. The goal is at most 4
+times the native time. Prints both times and their ratio.
+
+    python benchmarks/page.py [--quick]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+import quadsweep as qs
+from quadsweep.report.live import available
+from quadsweep.report.live.page import text_of
+
+GOAL = 4.0
+
+_RUN = """
+const fs = require("fs");
+const [wasm, seconds] = process.argv.slice(2);
+const engine = makeEngine(new WebAssembly.Module(fs.readFileSync(wasm)));
+const { x, y, k } = JSON.parse(fs.readFileSync(0, "utf8"));
+const spent = [], started = performance.now();
+while (spent.length < 3 || performance.now() - started < 1000 * seconds) {
+  spent.push(engine.solve(Float64Array.from(x), Float64Array.from(y), k, "r2").seconds);
+}
+console.log(Math.min(...spent));
+"""
+
+
+def in_a_page(x: np.ndarray, y: np.ndarray, k: int, seconds: float, folder: Path) -> float:
+    script = folder / "run.js"
+    script.write_text(text_of("engine.js") + _RUN, encoding="utf-8")
+    import quadsweep.report.live as live
+
+    wasm = Path(live.__file__).with_name("engine.wasm")
+    points = json.dumps({"x": x.tolist(), "y": y.tolist(), "k": k})
+    done = subprocess.run(
+        ["node", str(script), str(wasm), str(seconds)],
+        input=points, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return float(done.stdout)
+
+
+def native(x: np.ndarray, y: np.ndarray, k: int, seconds: float) -> float:
+    spent: list[float] = []
+    started = time.perf_counter()
+    while len(spent) < 3 or time.perf_counter() - started < seconds:
+        before = time.perf_counter()
+        qs.solve(x, y, k, n_jobs=1)
+        spent.append(time.perf_counter() - before)
+    return min(spent)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--quick", action="store_true")
+    quick = parser.parse_args().quick
+    if not available() or shutil.which("node") is None:
+        print("the engine of pages (make wasm) or node is missing; nothing was measured")
+        return
+    rng = np.random.default_rng(0)
+    with tempfile.TemporaryDirectory() as folder:
+        print(f"{'n':>7} {'page':>10} {'native':>10} {'ratio':>6}   goal {GOAL:g}")
+        for n in (30, 1000) if quick else (30, 1000, 10_000):
+            x = rng.normal(size=n)
+            y = 0.5 * x + rng.normal(size=n)
+            seconds = 0.5 if quick else 8.0  # time enough for Node to compile the loops well
+            page = in_a_page(x, y, n // 2, seconds, Path(folder))
+            own = native(x, y, n // 2, seconds)
+            print(f"{n:>7} {1e3 * page:>7.2f} ms {1e3 * own:>7.2f} ms {page / own:>6.2f}")
+
+
+if __name__ == "__main__":
+    main()
