@@ -143,7 +143,7 @@ function undefinedBecause(x, y) {
   return "";
 }
 
-function solve() {
+function solve(changed = true) {
   const [x, y] = usedColumns();
   const trouble = state.table ? undefinedBecause(x, y) : "";
   byId("count").textContent = `${count(state.drop)} of ${count(x.length)} dropped`;
@@ -173,7 +173,7 @@ function solve() {
       show();
     }
   });
-  show();
+  show(changed);
 }
 
 function showTick({ value, bound, seconds }) {
@@ -183,18 +183,28 @@ function showTick({ value, bound, seconds }) {
   if (Number.isFinite(value)) byId("gap").textContent = number(Math.abs(bound - value), 3);
 }
 
-let asked = false;
-// Drawn at most once a frame.
-function show() {
+let asked = false, picture = false;
+// Drawn at most once a frame, the picture only when something in it has changed.
+function show(changed = true) {
+  picture = picture || changed;
   if (asked) return;
   asked = true;
   requestAnimationFrame(() => {
     asked = false;
-    if (state.table) paint();
+    if (state.table) (picture ? paint : paintLooking)();
   });
 }
 
+// The next answer is looked for; the one before stays on the picture.
+function paintLooking() {
+  const n = state.used.length;
+  byId("kept").textContent = `${count(n - state.drop)} of ${count(n)}`;
+  for (const id of ["value", "bound", "gap", "time"]) byId(id).textContent = "…";
+  byId("proof").textContent = "looking";
+}
+
 function paint() {
+  picture = false;
   const { points, used } = state;
   // While the next answer is looked for, the one before stays on the picture.
   const answer = state.answer && state.answer.x.length === used.length ? state.answer : null;
@@ -547,7 +557,7 @@ function listen() {
   const on = (id, kind, act) => byId(id).addEventListener(kind, act);
   on("slider", "input", () => {
     state.drop = Number(byId("slider").value);
-    solve();
+    solve(false);
   });
   on("objective", "change", () => ((state.objective = byId("objective").value), refresh()));
   for (const axis of ["x", "y"]) {

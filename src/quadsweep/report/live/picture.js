@@ -45,6 +45,8 @@ const spot = (v) => v.toFixed(1);
 const route = (points, at, close) =>
   points.map(([px, py], i) => `${i ? "L" : "M"}${spot(at.x(px))} ${spot(at.y(py))}`).join("") + (close ? "Z" : "");
 
+const MOST_ROUND = 2000; // points drawn as round dots
+
 class Scatter {
   constructor(svg) {
     this.svg = svg;
@@ -66,9 +68,10 @@ class Scatter {
     this.everything = element(layer, "line", { class: "all" });
     this.fit = element(layer, "line", { class: "fit" });
     this.size = Math.max(1.6, Math.min(5, 90 / Math.sqrt(points.length || 1)));
-    const width = { "stroke-width": 2 * this.size };
+    this.many = points.length > MOST_ROUND;
+    const look = this.many ? { class: "squares" } : { class: "dots", "stroke-width": 2 * this.size };
     this.gone = element(layer, "path", { class: "gone" });
-    this.kept = element(layer, "path", { class: "dots", ...width });
+    this.kept = element(layer, "path", look);
     this.dropped = element(layer, "path", { class: "cross" });
     this.marks = element(layer, "g");
     this.focus = element(layer, "circle", { class: "focus", r: this.size + 6, visibility: "hidden" });
@@ -87,9 +90,13 @@ class Scatter {
   // All points, each kept, dropped or gone.
   draw(points, statusOf) {
     const s = this.size * 1.1, parts = { kept: [], dropped: [], gone: [] };
+    // Round ends of lines without length; small squares where there are many, which are far quicker.
+    const side = spot(2 * this.size * 0.9), half = this.size * 0.9;
+    const dot = this.many
+      ? (cx, cy) => `M${spot(cx - half)} ${spot(cy - half)}h${side}v${side}h-${side}z` : (cx, cy) => `M${spot(cx)} ${spot(cy)}h0`;
     points.forEach((p, i) => {
       const cx = this.at.x(p.x), cy = this.at.y(p.y), status = statusOf(i);
-      if (status === "kept") parts.kept.push(`M${spot(cx)} ${spot(cy)}h0`);
+      if (status === "kept") parts.kept.push(dot(cx, cy));
       else if (status === "dropped") {
         parts.dropped.push(
           `M${spot(cx - s)} ${spot(cy - s)}L${spot(cx + s)} ${spot(cy + s)}M${spot(cx - s)} ${spot(cy + s)}L${spot(cx + s)} ${spot(cy - s)}`);
