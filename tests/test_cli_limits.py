@@ -9,7 +9,7 @@ import pytest
 
 from quadsweep.cli import main
 
-ROWS = "x,y\n1,1\n2,2\n3,9\n4,4\n5,5.1\n"
+ROWS = "x,y\n1,1\n2,2\n3,9\n4,4\n6,6.1\n"
 SOLVE = [sys.executable, "-m", "quadsweep", "solve"]
 
 
@@ -31,7 +31,7 @@ def table(tmp_path):
 
 
 def json_rows(value):
-    return "\n".join(f'{{"x": {i}, "y": {value if i == 3 else i * i}}}' for i in range(1, 7))
+    return "\n".join(f'{{"x": {2 * i}, "y": {value if i == 3 else i * i}}}' for i in range(1, 7))
 
 
 @pytest.mark.parametrize(

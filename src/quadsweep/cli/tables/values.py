@@ -93,9 +93,17 @@ def reader_of(values: list[Any], decimal: str) -> Reader | None:
     if not present or all(isinstance(value, bool) for value in present):
         return None
     for reader in (Reader("number", lambda v: number(v, decimal)), Reader("date", day)):
-        if all(reader.read(value) is not None for value in present):
+        if all(_says(reader, value) for value in present):
             return reader
     return None
+
+
+def _says(reader: Reader, value: Any) -> bool:
+    """Whether a value is of the reader's kind; a number too large for a double is one."""
+    try:
+        return reader.read(value) is not None
+    except OverflowError:
+        return True
 
 
 def column(values: list[Any], reader: Reader, name: str, source: str) -> Floats:
