@@ -1,6 +1,7 @@
 """Stability: counts over resamples, and every subset that comes near."""
 
 import json
+from dataclasses import replace
 
 import naive
 import numpy as np
@@ -201,3 +202,38 @@ def test_it_tells_itself_as_text_html_json_frame_and_picture():
     ax = Figure().subplots()
     assert answer.plot(ax=ax) is ax
     ax.figure.canvas.draw()
+
+
+def test_the_margin_shrinks_with_n_so_that_a_large_table_is_not_all_in_dispute():
+    rng = np.random.default_rng(4)
+    disputed = {}
+    for n in (40, 1000):
+        x = rng.normal(size=n)
+        y = x + 0.5 * rng.normal(size=n)
+        y[:3] += 2
+        fixed = qs.stability(x, y, drop=3, resamples=1, margin=0.01, most=30)
+        own = qs.stability(x, y, drop=3, resamples=1, most=30)
+        disputed[n] = int(fixed.disputed.sum()), int(own.disputed.sum())
+        assert own.margin == pytest.approx((1 - own.result.value) / own.result.value / n)
+    assert disputed[1000][0] >= 30
+    assert disputed[1000][1] < 5
+
+
+def test_the_margin_is_never_above_a_hundredth():
+    x, y = np.random.default_rng(5).normal(size=(2, 12))
+    assert qs.stability(x, y, drop=1, resamples=1).margin == 0.01
+    assert qs.stability(x, y, drop=4, resamples=1, objective="lts").margin == 0.01
+
+
+def test_nearly_always_is_not_called_always():
+    answer = qs.stability([1, 2, 3, 4, 5, 6], [1, 2.1, 9, 4, 5.1, 6], drop=1, resamples=5)
+    share = answer.dropped.copy()
+    out = answer.result.outliers[0]
+    share[out] = 0.94
+    lines = dict(replace(answer, dropped=share).lines())
+    assert lines["always out"] == "none"
+    assert lines["nearly always"].startswith(str(out))
+    share[out] = 1.0
+    lines = dict(replace(answer, dropped=share).lines())
+    assert lines["always out"] == str(out)
+    assert lines["nearly always"].startswith("none")

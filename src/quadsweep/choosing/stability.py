@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 Subset = frozenset[int]
 
+_LARGEST_MARGIN = 0.01  # of the value, where none is given
 _CLEAR = 0.1  # dropped less often than this, or kept less often, is clear
 
 
@@ -86,16 +87,19 @@ class Stability(SelfDescribing):
 
     def lines(self) -> list[tuple[str, str]]:
         r, labels = self.result, self.result.labels
-        firm = [i for i in r.outliers if self.dropped[i] > 1 - _CLEAR]
+        share = self.dropped[r.outliers]
+        always = r.outliers[share == 1]
+        nearly = r.outliers[(share > 1 - _CLEAR) & (share < 1)]
         many = "" if self.complete else "at least "
         lines = [
             ("kept", f"{r.k:,} of {r.n:,} points, {_title(r)} = {r.value:.6g}"),
             ("resamples", f"{self.resamples:,} ({self.resample})"),
-            ("always out", some(firm, labels)),
+            ("always out", some(always, labels)),
+            ("nearly always", f"{some(nearly, labels)} (over {1 - _CLEAR:.0%} of the times drawn)"),
             ("unclear", some(self.unclear, labels)),
             (
                 "near-optimal",
-                f"{many}{len(self.near):,} subset(s) within {self.margin:.3g} of the value",
+                f"{many}{len(self.near):,} subset(s) within {100 * self.margin:.2g}% of the value",
             ),
             ("disputed", some(np.flatnonzero(self.disputed), labels)),
         ]
@@ -153,7 +157,7 @@ def stability(
     objective: str = "r2",
     resample: str = "bootstrap",
     resamples: int = 200,
-    margin: float = 0.01,
+    margin: float | None = None,
     most: int = 200,
     tol: float = 1e-9,
     time_limit: float | None = None,
@@ -177,9 +181,11 @@ def stability(
         ``jackknife`` leaves out each point once and keeps the same share of the others.
     resamples : int
         For the bootstrap.
-    margin : float
+    margin : float, optional
         A subset is near-optimal if its value is within this share of the optimum's; decided in
-        rational arithmetic, ties included.
+        rational arithmetic, ties included. If left out, what one row of ordinary size is worth: for
+        ``r2`` and ``r`` the n-th part of what they lack to 1, for the others the n-th part of the
+        value, and at most 0.01 of the value.
     most : int
         Near-optimal subsets to list; there may be astronomically many.
     time_limit : float, optional
@@ -211,7 +217,7 @@ def stability(
         raise ValueError(f"resample must be 'bootstrap' or 'jackknife'; got {resample!r}")
     draws = validation.whole(resamples, "resamples", 1)
     listed = validation.whole(most, "most", 1)
-    share = validation.tolerance(margin, "margin")
+    wanted = None if margin is None else validation.tolerance(margin, "margin")
     question = pose(
         x,
         y,
@@ -225,6 +231,7 @@ def stability(
         weights=weights,
     ).keeping(k, drop)
     result = question.answer(time_limit=clock.left())
+    share = ordinary_margin(result) if wanted is None else wanted
     with counting(progress, "resamples") as tick:
         counts = _Counts(question.problem, resample, draws, clock)
         status = counts.go(tick)
@@ -234,6 +241,22 @@ def stability(
     if status == "finished" and result.success and decidable:
         status = near.go()
     return _collect(question, result, counts, near, best, status, resample, share, clock)
+
+
+def ordinary_margin(result: Result) -> float:
+    """What one row of ordinary size is worth, as a share of the value; at most 0.01.
+
+    It shrinks with n as the part of a single row does: a fixed share puts nearly every row of a
+    large table into dispute.
+
+    >>> import quadsweep as qs
+    >>> round(ordinary_margin(qs.solve(range(100), [i + 30 * (i % 2) for i in range(100)], 95)), 5)
+    0.00247
+    """
+    value = abs(result.value)
+    lacking = max(1.0 - value, 0.0) if result.objective in ("r2", "r") else value
+    worth = lacking / result.n
+    return worth / value if worth < _LARGEST_MARGIN * value else _LARGEST_MARGIN
 
 
 class _Counts:

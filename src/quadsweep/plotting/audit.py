@@ -13,10 +13,14 @@ from quadsweep.plotting.canvas import (
     PALE,
     REGION,
     axes_or_new,
+    dropped_size,
     frame,
+    kept_size,
     literal,
     tidy,
+    whole_ticks,
 )
+from quadsweep.plotting.labels import name_points
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,7 +29,6 @@ if TYPE_CHECKING:
     from quadsweep.auditing.fit import Fit
     from quadsweep.auditing.influence import InfluenceCurve
 
-_MOST_LABELS = 15
 _MANY = 5_000
 _TITLES = {"slope": "slope", "r": "correlation r", "r2": "R²"}
 
@@ -44,27 +47,23 @@ def plot_audit(audit: Audit, ax: Axes | None = None) -> Axes:
     kept, gone = audit.mask, audit.outliers
     used = np.isfinite(audit.x) & np.isfinite(audit.y)
     frame(ax, audit.x[used], audit.y[used])
-    size = float(np.clip(3000 / audit.n, 2, 34))
-    edges = 0.6 if audit.n <= 300 else 0.0
     for rows, marker, color, label in (
         (np.flatnonzero(kept), "o", INLIER, "kept"),
         (gone, "X", OUTLIER, "removed"),
     ):
         if len(rows):
             ax.scatter(
-                audit.x[rows], audit.y[rows], s=size if marker == "o" else max(size, 18),
-                marker=marker, color=color, edgecolors="white", linewidths=edges,
+                audit.x[rows], audit.y[rows],
+                s=kept_size(audit.n) if marker == "o" else dropped_size(len(rows)),
+                marker=marker, color=color, edgecolors="white",
+                linewidths=0.6 if marker == "X" or audit.n <= 300 else 0.0,
                 label=f"{label} ({len(rows):,})", zorder=3, rasterized=audit.n > _MANY,
             )  # fmt: skip
     _line(ax, audit.before, "line of all rows", color=PALE, linestyle=(0, (5, 3)))
     if audit.after is not None and len(gone):
         _line(ax, audit.after, "line without the removed", color=LINE)
-    if audit.labels is not None and len(gone) <= _MOST_LABELS:
-        for i in gone:
-            ax.annotate(
-                literal(audit.labels[i]), (audit.x[i], audit.y[i]), xytext=(5, 4),
-                textcoords="offset points", fontsize=8, color=OUTLIER, zorder=4,
-            )  # fmt: skip
+    called = gone if audit.labels is None else [audit.labels[i] for i in gone]
+    name_points(ax, audit.x, audit.y, gone, called)
     ax.set_xlabel(literal(audit.names[0]))
     ax.set_ylabel(literal(audit.names[1]))
     ax.set_title(audit.message.replace(". ", ".\n", 1), loc="left", fontsize=11)
@@ -111,7 +110,7 @@ def plot_funnel(curve: InfluenceCurve, statistic: str = "slope", ax: Axes | None
     )  # fmt: skip
     if low.min() < 0 < high.max():
         ax.axhline(0, color=OUTLIER, linewidth=0.8, zorder=2)
-    ax.locator_params(axis="x", integer=True)
+    whole_ticks(ax, "x")
     ax.set_xlabel(f"rows removed, of {curve.n:,}")
     ax.set_ylabel(_TITLES[statistic])
     ax.set_title(f"How far can removals move the {_TITLES[statistic]}?", loc="left", fontsize=11)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quadsweep.objectives import get
-from quadsweep.plotting.canvas import INLIER, LINE, axes_or_new, tidy
+from quadsweep.plotting.canvas import INLIER, LINE, axes_or_new, tidy, whole_ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,6 +32,7 @@ def plot_batch(batch: BatchResult, ax: Axes | None = None) -> Axes:
     title, n = get(batch.objective).title, batch.masks.shape[1]
     ax.set_xlabel(f"best {title} of {batch.k:,} of {n:,} points")
     ax.set_ylabel("data sets")
+    whole_ticks(ax, "y")
     proved = int((batch.status == "optimal").sum())
     ax.set_title(
         f"{len(batch):,} data sets, {proved:,} proved", loc="left", fontsize=11, color=LINE

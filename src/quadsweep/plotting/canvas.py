@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from quadsweep.arrays import Floats
 from quadsweep.extras import needed
 
@@ -36,6 +38,29 @@ def literal(text: object) -> str:
     price, \$
     """
     return str(text).replace("$", r"\$")
+
+
+def kept_size(n: int) -> float:
+    """Area of a kept point's mark among n points."""
+    return float(np.clip(3000 / n, 3, 34))
+
+
+def dropped_size(count: int) -> float:
+    """Area of a dropped point's mark: they are what one looks for, however many are kept.
+
+    >>> dropped_size(5), dropped_size(100_000)
+    (46.0, 16.0)
+    """
+    return float(np.clip(3000 / max(count, 1), 16, 46))
+
+
+def whole_ticks(ax: Axes, axis: str) -> None:
+    """Ticks of an axis that counts: whole numbers, thousands apart."""
+    from matplotlib.ticker import MaxNLocator, StrMethodFormatter
+
+    counted = ax.xaxis if axis == "x" else ax.yaxis
+    counted.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))
+    counted.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
 
 
 def tidy(ax: Axes) -> None:

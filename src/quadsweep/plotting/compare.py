@@ -2,20 +2,39 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from quadsweep.arrays import Floats
-from quadsweep.plotting.canvas import INLIER, LINE, OUTLIER, axes_or_new, literal, tidy
+from quadsweep.plotting.canvas import (
+    INLIER,
+    LINE,
+    OUTLIER,
+    axes_or_new,
+    dropped_size,
+    kept_size,
+    literal,
+    tidy,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from quadsweep.comparators.compare import Comparison
 
-_COLOURS = ("#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7a7a7a", "#9467bd", "#8c564b")
-_DASHES = ("--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (7, 3)))
+# Colour, dashes and shape all differ, so that any one of them tells two lines apart.
+_STYLES = (
+    ("#009e73", (0, (6, 2)), "s"),
+    ("#cc79a7", (0, (6, 2, 1, 2)), "^"),
+    ("#e69f00", (0, (1, 1.5)), "D"),
+    ("#56b4e9", (0, (12, 3)), "v"),
+    ("#7a7a7a", (0, (3, 3)), "P"),
+    ("#9467bd", (0, (3, 1, 1, 1, 1, 1)), "<"),
+    ("#8c564b", (0, (10, 2, 2, 2)), ">"),
+    ("#117733", (0, (2, 4)), "h"),
+)
+_SHAPES = 4  # along each line
 
 
 def plot_comparison(table: Comparison, ax: Axes | None = None) -> Axes:
@@ -38,14 +57,15 @@ def plot_comparison(table: Comparison, ax: Axes | None = None) -> Axes:
     ):
         if len(rows):
             ax.scatter(
-                result.x[rows], result.y[rows], s=float(np.clip(3000 / table.n, 3, 30)),
-                marker=marker, color=colour, edgecolors="white", linewidths=0.5, label=label,
+                result.x[rows], result.y[rows], marker=marker,
+                s=kept_size(table.n) if marker == "o" else dropped_size(len(rows)),
+                color=colour, edgecolors="white", linewidths=0.5, label=label,
                 zorder=3, rasterized=table.n > 5_000,
             )  # fmt: skip
     xlim, ylim = _limits(result.x), _limits(result.y)
-    _lines(ax, table)
     ax.set_xlim(xlim)
     ax.set_ylim(ylim)
+    _lines(ax, table)
     ax.set_xlabel(literal(result.names[0]))
     ax.set_ylabel(literal(result.names[1]))
     ax.set_title(
@@ -76,20 +96,36 @@ def _bars(ax: Axes, table: Comparison) -> Axes:
 
 
 def _lines(ax: Axes, table: Comparison) -> None:
+    """The optimum's line broad and underneath: one that coincides with it is seen on top."""
     drawn = [row for row in table.rows if row.slope is not None and row.intercept is not None]
     for i, row in enumerate(drawn):
         assert row.slope is not None
         assert row.intercept is not None
-        first = i == 0
-        x0 = float(table.result.x[table.result.inliers].mean())
         r2 = "" if row.r2 is None else f", R² {row.r2:.3g}"
-        ax.axline(
-            (x0, row.slope * x0 + row.intercept), slope=row.slope, zorder=2.2 if first else 2,
-            color=LINE if first else _COLOURS[(i - 1) % len(_COLOURS)],
-            linewidth=2.2 if first else 1.3,
-            linestyle="-" if first else _DASHES[(i - 1) % len(_DASHES)],
-            label=row.method.replace("_", " ") + r2,
-        )  # fmt: skip
+        label = row.method.replace("_", " ") + r2
+        xs = _visible(ax, row.slope, row.intercept, i / len(drawn))
+        if i == 0:
+            style: dict[str, Any] = {"color": LINE, "linewidth": 4.5, "alpha": 0.4, "zorder": 2}
+        else:
+            colour, dashes, shape = _STYLES[(i - 1) % len(_STYLES)]
+            style = {
+                "color": colour, "linestyle": dashes, "linewidth": 1.5, "zorder": 2.2,
+                "marker": shape, "markersize": 5, "markeredgecolor": "white",
+                "markeredgewidth": 0.5, "markevery": slice(1, -1),
+            }  # fmt: skip
+        ax.plot(xs, row.slope * xs + row.intercept, label=label, **style)
+
+
+def _visible(ax: Axes, slope: float, intercept: float, phase: float) -> Floats:
+    """Places along the part of a line that is seen; other lines' places are between them."""
+    (left, right), (low, high) = ax.get_xlim(), ax.get_ylim()
+    if slope:
+        ends = sorted(((low - intercept) / slope, (high - intercept) / slope))
+        left, right = max(left, ends[0]), min(right, ends[1])
+    if left >= right:
+        return np.array(ax.get_xlim())
+    share = (np.arange(_SHAPES) + phase) / (_SHAPES)
+    return np.concatenate([[left], left + share * (right - left), [right]])
 
 
 def _limits(values: Floats) -> tuple[float, float]:

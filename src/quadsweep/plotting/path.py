@@ -9,7 +9,7 @@ import numpy as np
 from quadsweep.arrays import Floats, Ints
 from quadsweep.choosing.line_significance import LineSignificance
 from quadsweep.objectives import get
-from quadsweep.plotting.canvas import INLIER, LINE, OUTLIER, PALE, axes_or_new, tidy
+from quadsweep.plotting.canvas import INLIER, LINE, OUTLIER, PALE, axes_or_new, tidy, whole_ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -131,6 +131,7 @@ def _returning(ax: Axes, path: Path) -> None:
 
 def _finish(ax: Axes, objective: str, title: str) -> None:
     ax.set_xlabel("points dropped")
+    whole_ticks(ax, "x")
     ax.set_ylabel(f"best {get(objective).title}")
     ax.set_title(title, loc="left", fontsize=11, color=LINE)
     ax.legend(fontsize=8, framealpha=0.7, edgecolor="none", loc="best").set_zorder(2.5)

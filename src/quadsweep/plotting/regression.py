@@ -6,14 +6,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from quadsweep.plotting.canvas import INLIER, LINE, OUTLIER, PALE, axes_or_new, frame, tidy
+from quadsweep.plotting.canvas import (
+    INLIER,
+    LINE,
+    OUTLIER,
+    PALE,
+    axes_or_new,
+    dropped_size,
+    frame,
+    kept_size,
+    tidy,
+)
+from quadsweep.plotting.labels import name_points
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from quadsweep.auditing.controls.report import RegressionAudit
 
-_MOST_LABELS = 15
 _MANY = 5_000
 
 
@@ -41,27 +51,25 @@ def plot_regression(audit: RegressionAudit, ax: Axes | None = None) -> Axes:
     frame(ax, x, y)
     used = np.flatnonzero(np.isfinite(audit.x))
     gone = np.isin(used, audit.outliers)
-    size = float(np.clip(3000 / audit.n, 2, 34))
     for rows, marker, color, label in (
         (~gone, "o", INLIER, "kept"),
         (gone, "X", OUTLIER, "removed"),
     ):
         if rows.any():
             ax.scatter(
-                x[rows], y[rows], s=size if marker == "o" else max(size, 18), marker=marker,
-                color=color, edgecolors="white", linewidths=0.6 if audit.n <= 300 else 0.0,
+                x[rows], y[rows],
+                s=kept_size(audit.n) if marker == "o" else dropped_size(int(rows.sum())),
+                marker=marker, color=color, edgecolors="white",
+                linewidths=0.6 if marker == "X" or audit.n <= 300 else 0.0,
                 label=f"{label} ({int(rows.sum()):,})", zorder=3, rasterized=audit.n > _MANY,
             )  # fmt: skip
     _line(ax, (0.0, 0.0), audit.before.slope, "line of all rows", color=PALE, linestyle=(0, (5, 3)))
     if audit.after is not None and gone.any():
         middle = (float(x[~gone].mean()), float(y[~gone].mean()))
         _line(ax, middle, audit.after.slope, "line without the removed", color=LINE)
-    if audit.labels is not None and 0 < gone.sum() <= _MOST_LABELS:
-        for i in np.flatnonzero(gone):
-            ax.annotate(
-                str(audit.labels[used[i]]), (x[i], y[i]), xytext=(5, 4),
-                textcoords="offset points", fontsize=8, color=OUTLIER, zorder=4,
-            )  # fmt: skip
+    away = np.flatnonzero(gone)
+    called = used[away] if audit.labels is None else [audit.labels[i] for i in used[away]]
+    name_points(ax, x, y, away, called)
     given = "" if len(audit.controls) < 2 else ", given the controls"
     ax.set_xlabel(f"{audit.names[0]}{given}")
     ax.set_ylabel(f"{audit.names[1]}{given}")

@@ -8,7 +8,16 @@ import numpy as np
 
 from quadsweep.arrays import Floats
 from quadsweep.objectives import get
-from quadsweep.plotting.canvas import INLIER, LINE, OUTLIER, PALE, REGION, axes_or_new, tidy
+from quadsweep.plotting.canvas import (
+    INLIER,
+    LINE,
+    OUTLIER,
+    PALE,
+    REGION,
+    axes_or_new,
+    tidy,
+    whole_ticks,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -53,6 +62,7 @@ def plot_significance(answer: Significance, ax: Axes | None = None) -> Axes:
     )
     ax.set_xlabel(f"best {objective.title} of {answer.k:,} of {answer.n:,} points")
     ax.set_ylabel("shuffles of y")
+    whole_ticks(ax, "y")
     ax.set_ylim(0, ax.get_ylim()[1] * 1.05)
     ax.set_title(_title(answer), loc="left", fontsize=11, color=LINE)
     ax.legend(fontsize=8, framealpha=0.7, edgecolor="none", loc="best")

@@ -6,12 +6,28 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quadsweep.plotting.canvas import INLIER, LINE, OUTLIER, PALE, axes_or_new, literal, tidy
+from quadsweep.arrays import Floats
+from quadsweep.plotting.canvas import (
+    INLIER,
+    LINE,
+    OUTLIER,
+    PALE,
+    axes_or_new,
+    dropped_size,
+    kept_size,
+    literal,
+    tidy,
+)
+from quadsweep.plotting.labels import name_points
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from quadsweep.choosing.stability import Stability
+
+_MOST_RINGS = 40
+_MANY = 5_000
+_EDGED = 0.02  # points dropped less often than this have no edge
 
 
 def plot_stability(answer: Stability, ax: Axes | None = None) -> Axes:
@@ -20,8 +36,9 @@ def plot_stability(answer: Stability, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     answer : Stability
-        Circles are the optimum's inliers, crosses its outliers; rings mark points on which
-        near-optimal subsets disagree.
+        Circles are the optimum's inliers, crosses its outliers; the more often a point was dropped,
+        the larger. Rings mark points on which near-optimal subsets disagree, the forty most often
+        dropped where they are more.
     ax : matplotlib axes, optional
         A new figure if left out.
     """
@@ -30,25 +47,24 @@ def plot_stability(answer: Stability, ax: Axes | None = None) -> Axes:
     ax = axes_or_new(ax)
     tidy(ax)
     result = answer.result
+    share = np.nan_to_num(answer.dropped, nan=0.5)
     colours = LinearSegmentedColormap.from_list("dropped", [INLIER, "#d9d9d9", OUTLIER])
-    size = float(np.clip(4000 / result.n, 4, 44))
+    small, large = kept_size(result.n), dropped_size(len(result.outliers))
+    size = small + (max(large, small) - small) * np.minimum(2 * share, 1.0)
     image = None
     for rows, marker, label in (
         (result.inliers, "o", f"kept ({len(result.inliers):,})"),
         (result.outliers, "X", f"dropped ({len(result.outliers):,})"),
     ):
         if len(rows):
+            rows = rows[np.argsort(share[rows], kind="stable")]  # those in doubt on top
             image = ax.scatter(
-                result.x[rows], result.y[rows], c=np.nan_to_num(answer.dropped[rows], nan=0.5),
-                s=size, marker=marker, cmap=colours, vmin=0, vmax=1, edgecolors=PALE,
-                linewidths=0.4, label=label, zorder=3,
+                result.x[rows], result.y[rows], c=share[rows], marker=marker, cmap=colours,
+                s=size[rows] if marker == "o" else large, vmin=0, vmax=1,
+                edgecolors=np.where(share[rows] < _EDGED, "none", PALE).tolist(), linewidths=0.4,
+                label=label, zorder=3 if marker == "o" else 3.1, rasterized=result.n > _MANY,
             )  # fmt: skip
-    disputed = np.flatnonzero(answer.disputed)
-    if len(disputed):
-        ax.scatter(
-            result.x[disputed], result.y[disputed], s=3.2 * size, facecolors="none",
-            edgecolors=LINE, linewidths=0.8, zorder=2.8, label=f"disputed ({len(disputed):,})",
-        )  # fmt: skip
+    _rings(ax, answer, share, size)
     if image is not None:
         bar = ax.figure.colorbar(image, ax=ax, pad=0.02)
         bar.set_label(f"how often dropped ({answer.resample})", fontsize=9)
@@ -57,7 +73,23 @@ def plot_stability(answer: Stability, ax: Axes | None = None) -> Axes:
     ax.set_ylabel(literal(result.names[1]))
     ax.set_title(_title(answer), loc="left", fontsize=11, color=LINE)
     ax.legend(fontsize=8, framealpha=0.7, edgecolor="none", loc="best").set_zorder(2.5)
+    name_points(ax, result.x, result.y, result.outliers, [result.label(i) for i in result.outliers])
     return ax
+
+
+def _rings(ax: Axes, answer: Stability, share: Floats, size: Floats) -> None:
+    disputed = np.flatnonzero(answer.disputed)
+    if len(disputed) == 0:
+        return
+    label = f"disputed ({len(disputed):,})"
+    if len(disputed) > _MOST_RINGS:
+        disputed = disputed[np.argsort(-share[disputed], kind="stable")[:_MOST_RINGS]]
+        label += f", {_MOST_RINGS} ringed"
+    x, y = answer.result.x[disputed], answer.result.y[disputed]
+    ax.scatter(
+        x, y, s=3.2 * np.maximum(size[disputed], 12.0), facecolors="none", edgecolors=LINE,
+        linewidths=0.8, zorder=2.8, label=label,
+    )  # fmt: skip
 
 
 def _title(answer: Stability) -> str:
@@ -65,5 +97,5 @@ def _title(answer: Stability) -> str:
     many = "" if answer.complete else "at least "
     return (
         f"k = {result.k:,} of {result.n:,} points, {answer.resamples:,} resamples\n"
-        f"{many}{len(answer.near):,} subset(s) within {answer.margin:.3g} of the best value"
+        f"{many}{len(answer.near):,} subset(s) within {100 * answer.margin:.2g}% of the best value"
     )
