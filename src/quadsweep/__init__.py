@@ -17,6 +17,7 @@ from quadsweep.auditing.controls.range import CoefficientCurve as CoefficientCur
 from quadsweep.auditing.controls.report import RegressionAudit as RegressionAudit
 from quadsweep.auditing.influence import InfluenceCurve as InfluenceCurve
 from quadsweep.auditing.influence import influence_curve as influence_curve
+from quadsweep.choosing.intervals import Bootstrap as Bootstrap
 from quadsweep.choosing.line_significance import LineSignificance as LineSignificance
 from quadsweep.choosing.pairwise import PairwiseResult as PairwiseResult
 from quadsweep.choosing.pairwise import pairwise as pairwise

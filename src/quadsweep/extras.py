@@ -12,6 +12,7 @@ from contextlib import contextmanager
 
 # Module: what to install, and the extra that has it.
 _EXTRAS = {
+    "casadi": ("casadi", "ipopt"),
     "contourpy": ("contourpy", "report"),
     "dask": ("dask", "distributed"),
     "distributed": ("distributed", "distributed"),

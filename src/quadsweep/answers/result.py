@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from quadsweep.border.formulas import Formula
     from quadsweep.proofs.proof import Proof
 
+    from quadsweep.choosing.intervals import Bootstrap, Interval
+
 
 CERTIFICATE = {
     "optimal": "proved: no other {k:,} of these {n:,} points do better",
@@ -309,6 +311,22 @@ class Result(SelfDescribing):
         from quadsweep.plotting.several import plot_panels
 
         return plot_panels(self)
+
+    def bootstrap(self, resamples: int = 999, **options: Any) -> Bootstrap:
+        """Standard errors, intervals and bands that allow for the choosing.
+
+        Draws the points again ``resamples`` times and chooses anew, exactly, in each draw;
+        ``options`` are those of :func:`quadsweep.choosing.intervals.bootstrap`.
+        """
+        from quadsweep.choosing.intervals import bootstrap
+
+        return bootstrap(self, resamples, **options)
+
+    def naive_interval(self, parameter: str = "slope", level: float = 0.95) -> Interval:
+        """The textbook interval of the kept points, as if nobody had chosen them: too short."""
+        from quadsweep.choosing.intervals import naive_interval
+
+        return naive_interval(self, parameter, level)
 
     def to_frame(self) -> Any:
         """The data with a column ``inlier``, in the library it came from (pandas for arrays)."""

@@ -8,6 +8,7 @@ have been judged the other way (`near`).
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -259,13 +260,12 @@ def ordinary_margin(result: Result) -> float:
     return worth / value if worth < _LARGEST_MARGIN * value else _LARGEST_MARGIN
 
 
-class _Counts:
-    """How often each point was drawn and dropped."""
+class Resampling(ABC):
+    """Data sets drawn from the points, each solved exactly; what is done with them is recorded."""
 
     def __init__(self, problem: Problem, resample: str, draws: int, clock: Clock) -> None:
         self.problem, self.clock = problem, clock
         n = problem.n
-        self.drawn, self.gone = np.zeros(n), np.zeros(n)
         self.done = 0
         if resample == "bootstrap":
             self.total, self.k = draws, problem.k
@@ -303,10 +303,24 @@ class _Counts:
         if not found.finished.all():
             return False
         answered = found.masks.any(axis=1)
-        rows, out = chosen[good][answered], ~found.masks[answered]
-        self.drawn += np.bincount(rows.ravel(), minlength=p.n)
-        self.gone += np.bincount(rows[out], minlength=p.n)
+        self.record(chosen[good][answered], found.masks[answered])
         return True
+
+    @abstractmethod
+    def record(self, rows: Ints, kept: Mask) -> None:
+        """One row a data set: the points drawn, and which of them are kept."""
+
+
+class _Counts(Resampling):
+    """How often each point was drawn and dropped."""
+
+    def __init__(self, problem: Problem, resample: str, draws: int, clock: Clock) -> None:
+        super().__init__(problem, resample, draws, clock)
+        self.drawn, self.gone = np.zeros(problem.n), np.zeros(problem.n)
+
+    def record(self, rows: Ints, kept: Mask) -> None:
+        self.drawn += np.bincount(rows.ravel(), minlength=self.problem.n)
+        self.gone += np.bincount(rows[~kept], minlength=self.problem.n)
 
 
 def _collect(
