@@ -121,3 +121,12 @@ def test_bad_frames_are_refused_in_one_sentence(x, y, error, says):
 def test_one_column_of_a_frame_will_do_for_var():
     result = qs.solve(pd.DataFrame({"a": X}), k=3, objective="var", method="exhaustive")
     assert result.to_frame().columns.tolist() == ["a", "inlier"]
+
+
+def test_pyarrow_tables_and_columns_are_accepted():
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table({"a": [1, 2, 3, 4, 5], "b": [1, 2, 9, 4, 5]})
+    assert qs.solve(table, drop=1).names == ("a", "b")
+    for result in (qs.solve(table, drop=1), qs.solve(table["a"], table["b"], drop=1)):
+        assert result.outliers.tolist() == [2]
+        assert result.to_frame()["inlier"].to_pylist() == [True, True, False, True, True]

@@ -32,6 +32,8 @@ from quadsweep.comparators.compare import Comparison as Comparison
 from quadsweep.comparators.compare import compare as compare
 from quadsweep.exploring import Explorer as Explorer
 from quadsweep.exploring import explore as explore
+from quadsweep.groups import Groups as Groups
+from quadsweep.groups import by as by
 from quadsweep.proofs.checking import Check as Check
 from quadsweep.proofs.checking import check as check
 from quadsweep.proofs.proof import Proof as Proof

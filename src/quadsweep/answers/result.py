@@ -23,9 +23,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from quadsweep.border.formulas import Formula
-    from quadsweep.proofs.proof import Proof
-
     from quadsweep.choosing.intervals import Bootstrap, Interval
+    from quadsweep.proofs.proof import Proof
 
 
 CERTIFICATE = {

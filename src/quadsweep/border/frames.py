@@ -217,7 +217,8 @@ def with_mask(frame: Any, mask: Any) -> Any:
     native = nw.to_native(column)
     if hasattr(frame, "index"):
         native.index = frame.index
-    return nw.to_native(wrapped.with_columns(nw.from_native(native, series_only=True)))
+    # pyarrow's columns have no name of their own.
+    return nw.to_native(wrapped.with_columns(nw.from_native(native, series_only=True).alias(name)))
 
 
 def marked(frame: Any, x: Any, y: Any, names: tuple[str, ...], mask: Any) -> Any:
@@ -266,7 +267,7 @@ def _only_column(value: Any, name: str, nw: Any) -> Any:
 
 def _check_same_index(x: Any, y: Any, nw: Any) -> None:
     if isinstance(x, nw.Series) and isinstance(y, nw.Series):
-        first, second = (getattr(nw.to_native(v), "index", None) for v in (x, y))
+        first, second = (_index(nw.to_native(v)) for v in (x, y))
         if first is None or second is None or len(x) != len(y):
             return
         if not first.equals(second):
@@ -300,10 +301,10 @@ def _joined(x: Any, y: Any, names: tuple[str, str], nw: Any) -> Any:
 
 def _series(value: Any, name: str, like: Any, library: Any, nw: Any) -> Any:
     native = nw.to_native(nw.new_series(name, np.asarray(value).tolist(), native_namespace=library))
-    index = getattr(nw.to_native(like), "index", None)
+    index = _index(nw.to_native(like))
     if index is not None:
         native.index = index
-    return nw.from_native(native, series_only=True)
+    return nw.from_native(native, series_only=True).alias(name)
 
 
 def _values(value: Any, nw: Any) -> Any:
@@ -316,8 +317,14 @@ def _values(value: Any, nw: Any) -> Any:
 
 def _labels(series: Any) -> Sequence[Any] | None:
     """The index of a pandas column, unless it only counts."""
-    index = getattr(series.to_native(), "index", None)
+    index = _index(series.to_native())
     if index is None or not hasattr(index, "tolist"):
         return None
     labels = index.tolist()
     return None if labels == list(range(len(labels))) else labels
+
+
+def _index(native: Any) -> Any:
+    """The index of a column that has one; pyarrow's `index` looks for a value."""
+    index = getattr(native, "index", None)
+    return None if callable(index) else index

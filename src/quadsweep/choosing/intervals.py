@@ -133,7 +133,7 @@ class Bootstrap(SelfDescribing):
         left = left * math.sqrt(len(left) / max(len(left) - 2, 1))
         rng = np.random.default_rng([self.seed, 1])
         heights = self._heights(at)
-        noisy = heights + rng.choice(left, size=heights.shape)
+        noisy = heights + rng.choice(left, size=(len(heights), 1))
         low, high = np.quantile(noisy, _tails(level), axis=0)
         return Band(self._line(at), low, high)
 
