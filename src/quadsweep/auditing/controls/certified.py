@@ -33,15 +33,13 @@ from quadsweep.clock import Stopped
 MOST_CONTROLS = 5  # columns besides the term, the intercept included
 MOST_FOR_A_SIGN = 6  # the same where tau is not searched
 SLACK = 1e-9
-_PARTIAL: Any = getattr(_core, "several_partial", None)
-_FIT: Any = getattr(_core, "several_fit", None)
 _BRACKET_STEPS = 24
 
 
 def is_certified(case: Case) -> bool:
     """Whether the engine can decide about it."""
     most = MOST_FOR_A_SIGN if isinstance(case.condition, Tilt) else MOST_CONTROLS
-    if _PARTIAL is None or isinstance(case, RobustCase) or not 1 <= case.moments.rank <= most:
+    if isinstance(case, RobustCase) or not 1 <= case.moments.rank <= most:
         return False
     return not (isinstance(case.condition, Determined) and case.condition.sign < 0)
 
@@ -186,7 +184,7 @@ class CertifiedSide:
                 return answer
             settings |= {"side": "below", "t": t}
         z = np.ascontiguousarray(z)
-        return asker.ask(_PARTIAL, x, np.ascontiguousarray(y), z, k, **settings)
+        return asker.ask(_core.several_partial, x, np.ascontiguousarray(y), z, k, **settings)
 
     def _by_products(
         self, asker: Questions, x: Floats, y: Floats, t: float, k: int, settings: dict[str, Any]
@@ -199,13 +197,14 @@ class CertifiedSide:
         """
         scale = self.case.moments.scale
         x, y = x / scale[0], y / scale[1]
+        z = np.ascontiguousarray(self.case.moments.design.scaled[2])
         root = math.sqrt((1 - t) / (1 + t))
         tau, low, high = 1.0, 0.0, math.inf
         for _ in range(_BRACKET_STEPS):
             p = (1 + root) * y - (1 - root) * tau * x
             q = (1 - root) * y - (1 + root) * tau * x
             answer = asker.ask(
-                _PARTIAL, p, q, np.ascontiguousarray(self.case.moments.design.scaled[2]),
+                _core.several_partial, p, q, z,
                 k, side="above", t=0.0, **settings,
             )  # fmt: skip
             if answer.kept is None:
@@ -233,6 +232,6 @@ class CertifiedSide:
         others = [i for i in range(design.q) if i != at]
         columns = np.column_stack([design.controls[:, others], design.x])
         return asker.ask(
-            _FIT, columns, design.y, k, objective="r2", intercept=at is not None,
+            _core.several_fit, columns, design.y, k, objective="r2", intercept=at is not None,
             above=max(how.threshold - SLACK, 0.0), weights=design.weights, **settings,
         )  # fmt: skip
