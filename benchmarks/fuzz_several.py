@@ -300,7 +300,10 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=2026)
     parser.add_argument("--patience", type=float, default=2.0)
     parser.add_argument("--only", type=int, help="one instance, by its number")
+    parser.add_argument("--quick", action="store_true", help="20 instances")
     options = parser.parse_args()
+    if options.quick:
+        options.instances = 20
     if options.only is not None:
         instance = draw(options.seed, options.only)
         print(instance, "->", check(instance, options.patience))
