@@ -1,219 +1,51 @@
 """The certified engine against listing all subsets, on as many small samples as there is time for.
 
-Small samples are listed in rational arithmetic, larger ones by the compiled core; every value and
-every comparison that decides is rational, at the tolerance that docs/certificate.md states.
-
-    python benchmarks/fuzz.py --instances 300000 --state fuzz.json
+    python benchmarks/fuzz.py --instances 1000000 --jobs 2 --state fuzz.jsonl
 
 Instance i of a seed is always the same, whatever came before it: a family of data, 4 to 16 points,
 k, objective, a form of the question and settings of the search, among them a limit on listing so
-low that the bounds must do the work. With a state file the run goes on where the last one ended;
-Ctrl-C ends it between two instances. Wrong answers are printed with what is needed to repeat them:
+low that the bounds must do the work. Larger ones have a planted optimum, or k so near to n or to
+nothing that the subsets can be listed. The check shares no code with the engine: intervals tell
+most subsets from the best, whole numbers the others (tests/naive_listing.py), and the tolerance is
+what docs/certificate.md states. Wrong answers are printed with what is needed to repeat them:
 
     python benchmarks/fuzz.py --only I
 
-Exit code 1 if any answer was wrong. An instance that is not closed in --patience seconds is counted
-apart.
+Exit code 1 if any answer was wrong. Counted apart are instances not closed in --patience seconds,
+and those that the bounds alone, listing switched off, do not close in BOUNDS_ALONE.
 """
 
 from __future__ import annotations
 
-import argparse
-import hashlib
-import json
 import math
-import os
-import signal
 import sys
-import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
-from fractions import Fraction
+from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
 from pathlib import Path
 
+import fuzz_runs
 import numpy as np
+from fuzz_runs import Verdict
 
 import quadsweep as qs
-from quadsweep import _core
 from quadsweep.methods.certified import SearchOutcome, search
 from quadsweep.methods.problem import Problem
 from quadsweep.objectives import Objective
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
-import families
-import naive
+from families_edges import FAMILIES
+from families_planted import PLANTED
+from naive_listing import best_subset
+from naive_whole import Plane
 
 OBJECTIVES = ("r2", "r", "cov", "dv", "tv", "lts")
 TOL = 1e-9
 FINEST = 1e-14  # of a tolerance
 LAST_DIGITS = 1e-15  # of a value: what its own arithmetic may lose
-LARGEST = Fraction(sys.float_info.max)
-RATIONAL = 260  # subsets that are listed in rational arithmetic
-
-
-# ---- data -----------------------------------------------------------------------------------
-
-
-def cauchy(rng, n):
-    return rng.standard_cauchy(n), rng.standard_cauchy(n)
-
-
-def close_clusters(rng, n):
-    centres = 5 * rng.normal(size=(2, 3))[:, rng.integers(0, 3, n)]
-    return tuple(centres + 0.1 * rng.normal(size=(2, n)))
-
-
-def nearly_collinear(rng, n):
-    x = rng.normal(size=n)
-    return x, 2 * x + 10 ** rng.uniform(-9, -2) * rng.normal(size=n)
-
-
-def crossing_lines(rng, n):
-    x = rng.normal(size=n)
-    return x, np.where(rng.random(n) < 0.5, x, -x) + 0.01 * rng.normal(size=n)
-
-
-def on_a_circle(rng, n):
-    angle = 2 * np.pi * rng.random(n)
-    return np.cos(angle), np.sin(angle)
-
-
-def on_a_hyperbola(rng, n):
-    x = rng.uniform(0.2, 5, n) * np.where(rng.random(n) < 0.7, 1, -1)
-    return x, 1 / x
-
-
-def near_a_counterexample(rng, n):
-    sample = qs.datasets.load(
-        ("nonseparable-r2", "nonseparable-dv", "nonseparable-cov")[rng.integers(3)]
-    )
-    chosen = rng.permutation(len(sample.x))[:n]
-    shake = 10 ** rng.uniform(-6, 0.3)
-    return tuple(
-        np.asarray(c, float)[chosen] + shake * rng.normal(size=len(chosen))
-        for c in (sample.x, sample.y)
-    )
-
-
-def far_away(rng, n):
-    offset = 10 ** rng.uniform(0, 9, 2)
-    return rng.random(n) + offset[0], rng.random(n) - offset[1]
-
-
-def any_scale(rng, n):
-    scale = 10 ** rng.uniform(-9, 9, 2)
-    return scale[0] * rng.normal(size=n), scale[1] * rng.normal(size=n)
-
-
-def counts(rng, n):
-    """Half of them zero, as where most things do not happen."""
-    x, y = rng.poisson(1.5, (2, n)) * (rng.random((2, n)) < 0.5)
-    return x.astype(float), y.astype(float)
-
-
-def one_decimal(rng, n):
-    x = rng.random(n)
-    return x, np.round(x + rng.normal(size=n), 1)
-
-
-def tripled(rng, n):
-    x, y = rng.normal(size=(2, -(-n // 3)))
-    return np.repeat(x, 3)[:n], np.repeat(y, 3)[:n]
-
-
-# Where double precision ends: few points, so that all is rational.
-
-
-def few(rng, n):
-    return min(n, int(rng.integers(5, 11)))
-
-
-def tight_clusters(rng, n):
-    """Two or three clusters, each as tight as it likes."""
-    n = few(rng, n)
-    which = rng.integers(0, int(rng.integers(2, 4)), n)
-    centres, size = rng.normal(size=(2, 3)), 10 ** rng.uniform(-20, -5, 3)
-    centres[:, 0] = 0
-    return tuple(centres[:, which] + size[which] * rng.normal(size=(2, n)))
-
-
-def tight_lines(rng, n):
-    """Two near-exact lines, far from the origin or not."""
-    n = few(rng, n)
-    x, first = rng.normal(size=n), rng.random(n) < 0.5
-    size, (a, b) = 10 ** rng.uniform(-16, -5, 2), rng.normal(size=2)
-    y = np.where(first, a * x, b * x + 1) + np.where(first, *size) * rng.normal(size=n)
-    return x, y * 10 ** rng.uniform(0, 8)
-
-
-def sentinels(rng, n):
-    n = few(rng, n)
-    table = rng.normal(size=(2, n))
-    for _ in range(rng.integers(1, 3)):
-        far = 10 ** rng.uniform(10, 300) * rng.choice([-1, 1])
-        table[rng.integers(2), rng.integers(n)] = far
-    return tuple(table)
-
-
-def subnormal(rng, n):
-    n = few(rng, n)
-    return tuple(rng.integers(-60, 60, (2, n)) * 5e-324 * 2.0 ** rng.integers(0, 60, (2, 1)))
-
-
-def tiny_next_to_ordinary(rng, n):
-    n = few(rng, n)
-    size = np.where(rng.random(n) < 0.6, 10 ** rng.uniform(-320, -20), 1)
-    return tuple(size * rng.normal(size=(2, n)))
-
-
-def far_offset(rng, n):
-    n = few(rng, n)
-    return tuple(rng.normal(size=(2, n)) + 10 ** rng.uniform(6, 15, (2, 1)))
-
-
-def a_part_far_off(rng, n):
-    n = few(rng, n)
-    table = rng.normal(size=(2, n))
-    table[:, rng.random(n) < 0.4] += 10 ** rng.uniform(6, 15, (2, 1))
-    return tuple(table)
-
-
-def exact_fits(rng, n):
-    """Decimals on a line: what is left is the rounding of y."""
-    n = few(rng, n)
-    x = np.round(rng.uniform(0, 10, n), 1)
-    y = np.where(rng.random(n) < 0.7, 2.3 * x + 0.7, np.round(rng.uniform(0, 10, n), 1))
-    return x, y
-
-
-def both_signs_tied(rng, n):
-    """Every point with its mirror image."""
-    half = max(2, few(rng, n) // 2)
-    x, y = np.round(rng.normal(size=(2, half)), 2)
-    return np.concatenate([x, x]), np.concatenate([y, -y])
-
-
-def last_digit(rng, n):
-    """Points that differ in the last digit only."""
-    n = few(rng, n)
-    table = np.round(rng.normal(size=(2, n)), 1)[:, rng.integers(0, n, n)]
-    return tuple(table + rng.integers(0, 3, (2, n)) * np.spacing(table))
-
-
-EDGES = (
-    tight_clusters, tight_lines, sentinels, subnormal, tiny_next_to_ordinary, far_offset,
-    a_part_far_off, exact_fits, both_signs_tied, last_digit,
-)  # fmt: skip
-
-FAMILIES: dict[str, families.Family] = families.FAMILIES | {
-    f.__name__: f
-    for f in (
-        cauchy, close_clusters, nearly_collinear, crossing_lines, on_a_circle, on_a_hyperbola,
-        near_a_counterexample, far_away, any_scale, counts, one_decimal, tripled, *EDGES,
-    )
-}  # fmt: skip
+LISTING = 200  # subsets that a box of the engine lists where nobody says otherwise
+BOUNDS_ALONE = 0.2  # seconds, where it may list fewer
+DRAWN = (*FAMILIES, *PLANTED)
 
 
 # ---- an instance ----------------------------------------------------------------------------
@@ -233,6 +65,7 @@ class Instance:
     n_jobs: int
     patience: float
     rng: np.random.Generator
+    planted: list[int] | None = None
 
     def __str__(self) -> str:
         return (
@@ -249,54 +82,24 @@ class Instance:
         settings = {"enumerate_up_to": self.enumerate_up_to, "cells": self.cells}
         return search(problem or self.problem(), **settings, **form)
 
-    def listed(self, k: int) -> tuple[np.ndarray, float]:
-        """The best subset of k points and its value, by listing all; empty if none has one."""
-        if math.comb(len(self.x), k) <= RATIONAL:
-            best = max(
-                ((score, s) for s in combinations(range(len(self.x)), k)
-                 if (score := self.score(s)) is not None),
-                key=lambda pair: pair[0], default=None,
-            )  # fmt: skip
-            subset = np.array([] if best is None else best[1], dtype=np.int64)
-        else:
-            subset, *_ = _core.solve(
-                self.x, self.y, k, self.objective.name, "exhaustive", 0.0, math.inf, 1, 0, None
-            )
-        return subset, self.exact(subset) if len(subset) else math.nan
-
     @cached_property
-    def whole_numbers(self) -> tuple[list[int], list[int], int, int]:
-        """The columns as whole numbers and what they were multiplied by."""
-        columns = [[Fraction(v) for v in column.tolist()] for column in (self.x, self.y)]
-        unit = [max(v.denominator for v in column) for column in columns]
-        whole = [[int(v * u) for v in c] for c, u in zip(columns, unit, strict=True)]
-        return whole[0], whole[1], unit[0], unit[1]
+    def exactly_summed(self) -> Plane:
+        return Plane(self.x.tolist(), self.y.tolist())
 
-    def sums(self, subset) -> tuple[Fraction, Fraction, Fraction]:
-        """a, b and c of DESIGN, exactly."""
-        xs, ys, ux, uy = self.whole_numbers
-        k = len(subset)
-        x, y = [xs[i] for i in subset], [ys[i] for i in subset]
-        sx, sy = sum(x), sum(y)
-        a = k * sum(u * u for u in x) - sx * sx
-        b = k * sum(w * w for w in y) - sy * sy
-        c = k * sum(u * w for u, w in zip(x, y, strict=True)) - sx * sy
-        return Fraction(a, k * ux * ux), Fraction(b, k * uy * uy), Fraction(c, k * ux * uy)
+    def listed(self, k: int) -> tuple[np.ndarray, float]:
+        """The best subset of k points and its value; empty if none has one."""
+        if self.planted is not None:
+            return np.array(self.planted), self.exact(self.planted)
+        subset, value = best_subset(self.x, self.y, k, self.objective.name, self.exactly_summed)
+        return np.array(subset, dtype=np.int64), value
 
-    def score(self, subset) -> Fraction | None:
-        """As `naive.score`: larger is better; for r it is r |r|."""
-        return naive.score_of_sums(*self.sums(subset), len(subset), self.objective.name)
-
-    def exact(self, subset: np.ndarray) -> float:
-        """The value of a subset, rounded once from rational arithmetic."""
-        score = self.score(subset.tolist())
-        if score is not None and abs(score) > LARGEST:
-            return math.inf if self.objective.sense * score > 0 else -math.inf
-        return naive.value_of_score(score, self.objective.name)
+    def exact(self, subset) -> float:
+        """The value of a subset, rounded once from whole numbers."""
+        return self.exactly_summed.rounded_value([int(i) for i in subset], self.objective.name)
 
     def made_of(self, subset) -> float:
         """The scale of what cancels in the value."""
-        a, b, _ = (as_float(v) for v in self.sums(subset))
+        a, b = self.exactly_summed.squares([int(i) for i in subset])
         name = self.objective.name
         if name in ("r2", "r"):
             return 1.0
@@ -331,10 +134,6 @@ class Instance:
         return LAST_DIGITS * abs(value) + 2.0**-90 * self.made_of(subset)
 
 
-def as_float(value: Fraction) -> float:
-    return math.inf if abs(value) > LARGEST else float(value)
-
-
 def spread(column: np.ndarray) -> float:
     """Median distance from the median, or the mean one where that is zero."""
     middle = np.sort(column)[(len(column) - 1) // 2]
@@ -345,22 +144,31 @@ def spread(column: np.ndarray) -> float:
 
 def draw(seed: int, number: int, patience: float = 10.0) -> Instance:
     rng = np.random.default_rng([seed, number])
-    family = list(FAMILIES)[rng.integers(len(FAMILIES))]
-    x, y = FAMILIES[family](rng, int(rng.integers(4, 17)))
+    family = DRAWN[rng.integers(len(DRAWN))]
     objective = qs.objectives.get(OBJECTIVES[rng.integers(len(OBJECTIVES))])
+    form = FORM_NAMES[rng.choice(len(FORM_NAMES), p=[0.5, 0.15, 0.1, 0.15, 0.1])]
+    planted = None
+    if family in PLANTED:
+        x, y, k, planted = PLANTED[family](rng, objective.name)
+        form = "exactly" if form == "at_most" else form
+    else:
+        x, y = FAMILIES[family](rng, int(rng.integers(4, 17)))
+        k = int(rng.integers(objective.min_k, len(x) + 1))
+    listing = int((1, 20, 2000)[rng.integers(3)])
     return Instance(
         number=number,
         family=family,
-        form=list(FORMS)[rng.choice(len(FORMS), p=[0.5, 0.15, 0.1, 0.15, 0.1])],
+        form=form,
         x=np.ascontiguousarray(x),
         y=np.ascontiguousarray(y),
-        k=int(rng.integers(objective.min_k, len(x) + 1)),
+        k=k,
         objective=objective,
-        enumerate_up_to=int((1, 20, 2000)[rng.integers(3)]),
+        enumerate_up_to=listing,
         cells=bool(rng.random() < 0.7),
         n_jobs=2 if rng.random() < 0.05 else 1,
-        patience=patience,
+        patience=patience if listing >= LISTING else min(patience, BOUNDS_ALONE),
         rng=rng,
+        planted=planted,
     )
 
 
@@ -501,113 +309,29 @@ def stopped(it: Instance) -> None:
 FORMS: dict[str, Callable[[Instance], None]] = {
     f.__name__: f for f in (exactly, at_most, warm, above, stopped)
 }
+FORM_NAMES = tuple(FORMS)
 
 
 # ---- the run --------------------------------------------------------------------------------
 
 
-@dataclass
-class State:
-    """What a run has seen; the builds are digests of the compiled core, with their instances."""
-
-    seed: int = 0
-    patience: float = 10.0
-    next: int = 0
-    seconds: float = 0.0
-    wrong: list[str] = field(default_factory=list)
-    not_closed: list[str] = field(default_factory=list)
-    builds: dict[str, int] = field(default_factory=dict)
-    families: dict[str, list[int]] = field(default_factory=dict)  # instances, wrong, not closed
-
-    @classmethod
-    def load(cls, path: Path | None, seed: int, patience: float) -> State:
-        if path is None or not path.exists():
-            return cls(seed=seed, patience=patience)
-        state = cls(**json.loads(path.read_text()))
-        if state.seed != seed:
-            raise SystemExit(f"{path} belongs to seed {state.seed}; got --seed {seed}")
-        state.patience = patience
-        return state
-
-    def save(self, path: Path | None) -> None:
-        if path is None:
-            return
-        fresh = path.with_suffix(path.suffix + ".new")
-        fresh.write_text(json.dumps(asdict(self), indent=1))
-        os.replace(fresh, path)
-
-    def report(self) -> str:
-        rate = self.next / self.seconds if self.seconds else 0.0
-        return (
-            f"{self.next:,} instances, {len(self.wrong)} wrong, {len(self.not_closed)} not closed "
-            f"in {self.patience:g} s, {rate:,.0f} a second"
-        )
-
-    def by_family(self) -> str:
-        rows = [f"{'family':24s}{'instances':>10s}{'wrong':>8s}{'not closed':>12s}"]
-        for name, (instances, wrong, open_) in sorted(self.families.items()):
-            rows.append(f"{name:24s}{instances:10,d}{wrong:8d}{open_:12d}")
-        return "\n".join(rows)
-
-
-def try_one(state: State, number: int) -> None:
-    instance = draw(state.seed, number, state.patience)
-    counted = state.families.setdefault(instance.family, [0, 0, 0])
-    counted[0] += 1
+def judge(seed: int, number: int, patience: float = 10.0) -> Verdict:
+    it = draw(seed, number, patience)
     try:
-        FORMS[instance.form](instance)
+        FORMS[it.form](it)
     except NotClosed:
-        counted[2] += 1
-        state.not_closed.append(str(instance))
-        print(f"not closed {instance}", flush=True)
+        by = "with listing" if it.enumerate_up_to >= LISTING else "by bounds alone"
+        return Verdict(it.family, fuzz_runs.OPEN, str(it), (f"not closed {by}, {it.family}",))
     except Wrong as wrong:
-        counted[1] += 1
-        state.wrong.append(f"{instance}: {wrong}")
-        print(f"WRONG {instance}: {wrong}", flush=True)
-
-
-def run(state: State, until: int, path: Path | None = None, every: float = 10.0) -> State:
-    """Instances up to `until`, unless Ctrl-C comes first."""
-    asked_to_stop = []
-    before = signal.signal(signal.SIGINT, lambda *_: asked_to_stop.append(True))
-    build = hashlib.sha256(Path(_core.__file__).read_bytes()).hexdigest()[:12]
-    last = shown = time.perf_counter()
-    try:
-        while state.next < until and not asked_to_stop:
-            try_one(state, state.next)
-            state.next += 1
-            state.builds[build] = state.builds.get(build, 0) + 1
-            now = time.perf_counter()
-            state.seconds += now - last
-            last = now
-            if now - shown > every:
-                shown = now
-                state.save(path)
-                print(state.report(), flush=True)
-    finally:
-        signal.signal(signal.SIGINT, before)
-        state.save(path)
-    return state
+        return Verdict(it.family, fuzz_runs.WRONG, f"{it}: {wrong}")
+    return Verdict(it.family, fuzz_runs.RIGHT)
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--instances", type=int, default=10_000, help="in all, earlier runs too")
-    parser.add_argument("--seed", type=int, default=0)
+    parser = fuzz_runs.parser(__doc__.splitlines()[0], instances=10_000, quick=200)
     parser.add_argument("--patience", type=float, default=10.0, help="seconds for an instance")
-    parser.add_argument("--state", type=Path, help="file that keeps where the run is")
-    parser.add_argument("--only", type=int, metavar="I", help="instance I alone")
-    parser.add_argument("--quick", action="store_true", help="only show that everything runs")
     given = parser.parse_args()
-    state = State.load(given.state, given.seed, given.patience)
-    if given.only is not None:
-        print(draw(given.seed, given.only))
-        try_one(state, given.only)
-    else:
-        run(state, 200 if given.quick else given.instances, given.state)
-        print(state.by_family())
-        print(state.report())
-    return 1 if state.wrong else 0
+    return fuzz_runs.main(judge, given, chunk=500, options={"patience": given.patience})
 
 
 if __name__ == "__main__":

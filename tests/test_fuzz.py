@@ -8,19 +8,20 @@ from dataclasses import replace
 from pathlib import Path
 
 import fuzz
+import fuzz_runs
 import numpy as np
 import pytest
 
 SCRIPT = Path(fuzz.__file__)
+QUICKLY = {"patience": 0.2}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(4))
 def test_no_answer_is_wrong(part):
-    state = fuzz.State(seed=2026, patience=0.2, next=1000 * part)
-    fuzz.run(state, 1000 * (part + 1))
-    assert state.wrong == []
-    assert len(state.not_closed) < 50
+    found = fuzz_runs.tally(fuzz.judge, 2026, range(2000 * part, 2000 * (part + 1)), QUICKLY)
+    assert found.wrong == []
+    assert len(found.open) < 100
 
 
 def instance(form="exactly", number=0):
@@ -81,13 +82,52 @@ def test_notices_a_wrong_no(monkeypatch):
     assert noticed >= 10  # of sixty questions, those to be answered by yes
 
 
-def test_goes_on_where_it_ended(tmp_path):
-    kept = tmp_path / "state.json"
-    run = [sys.executable, str(SCRIPT), "--state", str(kept), "--patience", "0.2"]
-    for instances in ("30", "60"):
+def test_notices_a_planted_subset_that_was_missed(monkeypatch):
+    """Where listing cannot reach."""
+    missed = 0
+    for number in range(20_000):
+        it = fuzz.draw(7, number, 0.2)
+        if it.planted is None or it.form != "exactly" or it.enumerate_up_to < fuzz.LISTING:
+            continue
+        outside = next(i for i in range(len(it.x)) if i not in it.planted)
+        other = np.array(sorted([*it.planted[1:], outside]))
+        value = it.exact(other)
+        with monkeypatch.context() as changed:
+            answering(changed, lambda f, o=other, v=value: replace(f, inliers=o, value=v, bound=v))
+            with pytest.raises(fuzz.Wrong, match="but a subset has"):
+                fuzz.exactly(it)
+        missed += 1
+        if missed == 6:
+            return
+    raise AssertionError("no such instance")
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_goes_on_where_it_ended(tmp_path, jobs):
+    kept = tmp_path / "state.jsonl"
+    run = [sys.executable, str(SCRIPT), "--state", str(kept), "--patience", "0.2", "--jobs", jobs]
+    for instances in ("500", "1000"):
         done = subprocess.run(
             [*run, "--instances", instances], capture_output=True, text=True, check=True
         )
-        assert f"{instances} instances, 0 wrong" in done.stdout
-    state = fuzz.State.load(kept, seed=0, patience=0.2)
-    assert state.next == sum(state.builds.values()) == 60
+        assert f"{int(instances):,} instances, 0 wrong" in done.stdout
+    assert len(kept.read_text().splitlines()) == 2
+    state = fuzz_runs.Run(fuzz.judge, 0, 500, QUICKLY, kept)
+    assert state.total.instances == sum(state.builds.values()) == 1000
+
+
+def test_a_line_cut_short_is_done_again(tmp_path):
+    kept = tmp_path / "state.jsonl"
+    fuzz_runs.Run(fuzz.judge, 1, 20, QUICKLY, kept).up_to(60)
+    whole = kept.read_text()
+    kept.write_text(whole[:-30])
+    again = fuzz_runs.Run(fuzz.judge, 1, 20, QUICKLY, kept)
+    assert again.total.instances == 40
+    assert again.up_to(60).instances == 60
+
+
+def test_a_state_of_another_seed_is_refused(tmp_path):
+    kept = tmp_path / "state.jsonl"
+    fuzz_runs.Run(fuzz.judge, 1, 20, QUICKLY, kept).up_to(20)
+    with pytest.raises(SystemExit, match="belongs to a run with seed"):
+        fuzz_runs.Run(fuzz.judge, 2, 20, QUICKLY, kept)
