@@ -9,6 +9,8 @@ import numpy as np
 from naive_controls import Regression
 
 from quadsweep.arrays import Floats, Ints
+from quadsweep.auditing.controls.design import Design
+from quadsweep.auditing.controls.reading import without_dependent
 
 CLAIMS = ("sign", "significance", "reverse", "r2", "slope")
 
@@ -32,10 +34,13 @@ class Instance:
 
     @property
     def regression(self) -> Regression:
-        """For the slow twin."""
+        """For the slow twin, without controls that the others explain on all rows up to 1e-12."""
         n = len(self.x)
+        z = np.column_stack([np.ones(n), self.controls])
+        names = tuple(f"z{j}" for j in range(z.shape[1]))
+        given = Design(self.x, self.y, z, 0, self.weights, np.arange(n), None, names=names)
         return Regression(
-            self.x.tolist(), self.y.tolist(), [[1.0] * n, *self.controls.T.tolist()], True,
+            self.x.tolist(), self.y.tolist(), without_dependent(given).controls.T.tolist(), True,
             None if self.weights is None else self.weights.tolist(),
             list(range(n)) if self.groups is None else self.groups.tolist(),
         )  # fmt: skip
@@ -68,6 +73,38 @@ def instance(
         ends = [(slope - width, slope + width), (-np.inf, slope + width), (slope - width, np.inf)]
         arguments["threshold"] = ends[int(rng.integers(3))]
     return Instance(x, y, z, groups, weights, arguments)
+
+
+def nearly_dependent(seed: int, claim: str) -> Instance:
+    """Controls, or the term and a control, that differ by 1e-6 to 1e-13 of themselves."""
+    rng = np.random.default_rng([77, seed, CLAIMS.index(claim)])
+    n, q = int(rng.integers(7, 10)), int(rng.integers(1, 4))
+    near = 10.0 ** -rng.integers(6, 14)
+    z = rng.normal(size=(n, q)) * 10.0 ** rng.integers(-1, 3)
+    if rng.uniform() < 0.5:
+        z[:, 0] += 10.0 ** rng.integers(0, 5)
+    how = int(rng.integers(4))
+    x = rng.normal(size=n)
+    y = rng.normal(size=n) + rng.normal() * x
+    if q > 1 and how in (0, 3):
+        z[:, 1] = z[:, 0] + near * z[:, 1]
+    if how in (1, 3):
+        x = z[:, 0] * rng.normal() + near * x * np.abs(z[:, 0]).max()
+    if how == 2:
+        x, y = z[:, 0] + near * x, z[:, 0] * rng.normal() + near * y
+    weights = rng.uniform(0.3, 3, size=n) if rng.uniform() < 0.5 else None
+    arguments: dict[str, Any] = {"claim": claim, "level": float(rng.choice([0.05, 0.2, 0.5]))}
+    if rng.uniform() < 0.3:  # nearly dependent on the other rows only
+        x[rng.integers(0, n, size=2)] += rng.normal(size=2)
+    if claim == "r2":
+        arguments["threshold"] = float(rng.uniform(0.1, 0.9))
+    if claim == "slope":
+        root = np.ones(n) if weights is None else np.sqrt(weights)
+        columns = root[:, None] * np.column_stack([np.ones(n), z, x])
+        slope = float(np.linalg.lstsq(columns, root * y, rcond=1e-15)[0][-1])
+        width = abs(slope) * rng.uniform(0.1, 1.5)
+        arguments["threshold"] = (slope - width, slope + width)
+    return Instance(x, y, z, None, weights, arguments)
 
 
 def _columns(rng: np.random.Generator, n: int, q: int) -> tuple[Floats, Floats, Floats]:

@@ -8,7 +8,7 @@ from typing import Any
 import naive_controls
 import numpy as np
 import pytest
-from control_instances import CLAIMS, instance
+from control_instances import CLAIMS, instance, nearly_dependent
 
 import quadsweep as qs
 from quadsweep.auditing.controls.design import Design
@@ -42,6 +42,17 @@ def test_agrees_with_every_refit_in_rational_arithmetic(claim: str) -> None:
             ), f"seed {seed}"  # fmt: skip
         compared += 1
     assert compared > 20
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_nearly_dependent_columns_are_told_apart(claim: str) -> None:
+    # With columns rounded to 16 digits, "reverse" of seed 50 is called robust; the truth is 2.
+    for seed in (0, 3, 10, 16, 29, 50):
+        case = nearly_dependent(seed, claim)
+        found = qs.audit(case.x, case.y, n_jobs=1, **case.keywords)
+        truth = least(case, found)
+        assert found.lower <= (len(case.x) if truth is None else truth), f"seed {seed}"
+        assert not found.success or found.drop == truth, f"seed {seed}"
 
 
 @pytest.mark.parametrize("claim", CLAIMS)

@@ -152,6 +152,7 @@ def several_partial(
     *,
     side: str = "above",
     t: float = 0.0,
+    mix: Sequence[float] = (1.0, 0.0, 0.0, 1.0),
     at_least: bool = False,
     decide: bool = True,
     starts: Sequence[Sequence[int]] = [],
@@ -159,6 +160,7 @@ def several_partial(
     n_jobs: int = 1,
     time_limit: float | None = None,
     progress: Callable[[float, float, int, float], object] | None = None,
+    weights: NDArray[np.float64] | None = None,
     groups: NDArray[np.int64] | None = None,
     enumerate: int = 200,
 ) -> dict[str, Any]: ...

@@ -1,10 +1,12 @@
 // Several predictors and controls, from Python. Arrays come in validated; see ../bindings.cpp for
 // what is released and when.
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <array>
 #include <cmath>
 #include <optional>
 #include <stdexcept>
@@ -27,18 +29,74 @@ using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::
 using Labels = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 // Divides by a power of two, which rounds nothing; returns the exponent.
-int scale_down(std::vector<double>& column) {
+int scale_down(Column& column) {
     double most = 0;
-    for (double v : column) most = std::max(most, std::fabs(v));
+    for (double v : column.hi) most = std::max(most, std::fabs(v));
     if (!(most > 0) || !std::isfinite(most)) return 0;
     const int exponent = std::ilogb(most);
-    for (double& v : column) v = std::ldexp(v, -exponent);
+    for (auto* part : {&column.hi, &column.lo}) {
+        for (double& v : *part) v = std::ldexp(v, -exponent);
+    }
     return exponent;
 }
 
-std::vector<double> column_of(const Matrix& m, std::size_t j) {
-    std::vector<double> out(m.shape(0));
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] = m.data()[i * m.shape(1) + j];
+// Columns with the roots of the weights in them. A root is rounded, which is a change of the weight
+// by an ulp; its product with a value is not.
+class Weighted {
+  public:
+    Weighted(const std::optional<Vector>& weights, std::size_t rows) : root_(rows, 1.0) {
+        if (!weights) return;
+        if (weights->size() != rows) throw std::invalid_argument("weights and y differ in length");
+        for (std::size_t i = 0; i < rows; ++i) root_[i] = std::sqrt(weights->data()[i]);
+        plain_ = false;
+    }
+    Column ones() const {
+        Column c{root_, {}};
+        scale_down(c);
+        return c;
+    }
+    // Scaled by a power of two, whose exponent is added up.
+    Column operator()(Column c, int* exponent = nullptr) const {
+        int scale = scale_down(c);
+        if (!plain_) {
+            c.lo.resize(c.size(), 0.0);
+            for (std::size_t i = 0; i < c.size(); ++i) {
+                const DoubleDouble p = c.at(i) * root_[i];
+                c.hi[i] = p.hi;
+                c.lo[i] = p.lo;
+            }
+            scale += scale_down(c);
+        }
+        if (exponent != nullptr) *exponent = scale;
+        return c;
+    }
+
+  private:
+    std::vector<double> root_;
+    bool plain_ = true;
+};
+
+Column column(const Vector& v) { return {{v.data(), v.data() + v.size()}, {}}; }
+
+// a x + b y, to 32 digits.
+Column combined(double a, const Vector& x, double b, const Vector& y) {
+    if (b == 0 && std::fabs(a) == 1) {
+        Column c = column(x);
+        for (double& v : c.hi) v *= a;
+        return c;
+    }
+    Column c;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        const DoubleDouble sum = two_product(a, x.data()[i]) + two_product(b, y.data()[i]);
+        c.hi.push_back(sum.hi);
+        c.lo.push_back(sum.lo);
+    }
+    return c;
+}
+
+Column column(const Matrix& m, std::size_t j) {
+    Column out{std::vector<double>(m.shape(0)), {}};
+    for (std::size_t i = 0; i < out.size(); ++i) out.hi[i] = m.data()[i * m.shape(1) + j];
     return out;
 }
 
@@ -57,11 +115,6 @@ void add_groups(Table& table, const std::optional<Labels>& groups) {
         table.members[g].push_back(i);
     }
     table.units = static_cast<int>(table.members.size());
-}
-
-void add_column(Table& table, std::vector<double> column) {
-    scale_down(column);
-    table.design.push_back(std::move(column));
 }
 
 void check(const Table& table, int k) {
@@ -152,24 +205,13 @@ nb::dict fit(const Matrix& columns, const Vector& y, int k, const std::string& o
     table.kind = objective == "r2" ? Kind::r2 : Kind::lts;
     table.rows = static_cast<int>(y.size());
     if (columns.shape(0) != y.size()) throw std::invalid_argument("columns and y differ in length");
-    std::vector<double> root(table.rows, 1.0);
-    if (weights) {
-        if (weights->size() != y.size()) {
-            throw std::invalid_argument("weights and y differ in length");
-        }
-        for (int i = 0; i < table.rows; ++i) root[i] = std::sqrt(weights->data()[i]);
-    }
-    const auto weighted = [&](std::vector<double> column) {
-        for (int i = 0; i < table.rows; ++i) column[i] *= root[i];
-        return column;
-    };
+    const Weighted weighted(weights, y.size());
     table.centred = intercept;
-    if (intercept) add_column(table, root);
+    if (intercept) table.design.push_back(weighted.ones());
     for (std::size_t j = 0; j < columns.shape(1); ++j) {
-        add_column(table, weighted(column_of(columns, j)));
+        table.design.push_back(weighted(column(columns, j)));
     }
-    table.y = weighted({y.data(), y.data() + y.size()});
-    table.y_exponent = scale_down(table.y);
+    table.y = weighted(column(y), &table.y_exponent);
     add_groups(table, groups);
     check(table, k);
     Options options{k,      at_least, tol,    std::nullopt,
@@ -181,11 +223,13 @@ nb::dict fit(const Matrix& columns, const Vector& y, int k, const std::string& o
     return run(table, options, 1, time_limit, std::move(progress));
 }
 
+// The partial correlation of a x + b y and c x + d y, with (a, b, c, d) = mix.
 nb::dict partial(const Vector& x, const Vector& y, const Matrix& controls, int k,
-                 const std::string& side, double t, bool at_least, bool decide,
-                 const std::vector<std::vector<int>>& starts, std::uint64_t seed, int n_jobs,
-                 std::optional<double> time_limit, nb::object progress,
-                 const std::optional<Labels>& groups, std::int64_t enumerate) {
+                 const std::string& side, double t, const std::array<double, 4>& mix, bool at_least,
+                 bool decide, const std::vector<std::vector<int>>& starts, std::uint64_t seed,
+                 int n_jobs, std::optional<double> time_limit, nb::object progress,
+                 const std::optional<Vector>& weights, const std::optional<Labels>& groups,
+                 std::int64_t enumerate) {
     if (side != "above" && side != "below") {
         throw std::invalid_argument("side must be 'above' or 'below'");
     }
@@ -200,12 +244,12 @@ nb::dict partial(const Vector& x, const Vector& y, const Matrix& controls, int k
     table.kind = score == 0 ? Kind::sign : score > 0 ? Kind::above : Kind::below;
     table.rows = static_cast<int>(y.size());
     table.centred = false;
-    for (std::size_t j = 0; j < controls.shape(1); ++j) add_column(table, column_of(controls, j));
-    table.x.assign(x.data(), x.data() + x.size());
-    table.y.assign(y.data(), y.data() + y.size());
-    for (double& v : table.y) v *= sign;
-    scale_down(table.x);
-    scale_down(table.y);
+    const Weighted weighted(weights, y.size());
+    for (std::size_t j = 0; j < controls.shape(1); ++j) {
+        table.design.push_back(weighted(column(controls, j)));
+    }
+    table.x = weighted(combined(mix[0], x, mix[1], y));
+    table.y = weighted(combined(sign * mix[3], y, sign * mix[2], x));
     add_groups(table, groups);
     check(table, k);
     const Options options{k,      at_least, 0,      score,
@@ -223,9 +267,10 @@ void bind(nb::module_& m) {
           "weights"_a.none() = nb::none(), "groups"_a.none() = nb::none(),
           "enumerate"_a = Options{}.enumerate);
     m.def("several_partial", &partial, "x"_a, "y"_a, "controls"_a, "k"_a, nb::kw_only(),
-          "side"_a = "above", "t"_a = 0.0, "at_least"_a = false, "decide"_a = true,
-          "starts"_a = std::vector<std::vector<int>>{}, "seed"_a = 0, "n_jobs"_a = 1,
-          "time_limit"_a.none() = nb::none(), "progress"_a.none() = nb::none(),
+          "side"_a = "above", "t"_a = 0.0, "mix"_a = std::array<double, 4>{1, 0, 0, 1},
+          "at_least"_a = false, "decide"_a = true, "starts"_a = std::vector<std::vector<int>>{},
+          "seed"_a = 0, "n_jobs"_a = 1, "time_limit"_a.none() = nb::none(),
+          "progress"_a.none() = nb::none(), "weights"_a.none() = nb::none(),
           "groups"_a.none() = nb::none(), "enumerate"_a = Options{}.enumerate);
 }
 

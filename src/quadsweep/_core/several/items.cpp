@@ -28,9 +28,13 @@ std::vector<std::vector<int>> identical_units(const Table& table) {
         return out;
     }
     std::vector<const std::vector<double>*> columns;
-    for (const auto& c : table.design) columns.push_back(&c);
-    columns.push_back(&table.y);
-    if (!table.x.empty()) columns.push_back(&table.x);
+    const auto add = [&](const Column& c) {
+        if (!c.empty()) columns.push_back(&c.hi);
+        if (!c.lo.empty()) columns.push_back(&c.lo);
+    };
+    for (const auto& c : table.design) add(c);
+    add(table.y);
+    add(table.x);
     std::vector<int> order(table.rows);
     std::iota(order.begin(), order.end(), 0);
     const auto compare = [&](int a, int b) {

@@ -85,11 +85,13 @@ class Search {
     void offer(std::vector<int> units) {
         if (!enough(units.size())) return;
         std::sort(units.begin(), units.end());
-        const double score = accurate_score(table_, units);
-        if (score == undefined || std::isnan(score)) return;
-        if (options_.above && !(score > *options_.above)) return;
+        const auto [score, known] = score_of(table_, units);
+        // A question is answered by whoever checks the subset, where 32 digits do not tell.
+        const bool unclear = options_.above && !known;
+        if (!unclear && (score == undefined || std::isnan(score))) return;
+        if (options_.above && !unclear && !(score > *options_.above)) return;
         const std::lock_guard lock(best_mutex_);
-        if (best_.offer(score, units)) raise(score);
+        if (best_.offer(unclear ? *options_.above : score, units)) raise(score);
         if (options_.above) decided_ = true;
     }
     // Where rounding hides the score, 32 digits must tell.
@@ -111,7 +113,7 @@ class Search {
 
     // The least sum of squares of y about its mean (or zero) over all subsets: of k neighbours.
     double least_total() const {
-        const auto& ones = table_.design.empty() ? table_.y : table_.design[0];
+        const auto& ones = table_.design.empty() ? table_.y.hi : table_.design[0].hi;
         const bool plain =
             std::all_of(ones.begin(), ones.end(), [&](double one) { return one == ones[0]; });
         if (table_.grouped() || !table_.centred || !plain) return 0;

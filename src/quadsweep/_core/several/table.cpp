@@ -4,7 +4,6 @@
 #include <numeric>
 
 #include "parallel.hpp"
-#include "two_double.hpp"
 
 namespace quadsweep::several {
 namespace {
@@ -12,21 +11,30 @@ namespace {
 constexpr double dependent_share = 1e-20;  // of a column; 32 digits leave room for rounding
 constexpr double thin_share = 1e-9;        // too thin on the reference to be scaled by it
 
-using Long = std::vector<TwoDouble>;
+constexpr double row_rounding = 1e-30;  // what each row that is summed may add, relative
+constexpr DoubleDouble one{1, 0};
 
-TwoDouble product(const Long& a, const Long& b) {
-    TwoDouble sum;
+using Long = std::vector<DoubleDouble>;
+
+DoubleDouble product(const Long& a, const Long& b) {
+    DoubleDouble sum;
     for (std::size_t i = 0; i < a.size(); ++i) sum = sum + a[i] * b[i];
     return sum;
 }
 double size_of(const Long& a) { return std::sqrt(product(a, a).hi); }
-void subtract(Long& a, const TwoDouble& times, const Long& b) {
+void subtract(Long& a, const DoubleDouble& times, const Long& b) {
     for (std::size_t i = 0; i < a.size(); ++i) a[i] = a[i] - times * b[i];
 }
-Long gather(const std::vector<double>& column, std::span<const int> rows) {
+Long gather(const Column& column, std::span<const int> rows) {
     Long out;
     out.reserve(rows.size());
-    for (int i : rows) out.emplace_back(column[i]);
+    for (int i : rows) out.push_back(column.at(i));
+    return out;
+}
+Long gather(const Column& column) {
+    Long out;
+    out.reserve(column.size());
+    for (std::size_t i = 0; i < column.size(); ++i) out.push_back(column.at(i));
     return out;
 }
 
@@ -34,8 +42,9 @@ Long gather(const std::vector<double>& column, std::span<const int> rows) {
 struct Fitted {
     Long x, y;
     double x_size = 0, y_size = 0;  // as given
-    TwoDouble tss;                  // of y about the first column, or about zero
+    DoubleDouble tss;               // of y about the first column, or about zero
     int dependent = 0;
+    double share = 1;  // what the columns before leave of each of Z, multiplied
 
     Fitted(const Table& t, std::span<const int> rows) {
         y = gather(t.y, rows);
@@ -50,20 +59,28 @@ struct Fitted {
             for (const Long& before : z) {
                 subtract(column, product(before, column) / product(before, before), before);
             }
-            const TwoDouble left = product(column, column);
+            const DoubleDouble left = product(column, column);
             const bool counts = std::sqrt(left.hi) > dependent_share * given;
             if (counts) {
                 subtract(y, product(column, y) / left, column);
                 if (!x.empty()) subtract(x, product(column, x) / left, column);
                 z.push_back(std::move(column));
+                share *= std::sqrt(left.hi) / given;
             } else {
                 ++dependent;
             }
             if (j == 0 && t.centred) tss = product(y, y);
         }
     }
-    bool vanishes(const TwoDouble& left, double given) const {
+    bool vanishes(const DoubleDouble& left, double given) const {
         return !(std::sqrt(left.hi) > dependent_share * given);
+    }
+    // Whether what is left of a column is certainly nothing, or has nine digits.
+    bool known(const DoubleDouble& left, double given) const {
+        const double size = std::sqrt(std::max(left.hi, 0.0));
+        const double rounding = given * row_rounding * static_cast<double>(y.size()) / share;
+        if (2 * size < dependent_share * given) return 2 * rounding < dependent_share * given;
+        return given == 0 || (size > 2 * dependent_share * given && size > 4e8 * rounding);
     }
 };
 
@@ -76,20 +93,25 @@ std::vector<int> Table::rows_of(std::span<const int> chosen) const {
     return out;
 }
 
-double accurate_score(const Table& t, std::span<const int> units) {
+Scored score_of(const Table& t, std::span<const int> units) {
     const Fitted f(t, t.rows_of(units));
-    const TwoDouble b = product(f.y, f.y);
-    const bool exact = f.vanishes(b, f.y_size);
-    if (t.kind == Kind::lts) return exact ? -0.0 : -b.value();
+    const DoubleDouble b = product(f.y, f.y);
+    const bool exact = f.vanishes(b, f.y_size), known = f.known(b, f.y_size);
+    if (t.kind == Kind::lts) return {exact ? -0.0 : -b.value(), known};
     if (t.kind == Kind::r2) {
-        if (f.vanishes(f.tss, f.y_size)) return undefined;
-        return exact ? 1.0 : (TwoDouble(1.0) - b / f.tss).value();
+        if (f.vanishes(f.tss, f.y_size)) return {undefined, f.known(f.tss, f.y_size)};
+        return {exact ? 1.0 : (one - b / f.tss).value(), known};
     }
-    const TwoDouble a = product(f.x, f.x);
-    if (exact || f.vanishes(a, f.x_size)) return undefined;
-    const TwoDouble c = product(f.x, f.y), most = square_root(a) * square_root(b);
-    if (std::fabs(c.hi) <= dependent_share * most.hi) return 0;  // what rounding leaves of nothing
-    return (c / most).value();
+    const DoubleDouble a = product(f.x, f.x);
+    const bool both = known && f.known(a, f.x_size);
+    if (exact || f.vanishes(a, f.x_size)) return {undefined, both};
+    const DoubleDouble c = product(f.x, f.y), most = square_root(a) * square_root(b);
+    if (std::fabs(c.hi) <= dependent_share * most.hi) return {0, both};  // rounding of nothing
+    return {(c / most).value(), both};
+}
+
+double accurate_score(const Table& t, std::span<const int> units) {
+    return score_of(t, units).score;
 }
 
 Dependence dependence(const Table& t, std::span<const int> rows) {
@@ -113,13 +135,12 @@ class Placing {
         : t_(t), reference_(t.rows_of(reference)), n_jobs_(n_jobs) {}
 
     Placed run() {
-        std::vector<Long> z;
-        std::vector<double> reach_of;
+        std::vector<Reaching> z;
         for (const auto& column : t_.design) {
-            Long c(column.begin(), column.end());
+            Long c = gather(column);
             double reach = most(c);
             const double given = mean_size_all(c);
-            for (const Long& before : z) reach += project(c, before);
+            for (const Reaching& before : z) reach += project(c, before);
             const double everywhere = mean_size_all(c);
             if (!(everywhere > dependent_share * given)) continue;  // dependent on all rows
             const double here = mean_size(c);
@@ -127,7 +148,7 @@ class Placing {
             const double scale = thin ? everywhere : here;
             rescale(c, scale);
             emit(c, reach / scale);
-            if (!thin) z.push_back(std::move(c));
+            if (!thin) z.push_back({std::move(c), reach / scale});
         }
         out_.fitted = static_cast<int>(out_.column.size());
         place_targets(z);
@@ -135,8 +156,14 @@ class Placing {
     }
 
   private:
-    void place_targets(const std::vector<Long>& z) {
-        Long y(t_.y.begin(), t_.y.end()), x(t_.x.begin(), t_.x.end()), total;
+    // A column and the largest thing that was rounded on the way to it.
+    struct Reaching {
+        Long column;
+        double reach;
+    };
+
+    void place_targets(const std::vector<Reaching>& z) {
+        Long y = gather(t_.y), x = gather(t_.x), total;
         double y_reach = most(y), x_reach = most(x);
         const double y_given = mean_size_all(y), x_given = mean_size_all(x);
         if (!t_.centred) total = y;
@@ -195,22 +222,22 @@ class Placing {
     }
     static Long combined(const Long& x, double sign, const Long& y) {
         Long out = x;
-        subtract(out, TwoDouble(-sign), y);
+        subtract(out, {-sign, 0}, y);
         return out;
     }
     static Long negative(const Long& x) {
         Long out;
-        for (const TwoDouble& v : x) out.push_back(-v);
+        for (const DoubleDouble& v : x) out.push_back(-v);
         return out;
     }
     static double most(const Long& c) {
         double size = 0;
-        for (const TwoDouble& v : c) size = std::max(size, std::fabs(v.hi));
+        for (const DoubleDouble& v : c) size = std::max(size, std::fabs(v.hi));
         return size;
     }
     static double mean_size_all(const Long& c) {
         double sum = 0;
-        for (const TwoDouble& v : c) sum += v.hi * v.hi;
+        for (const DoubleDouble& v : c) sum += v.hi * v.hi;
         return c.empty() ? 0 : std::sqrt(sum / static_cast<double>(c.size()));
     }
     double mean_size(const Long& c) const {
@@ -219,26 +246,28 @@ class Placing {
         for (int i : reference_) sum += c[i].hi * c[i].hi;
         return std::sqrt(sum / static_cast<double>(reference_.size()));
     }
-    // Takes the part along `before` out of c; returns the largest thing subtracted.
-    double project(Long& c, const Long& before) const {
+    // Takes the part along `from` out of c; returns the largest thing subtracted, or rounded in
+    // what is subtracted.
+    double project(Long& c, const Reaching& from) const {
         if (c.empty()) return 0;
-        TwoDouble along, unit;
+        const Long& before = from.column;
+        DoubleDouble along, unit;
         for (int i : reference_) {
             along = along + c[i] * before[i];
             unit = unit + before[i] * before[i];
         }
-        const TwoDouble times = along / unit;
+        const DoubleDouble times = along / unit;
         subtract(c, times, before);
-        return std::fabs(times.hi) * most(before);
+        return std::fabs(times.hi) * (most(before) + from.reach);
     }
     static void rescale(Long& c, double scale) {
-        const TwoDouble by = TwoDouble(1.0) / TwoDouble(scale);
-        for (TwoDouble& v : c) v = v * by;
+        const DoubleDouble by = one / scale;
+        for (DoubleDouble& v : c) v = v * by;
     }
     void emit(const Long& c, double reach) {
         std::vector<double> column;
         column.reserve(c.size());
-        for (const TwoDouble& v : c) column.push_back(v.value());
+        for (const DoubleDouble& v : c) column.push_back(v.value());
         out_.column.push_back(std::move(column));
         out_.floor.push_back(1e-14 * reach);  // an ulp of it is 100 units of the 32nd digit
     }

@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "double_double.hpp"
 #include "objectives.hpp"
 
 namespace quadsweep::several {
@@ -30,15 +31,24 @@ enum class Kind {
 };
 constexpr bool is_fit(Kind kind) { return kind == Kind::r2 || kind == Kind::lts; }
 
+// Values to 32 digits: a product of two doubles, a weight's root and a value, is exact.
+struct Column {
+    std::vector<double> hi, lo;  // lo is empty where all of it is zero
+
+    std::size_t size() const { return hi.size(); }
+    bool empty() const { return hi.empty(); }
+    DoubleDouble at(std::size_t i) const { return {hi[i], lo.empty() ? 0 : lo[i]}; }
+};
+
 struct Table {
     Kind kind = Kind::r2;
     int rows = 0;
-    std::vector<std::vector<double>> design;  // Z, scaled by powers of two
-    std::vector<double> x, y;                 // likewise
-    int y_exponent = 0;                       // y as given = y * 2^y_exponent
-    bool centred = true;                      // R2 is about the first column's fit, not about zero
-    int units = 0;                            // what is counted: rows, or groups of rows
-    std::vector<std::vector<int>> members;    // rows of each group; empty: a unit is a row
+    std::vector<Column> design;             // Z, scaled by powers of two
+    Column x, y;                            // likewise
+    int y_exponent = 0;                     // y as given = y * 2^y_exponent
+    bool centred = true;                    // R2 is about the first column's fit, not about zero
+    int units = 0;                          // what is counted: rows, or groups of rows
+    std::vector<std::vector<int>> members;  // rows of each group; empty: a unit is a row
 
     bool grouped() const { return !members.empty(); }
     std::vector<int> rows_of(std::span<const int> chosen) const;
@@ -46,6 +56,13 @@ struct Table {
 
 // Larger is better: R2, minus the residual sum of squares, the partial correlation.
 double accurate_score(const Table& table, std::span<const int> units);
+// The same, and whether 32 digits are enough to know it: columns may be so nearly dependent on
+// these rows that they are not.
+struct Scored {
+    double score = 0;
+    bool known = true;
+};
+Scored score_of(const Table& table, std::span<const int> units);
 
 // Whether, on these rows, some column of Z depends on the others, or the question has no value on
 // any subset of them.

@@ -5,9 +5,11 @@
     Weak        partial r below t, that of the fewest
     Determined  R2 of y on the controls and x above t (R2 that falls is left to other proofs)
 
-The columns are given as they are, x and y about their medians, times the roots of the weights: each
-value is off by an ulp of itself. Thresholds are loosened by ``SLACK`` of a correlation for that,
-and what is found is checked exactly, so that it can only be a removal that does break the claim.
+The engine is given the columns and weights as they are and combines them to 32 digits. A weight's
+root and the coefficients of a combination are rounded, which moves a correlation by a few ulps
+whatever the controls; thresholds are loosened by ``SLACK`` of one, and what is found is checked
+exactly, so that it can only be a removal that does break the claim. Where columns depend on each
+other so nearly that 32 digits do not tell, the engine names the subset, and the check decides.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from quadsweep import _core
-from quadsweep.arrays import Floats, Ints
+from quadsweep.arrays import Ints
 from quadsweep.auditing.controls.case import Case
 from quadsweep.auditing.controls.conditions import Determined, Strong, Tilt, Weak
 from quadsweep.auditing.controls.listing import Listing
@@ -159,35 +161,40 @@ class CertifiedSide:
 
     def _ask(self, asker: Questions, fewest: int, most: int, at_least: bool) -> Answer:
         how, design = self.case.condition, self.case.moments.design
-        x, y, z = design.scaled
         k = design.size - most
-        settings: dict[str, Any] = {"at_least": at_least, "groups": self.groups}
+        settings: dict[str, Any] = {
+            "at_least": at_least, "groups": self.groups, "weights": design.weights,
+        }  # fmt: skip
         if isinstance(how, Determined):
             return self._ask_r2(asker, how, k, settings)
+        assert isinstance(how, (Tilt, Strong, Weak))
+        mix = (1.0, 0.0, 0.0, float(how.sign))
         if isinstance(how, Tilt):
-            y = how.sign * (y - how.beta * x)
+            mix = (1.0, 0.0, -how.sign * how.beta, float(how.sign))
             settings |= {"side": "above", "t": min(how.margin - SLACK, 0.0)}
         elif isinstance(how, Strong):
             t = self.prover.strong_threshold(how, fewest, most) - SLACK
             if t >= 1:
                 return FOUND_NONE
-            y = how.sign * y
             settings |= {"side": "above", "t": max(t, 0.0)}
         else:
-            assert isinstance(how, Weak)
             t = self.prover.weak_threshold(how, most) + SLACK
             if t >= 1:
                 return UNKNOWN
-            y = how.sign * y
-            answer = self._by_products(asker, x, y, t, k, settings)
+            answer = self._by_products(asker, t, k, settings)
             if answer is not None:
                 return answer
             settings |= {"side": "below", "t": t}
-        z = np.ascontiguousarray(z)
-        return asker.ask(_core.several_partial, x, np.ascontiguousarray(y), z, k, **settings)
+        return self._ask_partial(asker, k, mix=mix, **settings)
+
+    def _ask_partial(self, asker: Questions, k: int, **settings: Any) -> Answer:
+        """About the partial correlation of two combinations of x and y."""
+        design = self.case.moments.design
+        z = np.ascontiguousarray(design.controls)
+        return asker.ask(_core.several_partial, design.x, design.y, z, k, **settings)
 
     def _by_products(
-        self, asker: Questions, x: Floats, y: Floats, t: float, k: int, settings: dict[str, Any]
+        self, asker: Questions, t: float, k: int, settings: dict[str, Any]
     ) -> Answer | None:
         """r below t, one tau at a time, as a sign; None where no tau is left.
 
@@ -195,25 +202,23 @@ class CertifiedSide:
         tau for which no subset has it positive proves that none has r < t, and a subset with r >= t
         stands in the way of every tau further than acosh(r / t) from its own.
         """
-        scale = self.case.moments.scale
-        x, y = x / scale[0], y / scale[1]
-        z = np.ascontiguousarray(self.case.moments.design.scaled[2])
+        how, scale = self.case.condition, self.case.moments.scale
+        assert isinstance(how, Weak)
+        if not min(scale) > 0:
+            return None
         root = math.sqrt((1 - t) / (1 + t))
+        of_y = how.sign / scale[1]
         tau, low, high = 1.0, 0.0, math.inf
         for _ in range(_BRACKET_STEPS):
-            p = (1 + root) * y - (1 - root) * tau * x
-            q = (1 - root) * y - (1 + root) * tau * x
-            answer = asker.ask(
-                _core.several_partial, p, q, z,
-                k, side="above", t=0.0, **settings,
-            )  # fmt: skip
+            of_x = tau / scale[0]
+            p = (-(1 - root) * of_x, (1 + root) * of_y)
+            q = (-(1 + root) * of_x, (1 - root) * of_y)
+            answer = self._ask_partial(asker, k, side="above", t=0.0, mix=(*p, *q), **settings)
             if answer.kept is None:
                 return answer
             own = self.case.residuals(self.others(answer.kept))
             if not (own.a > 1e-12 and own.b > 1e-12):
                 return None
-            how = self.case.condition
-            assert isinstance(how, Weak)
             r, at = how.sign * own.c / math.sqrt(own.a * own.b), math.sqrt(own.b / own.a)
             if r < t:
                 return answer
@@ -233,5 +238,5 @@ class CertifiedSide:
         columns = np.column_stack([design.controls[:, others], design.x])
         return asker.ask(
             _core.several_fit, columns, design.y, k, objective="r2", intercept=at is not None,
-            above=max(how.threshold - SLACK, 0.0), weights=design.weights, **settings,
+            above=max(how.threshold - SLACK, 0.0), **settings,
         )  # fmt: skip

@@ -13,7 +13,7 @@ do not tell it from the others: it drops out, and the rank falls.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Generic, TypeVar
@@ -99,7 +99,8 @@ class Moments:
     def __init__(self, design: Design) -> None:
         self.design = design
         x, y, z = design.scaled
-        self.basis = basis(z)
+        self._exact: _Exact | None = None
+        self.basis = self._confirmed(basis(z))
         self.q = self.basis.q
         self.rank = int(self.q.shape[1])
         u, w = residual(self.q, x), residual(self.q, y)
@@ -110,7 +111,15 @@ class Moments:
         self.x = u / self.scale[0] if self.scale[0] > 0 else u
         self.y = w / self.scale[1] if self.scale[1] > 0 else w
         self.error = 4e-16 * np.sqrt(design.n) * self.basis.condition / max(min(part), 1e-300)
-        self._exact: _Exact | None = None
+
+    def _confirmed(self, found: Basis) -> Basis:
+        """The basis, not clear where a control that it leaves out is not exactly dependent."""
+        design = self.design
+        present = int(np.any(design.controls != 0, axis=0).sum())
+        if not found.clear or found.q.shape[1] == present or design.q > _MOST_COLUMNS:
+            return found
+        nothing = np.zeros(0, dtype=np.int64)
+        return replace(found, clear=self.exact(nothing).rank - design.fixed == found.q.shape[1])
 
     # ---- floating point, x and y of length one --------------------------------------------------
 

@@ -96,11 +96,14 @@ class Prover:
 
     def weak_threshold(self, how: Weak, most: int) -> float:
         """The highest threshold, that of the fewest degrees of freedom, is the easiest."""
-        return how.threshold(max(1, self.freedom(int(self._most_rows[most]))))
+        m = self._case.moments
+        gained = 0 if m.basis.clear else m.design.q - m.rank
+        return how.threshold(max(1, self.freedom(int(self._most_rows[most]), -gained)))
 
     def strong_threshold(self, how: Strong, fewest: int, most: int) -> float:
         """The lowest threshold, that of the most degrees of freedom, is the easiest."""
-        lost = self._root(self._case.moments.x, self._case.moments.y).rank_lost(most)
+        m = self._case.moments
+        lost = self._root(m.x, m.y).rank_lost(most) if m.basis.clear else m.rank
         return how.threshold(max(1, self.freedom(int(self._fewest_rows[fewest]), lost)))
 
     def _weak(self, how: Weak, most: int) -> Form | None:
