@@ -8,13 +8,13 @@ answers have p-values, there are as many tests as groups, and both usual correct
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from quadsweep.answers.introduction import SelfDescribing, some
+from quadsweep.answers.introduction import INDEX, SelfDescribing, renumbered, some
 from quadsweep.arrays import Ints
 from quadsweep.border.frames import Columns, unpack
 from quadsweep.choosing.multiplicity import adjusted_p_values
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _LEFT_OUT = frozenset(
     {"objective", "method", "nodes", "seconds", "seed", "message", "success", "gap", "bound", "tol"}
     | {"level", "threshold", "max_drop", "permutations", "done", "reached", "claim", "verdict"}
+    | {"rows"}  # how an answer calls its rows, where a group counts its own
 )
 
 
@@ -44,12 +45,21 @@ class Groups(SelfDescribing, Mapping[Any, Any]):
         Rows of every group.
     column : str
         What the groups are the values of.
+    members : dict
+        Rows of every group, positions in the table.
+    labels : sequence or None
+        What the table calls its rows, where that is more than the index.
+    called : str
+        What plain values call a row: by its index in the table, or by its label.
     """
 
     answers: dict[Any, Any] = field(repr=False)
     failures: dict[Any, str]
     sizes: dict[Any, int]
     column: str
+    members: dict[Any, Ints] = field(repr=False)
+    labels: Sequence[Any] | None = field(default=None, repr=False)
+    called: str = INDEX
 
     def __getitem__(self, group: Any) -> Any:
         if group in self.failures:
@@ -115,10 +125,15 @@ class Groups(SelfDescribing, Mapping[Any, Any]):
         """Plain values, ready for JSON."""
         rows = [{name: _plain(value) for name, value in row.items()} for row in self.rows()]
         answers = [
-            {"group": _plain(group), "answer": answer.to_dict()}
+            {"group": _plain(group), "answer": self._by_label(group, answer)}
             for group, answer in self.answers.items()
         ]
         return {"by": self.column, "groups": rows, "answers": answers}
+
+    def _by_label(self, group: Any, answer: Any) -> dict[str, Any]:
+        """Plain values with rows as the whole table calls them, not by their place in the group."""
+        labels = [_plain(label) for label in _labels(self.labels, self.members[group])]
+        return renumbered(answer.to_dict(), labels, self.called)
 
 
 def by(
@@ -163,9 +178,16 @@ def by(
         if name not in frame.columns:
             raise ValueError(f"no column {name!r}; there are: {', '.join(map(str, frame.columns))}")
     columns = unpack(nw.to_native(frame[x]), nw.to_native(frame[y]))
+    return ask_groups(columns, str(column), frame[column].to_list(), question, **arguments)
+
+
+def ask_groups(
+    columns: Columns, column: str, values: list[Any], question: Callable[..., Any], **arguments: Any
+) -> Groups:
+    """The same of columns that were read already, with the group of every row."""
     answers: dict[Any, Any] = {}
     failures: dict[Any, str] = {}
-    members = _members(frame[column].to_list())
+    members = _members(values)
     for group, rows in members.items():
         try:
             answers[group] = question(_part(columns, rows), **arguments)
@@ -175,7 +197,8 @@ def by(
         raise ValueError(f"no group of {column!r} has an answer; the first: "
                          f"{next(iter(failures.values()))}")  # fmt: skip
     sizes = {group: len(rows) for group, rows in members.items()}
-    return Groups(answers, failures, sizes, str(column))
+    called = INDEX if columns.labels is None else "label"
+    return Groups(answers, failures, sizes, column, members, columns.labels, called)
 
 
 def _members(values: list[Any]) -> dict[Any, Ints]:
@@ -189,9 +212,13 @@ def _members(values: list[Any]) -> dict[Any, Ints]:
 
 def _part(columns: Columns, rows: Ints) -> Columns:
     """Some rows; those without a label are called by their position in the whole table."""
-    labels = rows.tolist() if columns.labels is None else [columns.labels[i] for i in rows]
+    labels = _labels(columns.labels, rows)
     x, y = (np.asarray(values)[rows] for values in (columns.x, columns.y))
     return Columns(x, y, columns.names, labels)
+
+
+def _labels(labels: Sequence[Any] | None, rows: Ints) -> list[Any]:
+    return rows.tolist() if labels is None else [labels[i] for i in rows]
 
 
 def _values(answer: Any) -> dict[str, Any]:

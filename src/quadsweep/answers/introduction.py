@@ -104,6 +104,65 @@ def some(rows: Iterable[Any], labels: Sequence[Any] | None = None, most: int = 1
     return f"{shown}, and {more:,} more" if more > 0 else shown or "none"
 
 
+def figure(value: float) -> str:
+    """A number to be read: four digits, or whole from a thousand on.
+
+    >>> figure(116.4962), figure(5060.3), figure(-0.000213), figure(3.2e12)
+    ('116.5', '5,060', '-0.000213', '3.2e+12')
+    """
+    if 1000 <= abs(value) < 1e9:
+        return f"{value:,.0f}"
+    return f"{value:.4g}"
+
+
+def equation(names: Sequence[str], slope: float, intercept: float) -> str:
+    """A line by the names of its columns, x's first.
+
+    >>> equation(("GrLivArea", "SalePrice"), 116.4962, 5060.3)
+    'SalePrice = 116.5 · GrLivArea + 5,060'
+    """
+    sign = "-" if intercept < 0 else "+"
+    return f"{names[-1]} = {figure(slope)} · {names[0]} {sign} {figure(abs(intercept))}"
+
+
+def chance(p: float) -> str:
+    """A p-value, which is never nought.
+
+    >>> chance(0.0312), chance(0.0)
+    ('p 0.031', 'p < 1e-300')
+    """
+    return "p < 1e-300" if p < 1e-300 else f"p {p:.2g}"
+
+
+INDEX = "index from 0"  # how plain values call rows, unless they say otherwise
+_ROWS = frozenset(
+    {"inliers", "outliers", "omitted", "leaving", "returning", "needed", "disputed", "near"}
+)
+
+
+def renumbered(content: dict[str, Any], labels: Sequence[Any], called: str) -> dict[str, Any]:
+    """Plain values with their rows by label; ``called`` says in one of them what the labels are.
+
+    >>> renumbered({"outliers": [1], "rows": INDEX}, ["ant", "bee"], "label")
+    {'outliers': ['bee'], 'rows': 'label'}
+    """
+
+    def new(name: str, value: Any) -> Any:
+        if isinstance(value, dict):
+            return renumbered(value, labels, called)
+        if name == "rows" and value == INDEX:
+            return called
+        return _by_label(value, labels) if name in _ROWS else value
+
+    return {name: new(name, value) for name, value in content.items()}
+
+
+def _by_label(rows: Any, labels: Sequence[Any]) -> Any:
+    if isinstance(rows, list):
+        return [_by_label(row, labels) for row in rows]
+    return labels[rows]
+
+
 def finite(value: float | None) -> float | None:
     """A plain number for JSON, which has no infinity: None where nothing is known.
 

@@ -13,7 +13,7 @@ import numpy as np
 from quadsweep.answers import plane
 from quadsweep.answers.boundary import boundary
 from quadsweep.answers.conic import Conic
-from quadsweep.answers.introduction import SelfDescribing, finite, some
+from quadsweep.answers.introduction import INDEX, SelfDescribing, equation, finite, some
 from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.least_squares import Plane
 from quadsweep.objectives import OBJECTIVES
@@ -139,6 +139,8 @@ class Result(SelfDescribing):
         """What is proved, in words."""
         if self.status == "time_limit" and self.limit == "memory":
             return MEMORY
+        if self.success and self.k == self.n:
+            return f"nothing to choose: all {self.n:,} points are kept"
         text = CERTIFICATE[self.status].format(k=self.k, n=self.n)
         return text.replace("a conic", "a quadric") if self.several else text
 
@@ -247,14 +249,15 @@ class Result(SelfDescribing):
             lines.append(("bound", f"{self.bound:.6g}   (gap {self.gap:.3g})"))
         if self.several and len(self.dependent):
             lines.append(("dependent", plane.dependence(self)))
-        elif not self.several and self.objective != "var":
-            lines.append(("line", f"y = {self.slope:.6g} x {self.intercept:+.6g}"))
+        elif not self.several and self.objective != "var" and not math.isnan(self.coef[0]):
+            lines.append(("line", equation(self.names, float(self.coef[0]), self.intercept)))
         lines.append(("dropped", some(self.outliers, self.labels)))
         if len(self.omitted):
             lines.append(("left out", f"{some(self.omitted, self.labels)} (missing values)"))
         if self.proof is not None:
             lines.append(("proof", f"{self.proof.nodes:,} nodes, for quadsweep.check"))
-        lines.append(("beware", self.caution()))
+        if caution := self.caution():
+            lines.append(("beware", caution))
         lines.append(("search", f"{self.method}, {self.nodes:,} nodes, {self.seconds:.3g} s"))
         return lines
 
@@ -268,11 +271,17 @@ class Result(SelfDescribing):
 
     def _value_text(self) -> str:
         before = self.before
-        every = "" if math.isnan(before) else f"   (all {self.n:,} points: {before:.6g})"
+        every = (
+            ""
+            if math.isnan(before) or self.k == self.n
+            else f"   (all {self.n:,} points: {before:.6g})"
+        )
         return f"{self.value:.6g}{every}"
 
     def caution(self) -> str:
-        """What to beware of, in a sentence."""
+        """What to beware of, in a sentence; nothing where no point was dropped."""
+        if self.k == self.n:
+            return ""
         share = self.k / self.n
         if self.objective in ("r2", "r") and share < 0.75:
             return (
@@ -346,6 +355,7 @@ class Result(SelfDescribing):
             "status": self.status,
             "success": self.success,
             "message": self.message,
+            "rows": INDEX,
             "inliers": self.inliers.tolist(),
             "outliers": self.outliers.tolist(),
             "omitted": self.omitted.tolist(),

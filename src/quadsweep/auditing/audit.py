@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from quadsweep.answers.introduction import SelfDescribing, some
+from quadsweep.answers.introduction import INDEX, SelfDescribing, some
 from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.auditing import claims
 from quadsweep.auditing.baselines import Approximation, approximations
@@ -123,10 +123,7 @@ class Audit(SelfDescribing):
             ]
         lines.append(("certificate", PROOF[self.status].format(max_drop=self.max_drop)))
         if self.upper != 0:
-            lines += [
-                (a.method, f"{a.verdict(self.lower, self.upper)} (an approximation)")
-                for a in self.approximations
-            ]
+            lines += [(a.method, a.verdict(self.lower, self.upper)) for a in self.approximations]
         lines.append(("search", f"{self.nodes:,} nodes, {self.seconds:.3g} s"))
         return lines
 
@@ -157,6 +154,7 @@ class Audit(SelfDescribing):
             "drop": self.drop,
             "lower": self.lower,
             "upper": self.upper,
+            "rows": INDEX,
             "outliers": self.outliers.tolist(),
             "before": self.before.to_dict(),
             "after": None if self.after is None else self.after.to_dict(),

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -38,6 +39,8 @@ class Approximation:
         How many rows it may have removed; fewer than allowed where it gave up to save time.
     """
 
+    unit: ClassVar[str] = "row"
+
     method: str
     predicted: int | None
     needed: int | None
@@ -45,22 +48,36 @@ class Approximation:
     allowed: int
 
     def verdict(self, lower: int, upper: int | None) -> str:
-        """How it compares with the least number, as far as that is known."""
-        parts = []
-        if self.predicted is not None and self.predicted < (self.needed or math.inf):
-            parts.append(f"says {self.predicted:,}, which is not enough")
-        elif self.predicted is None and self.method == ONE_STEP:
-            parts.append("says it cannot be done")
+        """What it says, whether that is so, and how far it is from the least number known."""
         if self.needed is None:
-            ended = "fails within" if self.tried == self.allowed else "gave up after"
-            parts.append(f"{ended} {self.tried:,} rows")
-        elif upper is not None and self.needed == upper == lower:
-            parts.append(f"needs {self.needed:,}, the least")
-        elif upper is not None and self.needed > upper:
-            parts.append(f"needs {self.needed:,}, {self.needed - upper:,} too many")
+            ended = "fails with" if self.tried == self.allowed else "gave up after"
+            outcome = f"{ended} up to {_counted(self.tried, self.unit)}"
         else:
-            parts.append(f"needs {self.needed:,}")
-        return "; ".join(parts)
+            outcome = f"needs {_counted(self.needed, self.unit)}{self._excess(lower, upper)}"
+        if self.method != ONE_STEP:
+            return f"it {outcome}"
+        if self.predicted is None:
+            joint = "and" if self.needed is None else "but"
+            return f"it says that no removal does it, {joint} by its order it {outcome}"
+        enough = f"it says that {_counted(self.predicted, self.unit)} will do"
+        if self.needed is None or self.predicted < self.needed:
+            return f"{enough}, which is wrong: by its order it {outcome}"
+        if self.predicted == self.needed:
+            return f"{enough}, which is right{self._excess(lower, upper)}"
+        needs = f"it says that {_counted(self.predicted, self.unit)} are needed"
+        return f"{needs}, though {self.needed:,} by its order will do{self._excess(lower, upper)}"
+
+    def _excess(self, lower: int, upper: int | None) -> str:
+        if upper is None or self.needed is None:
+            return ""
+        if self.needed > upper:
+            least = "needed" if lower == upper else f"the {upper:,} found here"
+            return f", {self.needed - upper:,} more than {least}"
+        return ", the fewest possible" if lower == upper == self.needed else ""
+
+
+def _counted(count: int, unit: str) -> str:
+    return f"{count:,} {unit}{'s' * (count != 1)}"
 
 
 ONE_STEP, GREEDY = "one-step (AMIP)", "greedy"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import asdict, dataclass
 
-from quadsweep.answers.introduction import finite
+from quadsweep.answers.introduction import chance, finite
 from quadsweep.arrays import Floats
 from quadsweep.objectives import centred_sums
 
@@ -33,7 +33,7 @@ class Fit:
 
     def __str__(self) -> str:
         return (
-            f"slope {self.slope:.4g}, r {self.r:.4g}, R² {self.r2:.4g}, p {self.p_value:.2g}   "
+            f"slope {self.slope:.4g}, r {self.r:.4g}, R² {self.r2:.4g}, {chance(self.p_value)}   "
             f"({self.n:,} rows)"
         )
 

@@ -177,11 +177,16 @@ def keep_count(n: int, k: Any, drop: Any, objective: Score) -> int:
     given = count(amount, name, n)
     keep = given if drop is None else n - given
     least = objective.min_k
+    if n < least:
+        few = "1 point is" if n == 1 else f"{n} points are"
+        raise ValueError(f"{few} too few: {objective.name} needs at least {least}")
     if not least <= keep <= n:
-        raise ValueError(
-            f"{name}={amount} keeps {keep} of {n} points; {objective.name} needs between {least} "
-            f"and n = {n}"
-        )
+        allowed = f"{objective.name} needs between {least} and n = {n}"
+        if drop is not None:
+            most = n - least
+            allowed = f"{objective.name} needs at least {least}, so 0 to {most} may be dropped"
+        kept = "none" if keep < 0 else keep
+        raise ValueError(f"{name}={amount} keeps {kept} of {n} points; {allowed}")
     return keep
 
 

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -34,6 +34,7 @@ from quadsweep.answers.introduction import SelfDescribing, known
 from quadsweep.arrays import Floats, Ints
 from quadsweep.border import frames, validation
 from quadsweep.choosing.multiplicity import adjusted_p_values
+from quadsweep.choosing.strongest import strongest
 from quadsweep.clock import Clock
 from quadsweep.extras import needed
 from quadsweep.methods import Problem
@@ -150,6 +151,10 @@ class PairwiseResult(SelfDescribing):
             columns["holm"] = self.adjusted("holm")[i, j]
             columns["bh"] = self.adjusted("bh")[i, j]
         return frames.table(columns)
+
+    def grid(self) -> list[Sequence[str]]:
+        """The strongest pairs."""
+        return strongest(self)
 
     def lines(self) -> list[tuple[str, str]]:
         title = objectives.get(self.objective).title

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quadsweep import objectives
-from quadsweep.answers.introduction import SelfDescribing, known, some
+from quadsweep.answers.introduction import INDEX, SelfDescribing, known, some
 from quadsweep.answers.result import Result
 from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.border import validation
@@ -253,6 +253,7 @@ class Path(SelfDescribing):
             "slope": self.slope,
             "intercept": self.intercept,
             **self._coefficients(),
+            "rows": INDEX,
             "leaving": [r.tolist() for r in self.leaving],
             "returning": [r.tolist() for r in self.returning],
         }
@@ -278,6 +279,7 @@ class Path(SelfDescribing):
             "slope": known(self.slope),
             "intercept": known(self.intercept),
             "coef": {name: known(row) for name, row in self._coefficients().items()},
+            "rows": INDEX,
             "leaving": [r.tolist() for r in self.leaving],
             "returning": [r.tolist() for r in self.returning],
             "nested": self.nested,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quadsweep import objectives
-from quadsweep.answers.introduction import SelfDescribing, known, some
+from quadsweep.answers.introduction import INDEX, SelfDescribing, known, some
 from quadsweep.answers.result import Result
 from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.border import validation
@@ -138,6 +138,7 @@ class Stability(SelfDescribing):
             "dropped": known(self.dropped),
             "resamples": self.resamples,
             "resample": self.resample,
+            "rows": INDEX,
             "needed": np.flatnonzero(self.needed).tolist(),
             "disputed": np.flatnonzero(self.disputed).tolist(),
             "near": [s.tolist() for s in self.near],

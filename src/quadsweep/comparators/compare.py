@@ -42,6 +42,15 @@ _LIBRARIES = {
     "spearman": "scipy.stats",
     "kendall": "scipy.stats",
 }
+_NEEDS = "needs "
+_ABOUT_R2 = (
+    "of the points each method would keep: its own where it names as many, else those nearest to "
+    "its line; slope, intercept and correlation are the method's own"
+)
+_ABOUT_ANNEALING = (
+    '"published" cools from 1e5 to 1 as the paper does, nearly a random walk on a score between 0 '
+    'and 1; "fair" takes as many steps from 1 to 1e-4'
+)
 _COLUMNS = ("method", "R²", "optimal", "slope", "intercept", "correlation", "seconds")
 
 
@@ -78,12 +87,22 @@ class MethodAnswer:
     note: str = ""
     coef: tuple[float, ...] | None = None
 
+    @property
+    def name(self) -> str:
+        """The method in words."""
+        return self.method.replace("_", " ")
+
+    @property
+    def missing(self) -> str:
+        """The library the method could not do without; empty if it had all it needs."""
+        return self.note.removeprefix(_NEEDS) if self.note.startswith(_NEEDS) else ""
+
     def cells(self) -> tuple[str, ...]:
         """The row as texts."""
         word = {True: "yes", False: "no", None: ""}[self.optimal]
         numbers = [_short(v) for v in (self.slope, self.intercept, self.correlation)]
         time_ = self.note or f"{self.seconds:.2g}"
-        return (self.method.replace("_", " "), _short(self.r2), word, *numbers, time_)
+        return (self.name, _short(self.r2), word, *numbers, time_)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,8 +132,8 @@ class Comparison(SelfDescribing):
         raise KeyError(method)
 
     def grid(self) -> list[Sequence[str]]:
-        """One row a method."""
-        return [_COLUMNS, *(row.cells() for row in self.rows)]
+        """One row a method; not those whose library is not installed."""
+        return [_COLUMNS, *(row.cells() for row in self.rows if not row.missing)]
 
     def lines(self) -> list[tuple[str, str]]:
         """What the table comes to."""
@@ -127,6 +146,13 @@ class Comparison(SelfDescribing):
                 f"{hits} of {len(judged)} other methods with a subset or a line",
             ),
         ]
+        lines.append(("R²", _ABOUT_R2))
+        shown = [row.method for row in self.rows if not row.missing]
+        if "anneal_published" in shown and "anneal_fair" in shown:
+            lines.append(("annealing", _ABOUT_ANNEALING))
+        if absent := [row for row in self.rows if row.missing]:
+            told = ", ".join(f"{row.name} (needs {row.missing})" for row in absent)
+            lines.append(("not run", told))
         if self.status != "finished":
             lines.append(("stopped", f"by {self.status.replace('_', ' ')}; rows are missing"))
         return lines
@@ -190,7 +216,7 @@ def compare(
     methods : sequence of str, optional
         Names of :data:`quadsweep.comparators.COMPARATORS`, or of several predictors ``lts``,
         ``ransac``, ``huber``, ``theil_sen``, ``least_squares``; all of them if left out. A method
-        whose library is not installed has a row that says so.
+        whose library is not installed has a row that says so, which the table leaves out.
     time_limit : float, optional
         Seconds for everything; methods that were not reached are left out.
     seed : int
@@ -282,7 +308,7 @@ def _row(name: str, x: Floats, y: Floats, k: int, seed: int, best: float | None)
         start = time.perf_counter()
         estimate = COMPARATORS[name](x, y, k, seed=seed)
     except ModuleNotFoundError as missing:
-        return MethodAnswer(name, note=f"needs {missing.name}")
+        return MethodAnswer(name, note=f"{_NEEDS}{missing.name}")
     seconds = time.perf_counter() - start
     subset = kept_by(estimate, x, y, k)
     r2 = None if subset is None else r2_of(x, y, subset)
@@ -305,7 +331,7 @@ def _plane_row(
         start = time.perf_counter()
         estimate = PLANES[name](X, y, k, seed)
     except ModuleNotFoundError as missing:
-        return MethodAnswer(name, note=f"needs {missing.name}")
+        return MethodAnswer(name, note=f"{_NEEDS}{missing.name}")
     except ValueError:
         return MethodAnswer(name, note="found nothing")
     seconds = time.perf_counter() - start

@@ -8,6 +8,7 @@ program (hulls/distance.py); whether it is zero is decided in rational arithmeti
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -61,6 +62,8 @@ class Separation(SelfDescribing):
     mask : boolean array, True for inliers.
     x, y : arrays
         The data as given.
+    labels : sequence, optional
+        A name for every point; the summary uses them instead of positions.
     """
 
     separable: bool | None
@@ -76,6 +79,7 @@ class Separation(SelfDescribing):
     mask: Mask = field(repr=False)
     x: Floats = field(repr=False)
     y: Floats = field(repr=False)
+    labels: Sequence[Any] | None = field(default=None, repr=False)
 
     def lines(self) -> list[tuple[str, str]]:
         """The summary as pairs: what, and its text."""
@@ -89,12 +93,15 @@ class Separation(SelfDescribing):
         if self.plane is not None:
             lines.append(("conic", _equation(self.plane)))
         for name, side in (("inliers", True), ("outliers", False)):
-            shares = [f"{i}: {_share(w)}" for i, w in self.weights.items() if self.mask[i] == side]
+            shares = [
+                f"{i if self.labels is None else self.labels[i]}: {_share(w)}"
+                for i, w in self.weights.items()
+                if self.mask[i] == side
+            ]
             if shares:
                 lines.append((name, ", ".join(shares)))
         if not math.isnan(self.primal):
-            bounds = f"{self.dual:.3e} <= d^2 <= {self.primal:.3e}"
-            lines.append(("distance", f"{bounds}   (tolerance {TOLERANCE:g})"))
+            lines.append(("distance", _told_distance(self.dual, self.primal)))
         return lines
 
     def plot(self, ax: Axes | None = None, **style: Any) -> Axes:
@@ -286,6 +293,15 @@ def conic_of(plane: Plane, x: Floats, y: Floats, origin: tuple[float, float]) ->
     largest = max(abs(c) for c in local)
     a, b, c, d, e, f = (float(v / largest) for v in local)
     return Conic((a, b, c, d, e, f), origin, (scale[0], scale[1]))
+
+
+def _told_distance(dual: float, primal: float) -> str:
+    """The squared distance of the hulls as far as it is known."""
+    if primal <= TOLERANCE:
+        return f"the hulls of the lifted points meet: d² is 0 within {TOLERANCE:g}"
+    low = f"{max(dual, 0.0):.4g}"
+    known = f"d² = {low}" if low == f"{primal:.4g}" else f"{low} <= d² <= {primal:.4g}"
+    return f"{known}, between the hulls of the lifted points"
 
 
 def _share(weight: Fraction | float) -> str:

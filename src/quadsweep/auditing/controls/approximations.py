@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -25,8 +26,7 @@ _MOST = 2_000  # removals tried one after the other
 class GroupApproximation(Approximation):
     """The same, of groups."""
 
-    def verdict(self, lower: int, upper: int | None) -> str:
-        return super().verdict(lower, upper).replace(" rows", " groups")
+    unit: ClassVar[str] = "group"
 
 
 def approximations(cases: Sequence[Case], most: int) -> tuple[Approximation, ...]:

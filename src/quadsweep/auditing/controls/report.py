@@ -90,10 +90,7 @@ class RegressionAudit(Audit):
         if not self.refitted:
             lines.append(("controls", "held fixed, not refitted: an approximation"))
         if self.upper != 0:
-            lines += [
-                (a.method, f"{a.verdict(self.lower, self.upper)} (an approximation)")
-                for a in self.approximations
-            ]
+            lines += [(a.method, a.verdict(self.lower, self.upper)) for a in self.approximations]
         lines.append(("search", f"{self.nodes:,} nodes, {self.seconds:.3g} s"))
         return lines
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from quadsweep.answers.introduction import chance
 from quadsweep.arrays import Floats, Ints
 from quadsweep.auditing.controls.case import Case
 from quadsweep.auditing.controls.conditions import Strong, Weak
@@ -58,7 +59,7 @@ class TermFit(Fit):
     def __str__(self) -> str:
         return (
             f"coefficient {self.slope:.4g}, standard error {self.se:.3g}, t {self.t:.3g}, "
-            f"p {self.p_value:.2g}, R² {self.r2:.4g}   ({self.n:,} rows)"
+            f"{chance(self.p_value)}, R² {self.r2:.4g}   ({self.n:,} rows)"
         )
 
 
