@@ -14,11 +14,14 @@ from quadsweep.border import validation
 from quadsweep.border.frames import Columns, unpack
 from quadsweep.choosing.path import Path, path
 from quadsweep.choosing.verdicts import SIGNIFICANT
+from quadsweep.clock import Clock
 from quadsweep.comparators.compare import Comparison, compare
 
 MOST_STEPS = 60  # positions of the slider
 _AUDIT_SECONDS = 10.0
 _OTHERS_SECONDS = 20.0
+_AUDIT_SHARE = 0.1  # of the time left, for each of up to four audits
+_WALK = 0.8  # of the time that the audits leave; the comparison has the rest
 _ABOUT_LINES = ("r2", "r", "cov", "lts")
 
 
@@ -34,6 +37,8 @@ class Report:
     chosen : why the slider starts there.
     audits : how few rows carry the sign and the significance of the correlation of all points.
     comparison : other methods with as many points kept; for R2 alone.
+    regressions : the same audits of a coefficient with controls, where a formula was given.
+    failures : sections that could not be made, and why.
     source, command : where the data come from and what was asked.
     proof : where the answer's proof is, seen from the page; empty if there is none.
     """
@@ -47,6 +52,8 @@ class Report:
     audits: list[Audit] = field(default_factory=list)
     comparison: Comparison | None = None
     proof: str = ""
+    regressions: list[Audit] = field(default_factory=list)
+    failures: dict[str, str] = field(default_factory=dict)
 
     @property
     def answer(self) -> Result:
@@ -78,18 +85,25 @@ def gather(
     source: str = "",
     command: str = "",
     progress: bool = False,
+    regression: dict[str, Any] | None = None,
 ) -> Report:
     """Solve everything the page shows.
 
     Parameters
     ----------
-    x, y, k, drop, objective, time_limit, n_jobs, seed, progress :
+    x, y, k, drop, objective, n_jobs, seed, progress :
         As in :func:`quadsweep.solve`; rows with missing values are left out. Without ``k`` and
         ``drop`` the page starts where a rule of :meth:`quadsweep.path.Path.suggestions` says.
+    time_limit : float, optional
+        Seconds for the whole page.
     permutations : int
         Shufflings of y for the noise band; 0 for none.
     source, command :
         Text for the page.
+    regression : dict, optional
+        Arguments of :func:`quadsweep.audit` for a coefficient with controls.
+
+    A section beside the path that cannot be made leaves its reason and does not stop the others.
     """
     given = unpack(x, y)
     goal = objectives.get(objective)
@@ -97,12 +111,16 @@ def gather(
     asked = None
     if k is not None or drop is not None:
         asked = points.n - validation.keep_count(points.n, k, drop, goal)
+    clock = Clock(validation.seconds(time_limit))
+    sections = _Sections(clock, {"n_jobs": n_jobs, "seed": seed, "nan_policy": "omit"})
+    audits = sections.audits("audits", x=given) if goal.name in _ABOUT_LINES else []
+    regressions = sections.audits("regression", **regression) if regression else []
     walk = path(
         given,
         drop=drops_for(points.n, goal.min_k, asked),
         objective=objective,
         permutations=permutations if goal.name != "var" else 0,
-        time_limit=time_limit,
+        time_limit=_WALK * clock.left(),
         n_jobs=n_jobs,
         seed=seed,
         nan_policy="omit",
@@ -112,27 +130,44 @@ def gather(
     if not steps:
         raise ValueError("the time limit ended before the first subset was found; give more")
     start, chosen = _start(walk, steps, None if asked is None else points.n - asked)
-    audits = _audits(given, n_jobs) if goal.name in _ABOUT_LINES else []
-    others = None
-    if goal.name == "r2":
-        others = compare(
-            given,
-            k=steps[start].k,
-            time_limit=_OTHERS_SECONDS,
-            n_jobs=n_jobs,
-            seed=seed,
-            nan_policy="omit",
-            progress=progress,
-        )
-    return Report(walk, steps, start, chosen, source, command, audits, others)
+    others = sections.comparison(given, steps[start].k, progress) if goal.name == "r2" else None
+    return Report(
+        walk, steps, start, chosen, source, command, audits, others,
+        regressions=regressions, failures=sections.failures,
+    )  # fmt: skip
 
 
-def _audits(given: Columns, n_jobs: int | None) -> list[Audit]:
-    """How few rows carry what a reader of the usual figures would conclude."""
-    return [
-        audit(given, claim=claim, time_limit=_AUDIT_SECONDS, n_jobs=n_jobs, nan_policy="omit")
-        for claim in ("sign", "significance")
-    ]
+class _Sections:
+    """What stands beside the path: each within its share of the time, and for itself."""
+
+    def __init__(self, clock: Clock, settings: dict[str, Any]) -> None:
+        self.failures: dict[str, str] = {}
+        self._clock = clock
+        self._settings = settings
+
+    def audits(self, section: str, **asked: Any) -> list[Audit]:
+        """How few rows carry what a reader of the usual figures would conclude."""
+        made: list[Audit] = []
+        try:
+            for claim in ("sign", "significance"):
+                limit = min(_AUDIT_SECONDS, _AUDIT_SHARE * self._clock.left())
+                question: dict[str, Any] = {**asked, **self._settings}
+                made.append(audit(**question, claim=claim, time_limit=limit))
+        except Exception as wrong:
+            self.failures[section] = str(wrong)
+        return made
+
+    def comparison(self, given: Columns, k: int, progress: bool) -> Comparison | None:
+        """Other methods on the same points."""
+        limit = min(_OTHERS_SECONDS, self._clock.left())
+        if limit == 0:
+            self.failures["comparison"] = "the time limit left no time for it"
+            return None
+        try:
+            return compare(given, k=k, time_limit=limit, progress=progress, **self._settings)
+        except Exception as wrong:
+            self.failures["comparison"] = str(wrong)
+            return None
 
 
 _REASONS = {

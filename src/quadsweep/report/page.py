@@ -19,13 +19,13 @@ import numpy as np
 from quadsweep.answers.conic import Conic
 from quadsweep.answers.introduction import finite
 from quadsweep.answers.result import Result
-from quadsweep.auditing.audit import Audit
 from quadsweep.choosing.verdicts import SIGNIFICANT
 from quadsweep.extras import needed
 from quadsweep.objectives import centred_sums
 from quadsweep.report.content import Report
 from quadsweep.report.live import Table, available, fragments
 from quadsweep.report.live.page import MOST_VALUES, embedded
+from quadsweep.report.sections import failure, regression_section, told_audit
 
 _MOST_POINTS = 5_000  # drawn on the page
 _MOST_ROWS = 200  # listed by name
@@ -50,6 +50,7 @@ def to_html(report: Report, table: Table | None = None) -> str:
         "answer": html.escape(_answer(report)),
         "value": html.escape(value),
         "audit": _audit(report),
+        "regression": regression_section(report),
         "comparison": _comparison(report),
         "beware": "".join(f"<p>{html.escape(note)}</p>" for note in _notes(report)),
         "made": _made(report),
@@ -171,18 +172,12 @@ def _verdict(report: Report) -> str:
 
 
 def _audit(report: Report) -> str:
-    if not report.audits:
+    why = failure(report, "audits")
+    if not report.audits and not why:
         return ""
-    told = "".join(f"<p>{html.escape(_told(audit))}</p>" for audit in report.audits)
+    told = "".join(f"<p>{html.escape(told_audit(audit))}</p>" for audit in report.audits)
     title = "How few rows carry it"
-    return f"<section aria-labelledby='audit'><h2 id='audit'>{title}</h2>{told}</section>"
-
-
-def _told(audit: Audit) -> str:
-    rows = [str(i if audit.labels is None else audit.labels[i]) for i in audit.outliers[:12]]
-    more = len(audit.outliers) - len(rows)
-    named = f" ({', '.join(rows)}{f', and {more:,} more' if more else ''})" if rows else ""
-    return f"{audit.message}{named}"
+    return f"<section aria-labelledby='audit'><h2 id='audit'>{title}</h2>{told}{why}</section>"
 
 
 def _notes(report: Report) -> list[str]:
@@ -190,7 +185,7 @@ def _notes(report: Report) -> list[str]:
     caution = answer.caution()
     notes = [
         answer.message,
-        f"{caution[0].upper() + caution[1:]}.",
+        f"{caution[0].upper() + caution[1:]}." if caution else "",
         "A larger drop always allows a prettier line, in noise as well: judge a size by how far it "
         "stands above the band, not by its value.",
         "The certificate is about the data as given: that no other choice is better, not that the "
@@ -201,15 +196,17 @@ def _notes(report: Report) -> list[str]:
             "The best subsets of different sizes are not nested: a point dropped at one size can "
             "be kept at the next."
         )
-    return notes
+    return [note for note in notes if note]
 
 
 def _comparison(report: Report) -> str:
-    if report.comparison is None:
+    why = failure(report, "comparison")
+    if report.comparison is None and not why:
         return ""
+    table = "" if report.comparison is None else report.comparison._repr_html_()
     return (
         "<section aria-labelledby='others'><h2 id='others'>Other methods on the same points</h2>"
-        f"<div class='scroll'>{report.comparison._repr_html_()}</div></section>"
+        f"<div class='scroll'>{table}</div>{why}</section>"
     )
 
 

@@ -1,0 +1,79 @@
+"""Sections that stand for themselves: audits with controls, and what is said of one that failed."""
+
+from __future__ import annotations
+
+import base64
+import html
+import io
+from collections.abc import Sequence
+
+from quadsweep.answers.introduction import chance, figure, some
+from quadsweep.auditing.audit import Audit
+from quadsweep.auditing.controls.report import RegressionAudit
+from quadsweep.auditing.fit import Fit
+from quadsweep.report.content import Report
+
+
+def failure(report: Report, section: str) -> str:
+    """Why a section, or the rest of it, is missing."""
+    why = report.failures.get(section)
+    return "" if why is None else f"<p>This could not be worked out: {html.escape(why)}.</p>"
+
+
+def told_audit(audit: Audit) -> str:
+    """The sentence, and the rows it is about."""
+    named = f" ({some(audit.outliers, audit.labels)})" if len(audit.outliers) else ""
+    return f"{audit.message}{named}"
+
+
+def regression_section(report: Report) -> str:
+    """The audits of a coefficient with controls: sentences, the fits, the added-variable plot."""
+    why = failure(report, "regression")
+    audits = [a for a in report.regressions if isinstance(a, RegressionAudit)]
+    if not audits:
+        title = "With controls"
+        return f"<section><h2>{title}</h2>{why}</section>" if why else ""
+    first = audits[0]
+    title = f"The coefficient of {first.term}, with controls"
+    others = [name for name in first.controls if name not in ("Intercept", "const")]
+    told = "".join(f"<p>{html.escape(told_audit(audit))}</p>" for audit in audits)
+    return (
+        f"<section aria-labelledby='regression'><h2 id='regression'>{html.escape(title)}</h2>"
+        f"<p class='quiet'>Beside it: {html.escape(some(others))}. {html.escape(first.test)}.</p>"
+        f"{told}{why}<div class='scroll'>{_fits(audits)}</div>{_picture(audits)}</section>"
+    )
+
+
+def _fits(audits: Sequence[RegressionAudit]) -> str:
+    """The fit of all rows and of what each audit leaves, a row each."""
+    rows = [("all rows", audits[0].before)]
+    rows += [(f"without those of {a.claim}", a.after) for a in audits if a.after and a.upper]
+    header = ("", "rows", "coefficient", "standard error", "p-value", "R²")
+    cells = [header, *((name, *_figures(fit)) for name, fit in rows)]
+    body = "".join(
+        "<tr>" + "".join(f"<{tag}>{html.escape(c)}</{tag}>" for c in row) + "</tr>"
+        for tag, row in zip(("th", *["td"] * len(rows)), cells, strict=True)
+    )
+    return f"<table>{body}</table>"
+
+
+def _figures(fit: Fit) -> tuple[str, ...]:
+    error = figure(getattr(fit, "se", float("nan")))
+    p = chance(fit.p_value).removeprefix("p ")
+    return f"{fit.n:,}", figure(fit.slope), error, p, figure(fit.r2)
+
+
+def _picture(audits: Sequence[RegressionAudit]) -> str:
+    """The added-variable plot of the first audit that removes rows; none without matplotlib."""
+    shown = next((audit for audit in audits if len(audit.outliers)), audits[0])
+    try:
+        from matplotlib.figure import Figure
+    except ModuleNotFoundError:
+        return ""
+    canvas = Figure(figsize=(7.0, 4.6), layout="constrained")
+    shown.plot(ax=canvas.subplots())
+    file = io.BytesIO()
+    canvas.savefig(file, format="svg", metadata={"Date": None})
+    encoded = base64.b64encode(file.getvalue()).decode("ascii")
+    about = html.escape(f"Added-variable plot of {shown.term}: {shown.message}", quote=True)
+    return f'<figure><img alt="{about}" src="data:image/svg+xml;base64,{encoded}"></figure>'
