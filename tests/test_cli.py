@@ -71,7 +71,10 @@ def test_json_is_one_object_and_the_same_answer_as_in_python(run, table):
     y = [423, 115, 50, 655, 25.6, 406, 175, 12.1, 157]
     here = qs.solve(x, y, drop=1)
     assert answer["value"] == here.value
-    assert answer["outliers"] == [rows[i] for i in here.outliers]
+    assert [rows[i] for i in here.outliers] == [3]  # from 0, in Python
+    assert answer["rows"] == "label"
+    assert answer["outliers"] == answer["dropped"]
+    assert answer["omitted"] == answer["skipped"]
 
 
 @pytest.mark.parametrize("keep", [("--keep", "8"), ("--keep", "0.85"), ("--drop", "11.2%")])
@@ -177,7 +180,7 @@ def write(path, content):
         ('{"a": 1\n', [], "is not JSON lines"),
         ("a,b\n1,2\n2,3\n5,5\n", ["--keep", "2"], "give --keep or --drop, not both"),
         ("a,b\n1,2\n2,2\n3,2\n5,2\n", [], "y is constant"),
-        ("a,b\n1,2\n2,3\n", [], "r2 needs between 3 and n = 2"),
+        ("a,b\n1,2\n2,3\n", [], "2 points are too few: r2 needs at least 3"),
         ("a,b\n1,2\n2,3\n", ["--objective", "r3"], "objective must be one of r2"),
         ("a,b\n1,2\n2,3\n", ["--plot", "p.bmp"], "must end in .png, .svg or .pdf"),
         ("a,b\n1,2\n2,3\n", ["--plot", "no/such/p.png"], "is not a directory"),
@@ -299,8 +302,9 @@ def test_separate_maps_the_certificate_back_over_skipped_rows(run, tmp_path):
     _, out, _ = run("separate", path, "--keep", "8", "--json")
     answer = json.loads(out)
     assert answer["separation"]["separable"] is False
-    assert set(answer["separation"]["weights"]) <= {str(i) for i in range(1, 12)}
-    assert answer["inliers"] == [1, 2, 3, 4, 5, 6, 8, 10]
+    assert set(answer["separation"]["weights"]) <= {str(i) for i in range(2, 13)}
+    assert answer["rows"] == "number from 1"
+    assert answer["inliers"] == answer["separation"]["inliers"] == [2, 3, 4, 5, 6, 7, 9, 11]
 
 
 def test_counterexamples_are_proved_and_searched_for(run):

@@ -90,7 +90,7 @@ def test_a_pipe_in_place_of_a_file_is_read(table, tmp_path, suffix):
     script = f"{sys.executable} -m quadsweep solve <(cat '{table}') --x x --y y --drop 1 --json"
     done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
-    assert json.loads(done.stdout)["outliers"] == [2]
+    assert json.loads(done.stdout)["outliers"] == [3]
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device that is always full")

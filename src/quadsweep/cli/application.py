@@ -8,32 +8,53 @@ from typing import Annotated, Any
 
 import typer
 
-from quadsweep.cli import auditing, choosing, demo, proving, reporting, separating, solving
+from quadsweep.cli import (
+    auditing,
+    choosing,
+    data,
+    demo,
+    ending,
+    influencing,
+    proving,
+    reporting,
+    separating,
+    solving,
+)
 from quadsweep.cli.ending import BadInput, fail
+from quadsweep.cli.helping import Command, Group
 from quadsweep.cli.reading import reads_a_file
+from quadsweep.cli.wording import as_options
 from quadsweep.experiments.command import reproduce
 from quadsweep.extras import sentence
 
 app = typer.Typer(
     name="quadsweep",
+    cls=Group,
     help="Which k of n points have the highest R2, exactly and with a certificate.",
     add_completion=True,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("solve")(reads_a_file(solving.solve_command))
-app.command("check")(reads_a_file(proving.check_command))
-app.command("path")(reads_a_file(choosing.path_command))
-app.command("significance")(reads_a_file(choosing.significance_command))
-app.command("compare")(reads_a_file(choosing.compare_command))
-app.command("audit")(reads_a_file(auditing.audit_command))
-app.command("report")(reads_a_file(reporting.report_command))
-app.command("explore")(reads_a_file(reporting.explore_command))
-app.command("separate")(reads_a_file(separating.separate_command))
-app.command("counterexamples")(separating.counterexamples_command)
-app.command("demo")(demo.demo_command)
-app.command("reproduce")(reproduce)
+for _name, _command in (
+    ("solve", reads_a_file(solving.solve_command)),
+    ("check", reads_a_file(proving.check_command)),
+    ("path", reads_a_file(choosing.path_command)),
+    ("significance", reads_a_file(choosing.significance_command)),
+    ("stability", reads_a_file(choosing.stability_command)),
+    ("compare", reads_a_file(choosing.compare_command)),
+    ("pairwise", reads_a_file(choosing.pairwise_command)),
+    ("audit", reads_a_file(auditing.audit_command)),
+    ("influence", reads_a_file(influencing.influence_command)),
+    ("report", reads_a_file(reporting.report_command)),
+    ("explore", reads_a_file(reporting.explore_command)),
+    ("separate", reads_a_file(separating.separate_command)),
+    ("counterexamples", separating.counterexamples_command),
+    ("datasets", data.datasets_command),
+    ("demo", demo.demo_command),
+    ("reproduce", reproduce),
+):
+    app.command(_name, cls=Command)(_command)
 
 
 def _print_version(wanted: bool) -> None:
@@ -46,11 +67,12 @@ def _print_version(wanted: bool) -> None:
 
 @app.callback()
 def _options(
+    debug: Annotated[bool, typer.Option("--debug", help="Show where an error came from.")] = False,
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print it.")
     ] = False,
 ) -> None:
-    pass
+    ending.debug(debug)
 
 
 # Wherever typer keeps its copy of click, this is what a wrong option raises.
@@ -85,8 +107,10 @@ def run(arguments: list[str]) -> int:
         if not message or wrong.__class__.__name__ == "NoArgsIsHelpError":
             return 2
         return fail(message)
-    except (BadInput, ValueError, TypeError) as wrong:
+    except BadInput as wrong:
         return fail(str(wrong))
+    except (ValueError, TypeError) as wrong:
+        return fail(as_options(str(wrong)))
     except OSError as wrong:  # a full disk, most likely behind standard output
         _give_up_output()
         where = wrong.filename or "standard output"

@@ -12,6 +12,7 @@ from quadsweep.cli.ending import BadInput
 from quadsweep.cli.points import read_points
 from quadsweep.cli.presenting import check_picture
 from quadsweep.cli.proving import check_place, saving
+from quadsweep.cli.regressions import Asked, answer_regression
 
 
 def audit_command(
@@ -34,24 +35,11 @@ def audit_command(
     max_drop: Annotated[
         str | None, typer.Option("--max-drop", metavar="M", help="The most rows to remove.")
     ] = None,
-    formula: Annotated[
-        str | None,
-        typer.Option("--formula", metavar="F", help='With controls: "wage ~ educ + C(region)".'),
-    ] = None,
-    term: Annotated[
-        str | None,
-        typer.Option("--term", metavar="NAME", help="Whose coefficient of the formula is audited."),
-    ] = None,
-    controls: Annotated[
-        list[str] | None,
-        typer.Option("--controls", metavar="COL", help="A control beside --x; may be repeated."),
-    ] = None,
-    groups: Annotated[
-        str | None, typer.Option("--groups", metavar="COL", help="Remove whole groups of rows.")
-    ] = None,
-    weights: Annotated[
-        str | None, typer.Option("--weights", metavar="COL", help="Of weighted least squares.")
-    ] = None,
+    formula: options.RegressionFormula = None,
+    term: options.Term = None,
+    controls: options.Controls = None,
+    groups: options.Groups = None,
+    weights: options.Weights = None,
     vcov: Annotated[
         str | None,
         typer.Option("--vcov", metavar="NAME", help="HC1, HC3 or a column of clusters; no proof."),
@@ -59,6 +47,7 @@ def audit_command(
     fixed: Annotated[
         bool, typer.Option("--fixed-controls", help="Do not refit the controls: approximate.")
     ] = False,
+    by: options.By = None,
     label: options.Label = None,
     plot: options.Picture = None,
     json: options.Json = False,
@@ -75,17 +64,19 @@ def audit_command(
     """
     from quadsweep.auditing.audit import audit
 
-    if any(v for v in (formula, term, controls, groups, weights, vcov, fixed)):
-        from quadsweep.cli.regressions import audit_regression
-
-        audit_regression(
-            file, formula=formula, term=term, x=x, y=y, controls=controls or [], groups=groups,
-            weights=weights, vcov=vcov, label=label, fixed=fixed, plot=plot, json=json,
-            time_limit=time_limit, jobs=jobs, seed=seed, claim=claim, level=level,
-            threshold=_threshold(threshold), max_drop=options.amount(max_drop, "--max-drop"),
-        )  # fmt: skip
-    points = read_points(file, x, y, label)
+    asked = Asked(x, y, formula, term, controls or [], groups, weights, vcov, fixed, label)
     check_picture(plot)
+    if asked.regression:
+        if by is not None:
+            raise BadInput("--by is for --x and --y alone; leave the options of a regression")
+        answer_regression(
+            audit, file, asked, plot=plot, json=json, time_limit=time_limit, jobs=jobs, seed=seed,
+            claim=claim, level=level, threshold=_threshold(threshold),
+            max_drop=options.amount(max_drop, "--max-drop"),
+        )  # fmt: skip
+    if by is not None and proof is not None:
+        raise BadInput("--proof is for one answer; leave --by")
+    points = read_points(file, x, y, label, by)
     check_place(proof)
     answer(
         audit if proof is None else saving(audit, proof),

@@ -1,15 +1,19 @@
-"""``quadsweep path``, ``significance`` and ``compare``: choosing k and distrusting the answer."""
+"""``path``, ``significance``, ``stability``, ``compare``, ``pairwise``: distrusting the answer."""
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
 
+from quadsweep.border.frames import table as frame_of
 from quadsweep.cli import options
 from quadsweep.cli.answering import answer
+from quadsweep.cli.ending import BadInput, code_of_all
+from quadsweep.cli.points import read_columns
 from quadsweep.cli.predictors import read_predictors
-from quadsweep.cli.presenting import check_picture
+from quadsweep.cli.presenting import check_picture, show
 
 
 def path_command(
@@ -67,6 +71,7 @@ def significance_command(
     drop: options.Drop = None,
     objective: options.Goal = None,
     permutations: options.Permutations = 999,
+    by: options.By = None,
     label: options.Label = None,
     plot: options.Picture = None,
     json: options.Json = False,
@@ -80,7 +85,7 @@ def significance_command(
     """
     from quadsweep.choosing.significance import significance
 
-    points = read_predictors(file, x, y, formula, label)
+    points = read_predictors(file, x, y, formula, label, by)
     check_picture(plot)
     answer(
         significance,
@@ -88,6 +93,56 @@ def significance_command(
         **options.amounts(points, keep, drop),
         objective=objective or points.objective or "r2",
         permutations=permutations,
+        statuses=lambda found: [found.status, found.result.status],
+        plot=plot,
+        json=json,
+        time_limit=time_limit,
+        jobs=jobs,
+        seed=seed,
+    )
+
+
+def stability_command(
+    file: options.File,
+    x: options.Xs = None,
+    y: options.Y = None,
+    formula: options.Formula = None,
+    keep: options.Keep = None,
+    drop: options.Drop = None,
+    objective: options.Goal = None,
+    resample: Annotated[
+        str, typer.Option("--resample", metavar="NAME", help="bootstrap or jackknife.")
+    ] = "bootstrap",
+    resamples: Annotated[
+        int, typer.Option("--resamples", metavar="N", help="Data sets of the bootstrap.")
+    ] = 200,
+    margin: Annotated[
+        float | None,
+        typer.Option("--margin", metavar="S", help="Near-optimal: within this share of the value."),
+    ] = None,
+    label: options.Label = None,
+    plot: options.Picture = None,
+    json: options.Json = False,
+    time_limit: options.TimeLimit = None,
+    jobs: options.Jobs = None,
+    seed: options.Seed = 0,
+) -> None:
+    """How often each row is dropped when the data change a little, and what else comes near.
+
+    Example: quadsweep stability stars-cyg --drop 4 --plot stability.png
+    """
+    from quadsweep.choosing.stability import stability
+
+    points = read_predictors(file, x, y, formula, label)
+    check_picture(plot)
+    answer(
+        stability,
+        points,
+        **options.amounts(points, keep, drop),
+        objective=objective or points.objective or "r2",
+        resample=resample,
+        resamples=resamples,
+        margin=margin,
         statuses=lambda found: [found.status, found.result.status],
         plot=plot,
         json=json,
@@ -135,3 +190,50 @@ def compare_command(
         jobs=jobs,
         seed=seed,
     )
+
+
+def pairwise_command(
+    file: options.File,
+    x: Annotated[
+        list[str] | None,
+        typer.Option("--x", metavar="COL", help="A column; again for more. Default: all numeric."),
+    ] = None,
+    keep: options.Keep = None,
+    drop: options.Drop = None,
+    objective: Annotated[
+        str, typer.Option("--objective", metavar="NAME", help="r2, r, cov or tv.")
+    ] = "r",
+    p_values: Annotated[
+        str, typer.Option("--p-values", metavar="NAME", help="own, pooled or none.")
+    ] = "own",
+    permutations: options.Permutations = 199,
+    plot: options.Picture = None,
+    json: options.Json = False,
+    time_limit: options.TimeLimit = None,
+    jobs: options.Jobs = None,
+    seed: options.Seed = 0,
+) -> None:
+    """The trimmed correlation of every pair of columns, Pearson's beside it.
+
+    Example: quadsweep pairwise birds.csv --drop 5% --plot matrix.png
+    """
+    from quadsweep.choosing.pairwise import pairwise
+
+    check_picture(plot)
+    columns = read_columns(file, x)
+    if keep is None and drop is None:
+        raise BadInput("give --keep (rows to keep) or --drop (rows to remove)")
+    found = pairwise(
+        frame_of(columns),
+        k=options.amount(keep, "--keep"),
+        drop=options.amount(drop, "--drop"),
+        objective=objective,
+        p_values=None if p_values == "none" else p_values,
+        permutations=permutations,
+        time_limit=time_limit,
+        n_jobs=jobs,
+        seed=seed,
+        progress=sys.stderr.isatty(),
+    )
+    show(found, plot, json, {"source": file, **(found.to_dict() if json else {})})
+    raise typer.Exit(code_of_all([found.status]))

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import sys
 import textwrap
+import traceback
 from collections.abc import Iterable
+from contextvars import ContextVar
 from typing import Any
 
 from rich.console import Console
@@ -14,12 +16,22 @@ from rich.text import Text
 DONE, LIMITED, INTERRUPTED, WRONG = 0, 3, 130, 2
 
 
+_DEBUGGING: ContextVar[bool] = ContextVar("debugging", default=False)
+
+
+def debug(wanted: bool = True) -> None:
+    """From here on every error shows where it came from, or none does."""
+    _DEBUGGING.set(wanted)
+
+
 class BadInput(Exception):
     """Something about the input that one sentence can say."""
 
 
 def fail(message: str, code: int = WRONG) -> int:
-    """One line on standard error."""
+    """One line on standard error; before it, where --debug asks for it, the traceback."""
+    if _DEBUGGING.get() and sys.exc_info()[0] is not None:
+        traceback.print_exc(file=sys.stderr)
     sys.stderr.write(f"error: {' '.join(message.split())}\n")
     return code
 

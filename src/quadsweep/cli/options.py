@@ -32,11 +32,41 @@ Y = Annotated[str | None, typer.Option("--y", metavar="COL", help="Column, by na
 Label = Annotated[
     str | None, typer.Option("--label", metavar="COL", help="Column that names the rows.")
 ]
+By = Annotated[
+    str | None, typer.Option("--by", metavar="COL", help="Ask for every value of this column.")
+]
 Keep = Annotated[
     str | None, typer.Option("--keep", metavar="K", help="Points to keep: 40, 0.8 or 80%.")
 ]
 Drop = Annotated[
     str | None, typer.Option("--drop", metavar="M", help="Points to remove: 5, 0.1 or 10%.")
+]
+RegressionFormula = Annotated[
+    str | None,
+    typer.Option("--formula", metavar="F", help='With controls: "wage ~ educ + C(region)".'),
+]
+Term = Annotated[
+    str | None,
+    typer.Option("--term", metavar="NAME", help="Whose coefficient of the formula it is about."),
+]
+Controls = Annotated[
+    list[str] | None,
+    typer.Option("--controls", metavar="COL", help="A control beside --x; may be repeated."),
+]
+Groups = Annotated[
+    str | None, typer.Option("--groups", metavar="COL", help="Remove whole groups of rows.")
+]
+Weights = Annotated[
+    str | None, typer.Option("--weights", metavar="COL", help="Of weighted least squares.")
+]
+Flagged = Annotated[
+    str | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Write the table with a column inlier: .csv, .parquet.",
+    ),
 ]
 Goal = Annotated[
     str | None, typer.Option("--objective", metavar="NAME", help=f"{', '.join(OBJECTIVES)}.")

@@ -34,6 +34,8 @@ class NamedPoints:
     source : where they come from.
     k, objective : what a built-in data set suggests; None for files.
     formula : what made the predictors, if a formula did.
+    by, groups : the column that --by names, and its value in every row.
+    table : the file they come from, for whoever wants its other columns.
     """
 
     x: Floats
@@ -44,6 +46,14 @@ class NamedPoints:
     k: int | None = None
     objective: str | None = None
     formula: Formula | None = None
+    by: str | None = None
+    groups: list[Any] | None = None
+    table: SourceTable | None = None
+
+    @property
+    def called(self) -> str:
+        """What the labels are: names, or numbers that count from 1."""
+        return "number from 1" if isinstance(self.labels, range) else "label"
 
     @property
     def columns(self) -> Columns:
@@ -58,13 +68,20 @@ class NamedPoints:
 
 
 def read_points(
-    file: str, x: str | None = None, y: str | None = None, label: str | None = None
+    file: str,
+    x: str | None = None,
+    y: str | None = None,
+    label: str | None = None,
+    by: str | None = None,
 ) -> NamedPoints:
     """The two columns of a file or of a built-in data set."""
     if file in datasets.names() and not os.path.exists(file):
+        if by is not None:
+            raise BadInput(f"{file} is a built-in data set without groups; leave --by")
         return _built_in(file)
     table = open_table(file)
-    readers = readers_of(table)
+    by = None if by is None else column_of(table, by)
+    readers = {name: reader for name, reader in readers_of(table).items() if name != by}
     chosen = _choose(table, readers, x, y)
     named = column_of(table, label) if label is not None else _label_column(table, readers)
     wanted = list(dict.fromkeys([*chosen, *([] if named is None else [named])]))
@@ -74,8 +91,41 @@ def read_points(
     if len(xs) == 0:
         raise BadInput(f"{table.source} has no rows")
     return NamedPoints(
-        xs, ys, chosen, labels if labels is not None else range(1, len(xs) + 1), table.source
+        xs,
+        ys,
+        chosen,
+        labels if labels is not None else range(1, len(xs) + 1),
+        table.source,
+        by=by,
+        groups=None if by is None else groups_of(table, by),
+        table=table,
     )
+
+
+def read_columns(file: str, wanted: list[str] | None = None) -> dict[str, Floats]:
+    """The numeric columns of a file, or those asked for; not what only counts the rows."""
+    table = open_table(file)
+    readers = readers_of(table)
+    if wanted:
+        names = [column_of(table, name) for name in wanted]
+    else:
+        names = [name for name in readers if not _numbers_rows(table, name)]
+    if len(set(names)) < 2:
+        raise BadInput(f"two columns are needed; {_listed(table, readers)}")
+    names = list(dict.fromkeys(names))
+    columns = zip(names, table.read(names), strict=True)
+    return {name: numbers(values, name, table, readers) for name, values in columns}
+
+
+def groups_of(table: SourceTable, by: str) -> list[Any]:
+    """The group of every row, None where it is missing; whole numbers as such."""
+    (values,) = table.read([by])
+    return [None if is_missing(value) else _group(value, table.decimal) for value in values]
+
+
+def _group(value: Any, decimal: str) -> Any:
+    read = number(value, decimal)
+    return int(read) if read is not None and read.is_integer() else str(value).strip()
 
 
 def readers_of(table: SourceTable) -> dict[str, Reader]:

@@ -31,6 +31,7 @@ def read_predictors(
     y: str | None,
     formula: str | None,
     label: str | None,
+    by: str | None = None,
 ) -> NamedPoints:
     """The columns asked for, of a file or of a built-in data set."""
     if formula is not None and (x or y is not None):
@@ -39,7 +40,9 @@ def read_predictors(
     if known or (formula is None and len(x or []) < 2):
         if known and formula is not None:
             raise BadInput(f"{file} is a built-in data set with its own columns; leave --formula")
-        return read_points(file, x[0] if x else None, y, label)
+        return read_points(file, x[0] if x else None, y, label, by)
+    if by is not None:
+        raise BadInput("--by is for one --x; got several, or a --formula")
     table = open_table(file)
     if formula is not None:
         return _by_formula(table, formula, label)
@@ -56,7 +59,7 @@ def read_predictors(
         raise BadInput(f"{table.source} has no rows")
     labels = labels_of(table, label, len(columns[0]))
     return NamedPoints(
-        np.column_stack(columns[:-1]), columns[-1], tuple(chosen), labels, table.source
+        np.column_stack(columns[:-1]), columns[-1], tuple(chosen), labels, table.source, table=table
     )
 
 
@@ -72,4 +75,6 @@ def _by_formula(table: SourceTable, formula: str, label: str | None) -> NamedPoi
     given = unpack(formula, None, data=frame_of(content))
     x = np.column_stack(given.x) if isinstance(given.x, list) else given.x
     labels = labels_of(table, label, len(given.y))
-    return NamedPoints(x, given.y, given.names, labels, table.source, formula=given.formula)
+    return NamedPoints(
+        x, given.y, given.names, labels, table.source, formula=given.formula, table=table
+    )

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from quadsweep.answers.introduction import SelfDescribing, aligned
+from quadsweep.answers.introduction import SelfDescribing, aligned, renumbered
 from quadsweep.cli.ending import BadInput, note, print_json, print_pairs
 from quadsweep.cli.points import NamedPoints
 from quadsweep.extras import needed
@@ -19,24 +19,30 @@ def present(answer: SelfDescribing, points: NamedPoints, plot: str | None, as_js
     skipped = np.flatnonzero(~points.whole)
     if len(skipped):
         note(f"skipped {len(skipped):,} of {len(points.x):,} rows with missing values")
+    content = as_object(answer, points, skipped) if as_json else {"data": described(points)}
+    show(answer, plot, as_json, content)
+
+
+def show(answer: SelfDescribing, plot: str | None, as_json: bool, content: dict[str, Any]) -> None:
+    """The picture, and the content as JSON or the answer's table, sentence and pairs after it."""
     if plot is not None:
         draw(answer, plot)
     if as_json:
-        print_json(as_object(answer, points, skipped))
+        print_json(content)
         return
     if answer.grid():
         print(aligned(answer.grid()), end="\n\n")
     first = [("answer", answer.headline)] if answer.headline else []
-    print_pairs([("data", described(points)), *first, *answer.lines()])
+    print_pairs([*content.items(), *first, *answer.lines()])
 
 
 def as_object(answer: Any, points: NamedPoints, skipped: Any = ()) -> dict[str, Any]:
-    """The answer as plain values, rows also by label."""
+    """The answer as plain values, rows by label or by number from 1; ``rows`` says which."""
     content = {
         "source": points.source,
         "x": points.names[0] if len(points.names) == 2 else list(points.names[:-1]),
         "y": points.names[-1],
-        **answer.to_dict(),
+        **renumbered(answer.to_dict(), points.labels, points.called),
         "skipped": [points.labels[i] for i in skipped],
     }
     if hasattr(answer, "outliers"):

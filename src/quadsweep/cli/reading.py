@@ -1,4 +1,4 @@
-"""--encoding, --decimal and --sheet, on every command that takes a FILE."""
+"""--encoding, --decimal, --sheet and --debug, on every command that takes a FILE."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from quadsweep.cli import ending
 from quadsweep.cli.tables import Reading, reading
 
 _OPTIONS = {
@@ -22,6 +23,7 @@ _OPTIONS = {
     "sheet": Annotated[
         str | None, typer.Option("--sheet", metavar="NAME", help="Of a workbook, name or number.")
     ],
+    "debug": Annotated[bool, typer.Option("--debug", help="Show where an error came from.")],
 }
 
 
@@ -30,14 +32,26 @@ def reads_a_file(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(command)
     def wrapped(
-        *, encoding: str | None, decimal: str | None, sheet: str | None, **given: Any
+        *,
+        encoding: str | None,
+        decimal: str | None,
+        sheet: str | None,
+        debug: bool,
+        **given: Any,
     ) -> Any:
+        if debug:
+            ending.debug()
         with reading(Reading(encoding, decimal, sheet)):
             return command(**given)
 
     own = inspect.signature(command, eval_str=True)
     more = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=False if name == "debug" else None,
+            annotation=kind,
+        )
         for name, kind in _OPTIONS.items()
     ]
     signature = own.replace(parameters=[*own.parameters.values(), *more])

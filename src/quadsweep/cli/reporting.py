@@ -18,6 +18,7 @@ from quadsweep.cli import options
 from quadsweep.cli.ending import BadInput, code_of_all, note
 from quadsweep.cli.points import read_page_table, read_points
 from quadsweep.cli.proving import check_place, save_proof
+from quadsweep.cli.regressions import Asked, outcome_of, read_regression
 from quadsweep.solving.solve import solve
 
 if TYPE_CHECKING:
@@ -36,6 +37,11 @@ def report_command(
     drop: options.Drop = None,
     objective: options.Goal = None,
     permutations: options.Permutations = 99,
+    formula: options.RegressionFormula = None,
+    term: options.Term = None,
+    controls: options.Controls = None,
+    groups: options.Groups = None,
+    weights: options.Weights = None,
     label: options.Label = None,
     time_limit: options.TimeLimit = None,
     jobs: options.Jobs = None,
@@ -45,6 +51,8 @@ def report_command(
     """One self-contained page: the points, the path, the caveats.
 
     Example: quadsweep report weights.csv -o report.html --drop 3
+
+    With controls: quadsweep report wages.csv --formula "wage ~ educ + C(region)" --term educ
     """
     from quadsweep.report import gather, to_html
 
@@ -52,6 +60,13 @@ def report_command(
     if not path.parent.is_dir():
         raise BadInput(f"{path.parent} is not a directory, so {output} cannot be written")
     check_place(proof)
+    regression = Asked(x, y, formula, term, controls or [], groups, weights, label=label)
+    read = None
+    if regression.regression:
+        if file == "-":
+            raise BadInput("a report with controls reads its file twice; give a file")
+        read = read_regression(file, regression)
+        x, y = x or term, y or outcome_of(regression)
     points = read_points(file, x, y, label)
     asked = options.amounts(points, keep, drop, needed=False)
     report = gather(
@@ -65,7 +80,10 @@ def report_command(
         source=points.source,
         command=shlex.join(["quadsweep", *sys.argv[1:]]),
         progress=sys.stderr.isatty(),
+        regression=None if read is None else read.arguments,
     )
+    for section, why in report.failures.items():
+        note(f"the page has no {section}: {why}")
     if proof is not None:
         answer = report.answer
         known = solve(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
 
+from quadsweep.answers.introduction import renumbered
 from quadsweep.cli import options
 from quadsweep.cli.ending import (
     DONE,
@@ -58,12 +60,13 @@ def separate_command(
         lift=lift or OBJECTIVES[result.objective].lift,
         time_limit=time_limit,
     )
+    labels = [points.labels[i] for i in used]
+    found = replace(found, labels=labels)
     if plot is not None:
         draw(found, plot)
     if json:
-        certificate = {"lift": found.lift, **found.to_dict()}
-        weights = {str(used[int(i)]): w for i, w in certificate["weights"].items()}
-        certificate = {**certificate, "inliers": result.inliers.tolist(), "weights": weights}
+        certificate = renumbered(found.to_dict(), labels, points.called)
+        certificate["weights"] = {str(labels[int(i)]): w for i, w in certificate["weights"].items()}
         print_json({**as_object(result, points, result.omitted), "separation": certificate})
     else:
         kept = (result.title, f"{result.value:.6g} on {result.k:,} of {result.n:,} points")

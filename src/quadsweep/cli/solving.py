@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import typer
 
 from quadsweep.answers.result import Result
 from quadsweep.cli import options
-from quadsweep.cli.ending import code_of
+from quadsweep.cli.answering import ask_every_group
+from quadsweep.cli.ending import BadInput, code_of, code_of_all
+from quadsweep.cli.flagging import check_table, write_flagged
 from quadsweep.cli.points import NamedPoints
 from quadsweep.cli.predictors import read_predictors
 from quadsweep.cli.presenting import check_picture, present
@@ -33,14 +36,25 @@ def solve_command(
     seed: options.Seed = 0,
     memory_limit: options.MemoryLimit = None,
     proof: options.ProofFile = None,
+    by: options.By = None,
+    output: options.Flagged = None,
 ) -> None:
     """The k points with the highest R2, and the proof.
 
     Example: quadsweep solve weights.csv --x "body mass" --y brain --drop 3 --plot weights.png
     """
-    points = read_predictors(file, x, y, formula, label)
+    if by is not None and proof is not None:
+        raise BadInput("--proof is for one answer; leave --by")
+    points = read_predictors(file, x, y, formula, label, by)
     check_picture(plot)
     check_place(proof)
+    check_table(output)
+    if by is not None:
+        asked = _asked(points, keep, drop, objective, method, time_limit, jobs, seed, memory_limit)
+        groups = ask_every_group(solve, points, **asked)
+        write_flagged(groups, points, output)
+        present(groups, points, plot, json)
+        raise typer.Exit(code_of_all([one.status for one in groups.answers.values()]))
     result = solved(
         points,
         keep,
@@ -54,6 +68,7 @@ def solve_command(
         proof=proof is not None,
     )
     save_proof(result.proof, proof)
+    write_flagged(result, points, output)
     present(result, points, plot, json)
     raise typer.Exit(code_of(result.status))
 
@@ -71,16 +86,29 @@ def solved(
     proof: bool = False,
 ) -> Result:
     """The solver's answer to the options, progress on a terminal, rows by label."""
-    return solve(
-        points.columns,
+    asked = _asked(points, keep, drop, objective, method, time_limit, jobs, seed, memory_limit)
+    return solve(points.columns, **asked, progress=sys.stderr.isatty(), proof=proof)
+
+
+def _asked(
+    points: NamedPoints,
+    keep: str | None,
+    drop: str | None,
+    objective: str | None,
+    method: str,
+    time_limit: float | None,
+    jobs: int | None,
+    seed: int,
+    memory_limit: float | None,
+) -> dict[str, Any]:
+    """The options as arguments of the solver."""
+    return {
         **options.amounts(points, keep, drop),
-        objective=objective or points.objective or "r2",
-        method=method,
-        time_limit=time_limit,
-        n_jobs=jobs,
-        seed=seed,
-        nan_policy="omit",
-        progress=sys.stderr.isatty(),
-        memory_limit=memory_limit,
-        proof=proof,
-    )
+        "objective": objective or points.objective or "r2",
+        "method": method,
+        "time_limit": time_limit,
+        "n_jobs": jobs,
+        "seed": seed,
+        "nan_policy": "omit",
+        "memory_limit": memory_limit,
+    }

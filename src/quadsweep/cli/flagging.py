@@ -1,0 +1,126 @@
+"""``solve FILE -o flagged.csv``: the table as it was read, and a column that says which rows stay.
+
+Nothing of the file is changed: text stays as it was written. Rows that were left out for a missing
+value, or that belong to no group, are neither in nor out: the new column is empty there.
+"""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+from quadsweep.answers.result import Result
+from quadsweep.border.frames import KEPT
+from quadsweep.cli.ending import BadInput, note
+from quadsweep.cli.points import NamedPoints
+from quadsweep.cli.tables.values import is_missing, number
+from quadsweep.exploring import dataset_table
+from quadsweep.extras import needed
+from quadsweep.groups import Groups
+
+_WRITTEN = (".csv", ".tsv", ".parquet")
+
+
+def check_table(output: str | None) -> None:
+    """Before any work: will the table have a place to go, and a kind that is written here?"""
+    if output is None:
+        return
+    path = Path(output)
+    if path.suffix.lower() not in _WRITTEN:
+        raise BadInput(f"--output must end in .csv, .tsv or .parquet; got {output!r}")
+    if not path.parent.is_dir():
+        raise BadInput(f"{path.parent} is not a directory, so {output} cannot be written")
+    if path.suffix.lower() == ".parquet":
+        with needed("writing Parquet"):
+            import pyarrow.parquet  # noqa: F401
+
+
+def write_flagged(answer: Result | Groups, points: NamedPoints, output: str | None) -> None:
+    """The table with its new column."""
+    if output is None:
+        return
+    names, columns, decimal = _whole_table(points)
+    name = KEPT
+    while name in names:
+        name += "_"
+    flags = _flags(answer, len(points.y))
+    path = Path(output)
+    try:
+        if path.suffix.lower() == ".parquet":
+            _write_parquet(path, names, columns, decimal, name, flags)
+        else:
+            tabs = path.suffix.lower() == ".tsv"
+            delimiter = "\t" if tabs else ";" if decimal == "," else ","
+            _write_text(path, [*names, name], [*columns, _words(flags)], delimiter)
+    except OSError as wrong:
+        raise BadInput(f"{output} cannot be written: {wrong.strerror}") from None
+    note(f"wrote {output}")
+
+
+def _whole_table(points: NamedPoints) -> tuple[list[str], list[list[Any]], str]:
+    table = points.table
+    if table is None:  # a built-in data set
+        known = dataset_table(points.source)
+        return [str(name) for name in known.names], [list(c) for c in known.columns], "."
+    twice = sorted({name for name in table.names if table.names.count(name) > 1})
+    if twice:
+        count = table.names.count(twice[0])
+        raise BadInput(
+            f"{table.source} has {count} columns called {twice[0]!r}, so --output cannot"
+        )
+    return table.names, table.read(table.names), table.decimal
+
+
+def _flags(answer: Result | Groups, rows: int) -> list[bool | None]:
+    flags: list[bool | None] = [None] * rows
+    parts = (
+        [(answer.members[group].tolist(), one) for group, one in answer.answers.items()]
+        if isinstance(answer, Groups)
+        else [(range(rows), answer)]
+    )
+    for places, one in parts:
+        for i in one.used.tolist():
+            flags[places[i]] = bool(one.mask[i])
+    return flags
+
+
+def _words(flags: list[bool | None]) -> list[str]:
+    return [{True: "true", False: "false", None: ""}[flag] for flag in flags]
+
+
+def _write_text(path: Path, names: list[str], columns: list[Any], delimiter: str) -> None:
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
+        writer.writerow(names)
+        for row in zip(*columns, strict=True):
+            writer.writerow(["" if value is None else value for value in row])
+
+
+def _write_parquet(
+    path: Path,
+    names: list[str],
+    columns: list[list[Any]],
+    decimal: str,
+    name: str,
+    flags: list[bool | None],
+) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as parquet
+
+    content = {title: pa.array(_typed(v, decimal)) for title, v in zip(names, columns, strict=True)}
+    content[name] = pa.array(flags, type=pa.bool_())
+    parquet.write_table(pa.table(content), path)
+
+
+def _typed(values: list[Any], decimal: str) -> list[Any]:
+    """Text as numbers where all of it is, whole ones as such; other values as they are."""
+    known = [value for value in values if not is_missing(value)]
+    if not known or not all(isinstance(value, str) for value in known):
+        return values
+    read = [number(value, decimal) for value in known]
+    if any(value is None for value in read):
+        return [None if value is None else str(value) for value in values]
+    whole = all(value.isascii() and value.strip().lstrip("+-").isdigit() for value in known)
+    make: Any = (lambda v: int(v.strip())) if whole else (lambda v: number(v, decimal))
+    return [None if is_missing(value) else make(value) for value in values]

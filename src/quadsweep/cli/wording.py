@@ -1,0 +1,29 @@
+"""Errors in the words of the door used: the functions say ``drop=60``, a command ``--drop 60``."""
+
+from __future__ import annotations
+
+import re
+
+_SPELLED_ALIKE = (
+    "drop", "max_drop", "time_limit", "memory_limit", "objective", "method", "methods", "claim",
+    "level", "threshold", "permutations", "null", "seed", "term", "groups", "weights", "vcov",
+    "controls", "resample", "resamples", "margin", "p_values",
+)  # fmt: skip
+_OPTIONS = {"k": "--keep", "n_jobs": "--jobs"} | {
+    name: f"--{name.replace('_', '-')}" for name in _SPELLED_ALIKE
+}
+_NAMES = "|".join(_OPTIONS)
+_GIVEN = re.compile(rf"\b({_NAMES})=(?=\S)")  # drop=60
+_FIRST = re.compile(rf"^({_NAMES})(?= (?:must|may|'))")  # level must be ...
+_EITHER = "give exactly one of k (points to keep) and drop"
+
+
+def as_options(message: str) -> str:
+    """A sentence about arguments as one about options.
+
+    >>> as_options("drop=60 drops 60 of 47 points"), as_options("n_jobs must be positive; got 0")
+    ('--drop 60 drops 60 of 47 points', '--jobs must be positive; got 0')
+    """
+    message = message.replace(_EITHER, "give exactly one of --keep and --drop")
+    message = _GIVEN.sub(lambda match: f"{_OPTIONS[match[1]]} ", message)
+    return _FIRST.sub(lambda match: _OPTIONS[match[1]], message)
