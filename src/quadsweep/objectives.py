@@ -4,8 +4,9 @@ With k points kept and sums S over them,
 
     a = Sxx - Sx^2/k      b = Syy - Sy^2/k      c = Sxy - Sx*Sy/k
 
-The same table stands in ``_core/objectives.hpp``. A new objective also needs a criterion for the
-certified engine (``_core/criterion.cpp``) and a concentration step (``_core/concentrate.cpp``).
+The same table stands in ``_core/shared/objectives.hpp``. A new objective also needs a criterion for
+the certified engine (``_core/engine/criterion.cpp``) and a concentration step
+(``_core/planar/concentrate.cpp``).
 """
 
 from __future__ import annotations

@@ -16,5 +16,5 @@ from quadsweep.methods.problem import Outcome, Problem, compiled
 
 
 def sweep(problem: Problem) -> Outcome:
-    """Under the objective's natural lift; see ``_core/sweep.cpp``."""
+    """Under the objective's natural lift; see ``_core/planar/sweep.cpp``."""
     return compiled("sweep", problem)

@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "control.hpp"
 #include "register.hpp"
 #include "search.hpp"
+#include "shared/control.hpp"
 #include "table.hpp"
 
 namespace nb = nanobind;

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "hot_loops.hpp"
 #include "loops.hpp"
+#include "shared/hot_loops.hpp"
 
 namespace quadsweep::several {
 namespace {

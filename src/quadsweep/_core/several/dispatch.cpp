@@ -1,7 +1,7 @@
 #include <cstring>
 
-#include "hot_loops.hpp"
 #include "loops.hpp"
+#include "shared/hot_loops.hpp"
 
 namespace quadsweep::several {
 

@@ -1,6 +1,6 @@
 #include "loops.hpp"
 
-#include "moments.hpp"
+#include "shared/moments.hpp"
 
 #define QUADSWEEP_CONCAT_(a, b) a##b
 #define QUADSWEEP_CONCAT(a, b) QUADSWEEP_CONCAT_(a, b)

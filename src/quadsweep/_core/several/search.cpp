@@ -12,7 +12,7 @@
 #include "closing.hpp"
 #include "concentrate.hpp"
 #include "frontier.hpp"
-#include "parallel.hpp"
+#include "shared/parallel.hpp"
 
 namespace quadsweep::several {
 namespace {

@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
-#include "control.hpp"
-#include "points.hpp"
+#include "shared/control.hpp"
+#include "shared/points.hpp"
 #include "table.hpp"
 
 namespace quadsweep::several {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "parallel.hpp"
+#include "shared/parallel.hpp"
 
 namespace quadsweep::several {
 namespace {

@@ -11,8 +11,8 @@
 #include <span>
 #include <vector>
 
-#include "double_double.hpp"
-#include "objectives.hpp"
+#include "shared/double_double.hpp"
+#include "shared/objectives.hpp"
 
 namespace quadsweep::several {
 

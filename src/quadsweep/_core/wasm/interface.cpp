@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "../certified.hpp"
-#include "../methods.hpp"
+#include "engine/certified.hpp"
+#include "shared/methods.hpp"
 
 namespace {
 

@@ -16,10 +16,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "control.hpp"
-#include "hot_loops.hpp"
-#include "methods.hpp"
-#include "parallel.hpp"
+#include "shared/control.hpp"
+#include "shared/hot_loops.hpp"
+#include "shared/methods.hpp"
+#include "shared/parallel.hpp"
 #include "wide_listing.hpp"
 
 namespace quadsweep {

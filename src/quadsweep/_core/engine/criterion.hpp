@@ -21,8 +21,8 @@
 
 #include "box.hpp"
 #include "cells.hpp"
-#include "cost.hpp"
 #include "ranges.hpp"
+#include "shared/cost.hpp"
 
 namespace quadsweep {
 

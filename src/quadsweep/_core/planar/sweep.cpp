@@ -26,8 +26,8 @@
 #include <vector>
 
 #include "lifted.hpp"
-#include "methods.hpp"
-#include "parallel.hpp"
+#include "shared/methods.hpp"
+#include "shared/parallel.hpp"
 #include "subset_table.hpp"
 
 namespace quadsweep {

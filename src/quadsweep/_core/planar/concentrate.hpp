@@ -14,8 +14,8 @@
 #include <optional>
 #include <vector>
 
-#include "control.hpp"
-#include "points.hpp"
+#include "shared/control.hpp"
+#include "shared/points.hpp"
 
 namespace quadsweep {
 

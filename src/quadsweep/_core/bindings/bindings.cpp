@@ -12,16 +12,16 @@
 #include <string>
 #include <vector>
 
-#include "bound.hpp"
-#include "certified.hpp"
-#include "control.hpp"
-#include "hot_loops.hpp"
-#include "methods.hpp"
-#include "parallel.hpp"
-#include "points.hpp"
-#include "proof.hpp"
+#include "engine/bound.hpp"
+#include "engine/certified.hpp"
+#include "engine/proof.hpp"
+#include "planar/sweep.hpp"
 #include "several/register.hpp"
-#include "sweep.hpp"
+#include "shared/control.hpp"
+#include "shared/hot_loops.hpp"
+#include "shared/methods.hpp"
+#include "shared/parallel.hpp"
+#include "shared/points.hpp"
 #include "test_hooks.hpp"
 
 namespace nb = nanobind;

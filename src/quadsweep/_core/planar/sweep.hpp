@@ -1,9 +1,9 @@
 // The two sweeps of the paper under a lift given as homogeneous coordinates (lifted.hpp).
 #pragma once
 
-#include "control.hpp"
 #include "lifted.hpp"
-#include "points.hpp"
+#include "shared/control.hpp"
+#include "shared/points.hpp"
 
 namespace quadsweep {
 

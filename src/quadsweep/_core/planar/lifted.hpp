@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "points.hpp"
+#include "shared/points.hpp"
 
 namespace quadsweep {
 

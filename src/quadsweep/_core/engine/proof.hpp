@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "control.hpp"
-#include "points.hpp"
+#include "shared/control.hpp"
+#include "shared/points.hpp"
 
 namespace quadsweep {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "parallel.hpp"
+#include "shared/parallel.hpp"
 
 namespace quadsweep {
 namespace {

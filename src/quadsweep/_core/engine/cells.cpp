@@ -6,7 +6,7 @@
 #include <cstring>
 #include <numeric>
 
-#include "threads.hpp"
+#include "shared/threads.hpp"
 
 namespace quadsweep {
 namespace {

@@ -5,7 +5,7 @@
 #include <random>
 #include <utility>
 
-#include "parallel.hpp"
+#include "shared/parallel.hpp"
 
 namespace quadsweep {
 namespace {

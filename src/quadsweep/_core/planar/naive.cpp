@@ -13,8 +13,8 @@
 #include <memory>
 #include <vector>
 
-#include "methods.hpp"
-#include "parallel.hpp"
+#include "shared/methods.hpp"
+#include "shared/parallel.hpp"
 #include "subset_table.hpp"
 #include "sweep.hpp"
 

@@ -11,14 +11,14 @@
 #include "branching.hpp"
 #include "closing.hpp"
 #include "criterion.hpp"
-#include "exact_sums.hpp"
 #include "frontier.hpp"
-#include "hot_loops.hpp"
 #include "incumbents.hpp"
-#include "methods.hpp"
-#include "parallel.hpp"
+#include "planar/wide_listing.hpp"
 #include "selection.hpp"
-#include "wide_listing.hpp"
+#include "shared/exact_sums.hpp"
+#include "shared/hot_loops.hpp"
+#include "shared/methods.hpp"
+#include "shared/parallel.hpp"
 
 namespace quadsweep {
 namespace {

@@ -1,8 +1,8 @@
 // Data too wide for the kernels: all subsets one by one, or a heuristic where there are too many.
 #pragma once
 
-#include "control.hpp"
-#include "points.hpp"
+#include "shared/control.hpp"
+#include "shared/points.hpp"
 
 namespace quadsweep {
 

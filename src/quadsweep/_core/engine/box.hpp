@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "objectives.hpp"
+#include "shared/objectives.hpp"
 
 namespace quadsweep {
 

@@ -11,8 +11,8 @@
 #include <numeric>
 #include <random>
 
-#include "methods.hpp"
-#include "parallel.hpp"
+#include "shared/methods.hpp"
+#include "shared/parallel.hpp"
 
 namespace quadsweep {
 namespace {

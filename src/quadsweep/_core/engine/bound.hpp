@@ -13,7 +13,7 @@
 #include "box.hpp"
 #include "cells.hpp"
 #include "criterion.hpp"
-#include "hot_loops.hpp"
+#include "shared/hot_loops.hpp"
 
 namespace quadsweep {
 

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "concentrate.hpp"
-#include "exact_sums.hpp"
+#include "shared/exact_sums.hpp"
 
 namespace quadsweep {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "hot_loops.hpp"
+#include "shared/hot_loops.hpp"
 
 namespace quadsweep {
 namespace {

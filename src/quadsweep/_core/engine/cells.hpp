@@ -10,8 +10,8 @@
 #include <span>
 #include <vector>
 
-#include "moments.hpp"
-#include "points.hpp"
+#include "shared/moments.hpp"
+#include "shared/points.hpp"
 
 namespace quadsweep {
 

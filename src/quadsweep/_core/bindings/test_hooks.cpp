@@ -8,9 +8,9 @@
 
 #include <tuple>
 
-#include "closing.hpp"
-#include "ranges.hpp"
-#include "selection.hpp"
+#include "engine/closing.hpp"
+#include "engine/ranges.hpp"
+#include "engine/selection.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

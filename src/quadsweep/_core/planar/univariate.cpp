@@ -10,8 +10,8 @@
 #include <numeric>
 #include <vector>
 
-#include "double_double.hpp"
-#include "methods.hpp"
+#include "shared/double_double.hpp"
+#include "shared/methods.hpp"
 
 namespace quadsweep {
 namespace {

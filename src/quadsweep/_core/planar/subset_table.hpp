@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "hot_loops.hpp"
+#include "shared/hot_loops.hpp"
 
 namespace quadsweep {
 

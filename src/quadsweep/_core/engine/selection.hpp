@@ -5,8 +5,8 @@
 
 #include "box.hpp"
 #include "cells.hpp"
-#include "concentrate.hpp"
-#include "cost.hpp"
+#include "planar/concentrate.hpp"
+#include "shared/cost.hpp"
 
 namespace quadsweep {
 
