@@ -83,6 +83,7 @@ def dataset_table(name: str) -> Table:
         objective=data.objective,
         path=None if several else name,
         builtin=not several,
+        label=0 if data.labels else None,
     )
 
 

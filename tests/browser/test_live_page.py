@@ -1,12 +1,11 @@
 """The page that solves, in a real browser: Python's answers, the reader's hands, no network."""
 
 import json
-import shutil
 
 import numpy as np
 import pytest
 from live_engine import needs_engine
-from selenium import webdriver
+from live_page import HOSTILE, PATIENCE, agrees, as_text, asked, browser, opened, settle, text
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -24,34 +23,12 @@ from quadsweep.report.live import Table
 pytestmark = needs_engine
 
 PLANAR = [name for name in qs.datasets.names() if qs.datasets.load(name).x.ndim == 1]
-HOSTILE = "</script><script>window.broken = 1</script><img src=x onerror='window.broken = 2'>"
-PATIENCE = 60
 
 
 @pytest.fixture(scope="module")
 def driver():
-    options = webdriver.ChromeOptions()
-    options.binary_location = next(
-        filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome")))
-    )
-    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
-        options.add_argument(argument)
-    options.add_argument("--window-size=1000,1400")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    service = webdriver.ChromeService(executable_path=shutil.which("chromedriver"))
-    browser = webdriver.Chrome(service=service, options=options)
-    browser.set_script_timeout(PATIENCE)
-    yield browser
-    browser.quit()
-
-
-def opened(driver, folder, page):
-    driver.get_log("browser")
-    driver.get_log("performance")
-    file = folder / "page.html"
-    file.write_text(page, encoding="utf-8")
-    driver.get(file.as_uri())
-    return driver
+    with browser() as one:
+        yield one
 
 
 @pytest.fixture
@@ -59,62 +36,6 @@ def phones(driver, tmp_path):
     opened(driver, tmp_path, page_of([dataset_table("phone-calls")], "phone-calls"))
     settle(driver)
     return driver
-
-
-def text(page, name):
-    return page.find_element(By.ID, name).text
-
-
-def settle(page):
-    """Waits for the end of the proof."""
-    WebDriverWait(page, PATIENCE, 0.05).until(
-        lambda p: p.execute_script("return document.body.dataset.settled")
-    )
-
-
-_ASK = """
-const [table, drop, objective, done] = arguments;
-const byId = (id) => document.getElementById(id);
-const act = (id, value, kind) => {
-  byId(id).value = value;
-  byId(id).dispatchEvent(new Event(kind));
-};
-if (table !== null) { byId("pasted").value = table; byId("read-pasted").click(); }
-if (objective !== null) act("objective", objective, "change");
-if (drop !== null) act("slider", drop, "input");
-const wait = () => {
-  if (!document.body.dataset.settled) return setTimeout(wait, 5);
-  const make = URL.createObjectURL;
-  URL.createObjectURL = (blob) => { blob.text().then(done); return make.call(URL, blob); };
-  byId("save-json").click();
-  URL.createObjectURL = make;
-};
-wait();
-"""
-
-
-def asked(page, table=None, drop=None, objective=None):
-    """What the page says when the proof is complete: the JSON it lets the reader save."""
-    answer = page.execute_async_script(_ASK, table, drop, objective)
-    return json.loads(answer)
-
-
-def as_text(x, y):
-    return "x,y\n" + "".join(f"{u!r},{v!r}\n" for u, v in zip(x.tolist(), y.tolist(), strict=True))
-
-
-def agrees(told, x, y, about):
-    k, objective = told["k"], told["objective"]
-    mine = qs.solve(x, y, k, objective=objective, n_jobs=1)
-    near = {"rel": 2e-9, "abs": 2e-9 if objective in ("r", "r2") else 1e-300}
-    assert told["status"] == mine.status, about
-    assert told["value"] == pytest.approx(mine.value, **near), about
-    assert told["bound"] == pytest.approx(mine.bound, **near), about
-    inliers = np.array(told["inliers"])
-    assert len(inliers) == k, about
-    if not np.array_equal(inliers, mine.inliers):  # a tie within tol
-        own = OBJECTIVES[objective].value(x[inliers], y[inliers])
-        assert own == pytest.approx(mine.value, **near), about
 
 
 def test_built_in_data_sets_have_pythons_answers(driver, tmp_path):

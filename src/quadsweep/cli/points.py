@@ -180,7 +180,37 @@ def read_page_table(
     ]
     first = column_of(table, x) if x is not None else free.pop(0)
     second = column_of(table, y) if y is not None else free.pop(0)
-    return Table(table.source, names, columns, names.index(first), names.index(second), path=file)
+    return Table(
+        table.source,
+        names,
+        columns,
+        names.index(first),
+        names.index(second),
+        path=file,
+        label=None if named is None else names.index(named),
+        python=_python(file, table, [raw[name] for name in names if name != named]),
+    )
+
+
+def _python(file: str, table: SourceTable, columns: list[list[Any]]) -> str | None:
+    """What reads the same numbers with pandas: plain delimited text, or Parquet."""
+    if not table.delimiter:
+        return f"pd.read_parquet({file!r})" if file.endswith(".parquet") else None
+    if not file.endswith((".csv", ".tsv", ".tab", ".txt")) or not table.titled:
+        return None
+    if not all(is_missing(v) or _plain(v) for values in columns for v in values):
+        return None
+    mark = "" if table.delimiter == "," else f", sep={table.delimiter!r}"
+    return f"pd.read_csv({file!r}{mark})"
+
+
+def _plain(value: Any) -> bool:
+    """A number as every reader reads it: no marks between thousands, no percentage, no date."""
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def _built_in(name: str) -> NamedPoints:

@@ -101,13 +101,17 @@
     element(path, "path", { class: "median", d: route(drops.map((d, i) => [d, data.noise.middle[i]]).filter((p) => p[1] !== null), on) });
   }
   element(path, "path", { class: "path", d: route(data.frames.filter((f) => f.value !== null).map((f) => [f.drop, f.value]), on) });
+  for (const f of data.frames) {
+    if (!f.proved && f.value !== null) element(path, "circle", { class: "unproved", cx: on.x(f.drop), cy: on.y(f.value), r: 5 });
+  }
   const here = element(path, "line", { class: "here", y1: on.box.top, y2: on.box.bottom });
   const spot = element(path, "circle", { class: "spot", r: 6 });
 
   const count = (v) => v.toLocaleString("en-US");
   const number = (v, digits = 6) => (v === null ? "not known" : String(Number(v.toPrecision(digits))));
+  const figure = (v) => (Math.abs(v) >= 1000 && Math.abs(v) < 1e9 ? Math.round(v).toLocaleString("en-US") : number(v, 4));
   const lineText = (f) =>
-    f.slope === null ? "none" : `y = ${number(f.slope, 5)} x ${f.intercept < 0 ? "−" : "+"} ${number(Math.abs(f.intercept), 5)}`;
+    f.slope === null ? "none" : `${data.names[1]} = ${figure(f.slope)} · ${data.names[0]} ${f.intercept < 0 ? "-" : "+"} ${figure(Math.abs(f.intercept))}`;
 
   const show = (index) => {
     const f = data.frames[index];

@@ -75,6 +75,7 @@ def _static(report: Report, value: str) -> dict[str, str]:
     return {
         "policy": _POLICY,
         "style": _file("page.css"),
+        "tail": "",
         "picture": _filled("static.html", parts),
         "scripts": f'<script id="data" type="application/json">{payload}</script>\n'
         f"<script>\n{_file('page.js')}\n</script>",
@@ -86,6 +87,7 @@ def _live(report: Report, table: Table, value: str) -> dict[str, str]:
     path = {
         "drops": [step.n - step.k for step in report.steps],
         "values": [finite(step.value) for step in report.steps],
+        "proved": [step.success for step in report.steps],
         "noise": _noise(report),
         "told": f"{_path_caption(report, value)} {_verdict(report)}".strip(),
     }
@@ -155,6 +157,12 @@ def _path_caption(report: Report, value: str) -> str:
             f" The band is what {len(report.path.noise.null):,} shufflings of y reach in nine "
             "cases of ten, the dotted line their middle."
         )
+    open_ = sum(not step.success for step in report.steps)
+    if open_:
+        text += (
+            f" {open_:,} of {len(report.steps):,} sizes are not proved: hollow marks are the best "
+            "found."
+        )
     return text
 
 
@@ -167,7 +175,7 @@ def _verdict(report: Report) -> str:
     noise = report.path.noise
     if noise is None:
         return ""
-    verdict = noise.verdict()
+    verdict = noise.verdict().replace("null='line'", "quadsweep path --null line asks it")
     return f"{verdict[0].upper() + verdict[1:]}."
 
 
@@ -282,6 +290,7 @@ def _frame(
         "k": step.k,
         "value": finite(step.value),
         "proof": step.certificate,
+        "proved": step.success,
         "slope": None if step.slope is None else finite(step.slope),
         "intercept": finite(step.intercept),
         "kind": "none found" if conic is None else conic.kind,

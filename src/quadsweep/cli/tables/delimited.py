@@ -145,7 +145,7 @@ def table(text: Text, suffix: str, source: str, said: Reading) -> SourceTable:
             return fast
         return _columns(itertools.islice(rows(), int(titled), None), names, wanted, source)
 
-    return SourceTable(source, names, sample, read, decimal)
+    return SourceTable(source, names, sample, read, decimal, "" if remarks else delimiter, titled)
 
 
 def _columns(

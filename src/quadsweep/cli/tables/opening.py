@@ -22,7 +22,8 @@ class SourceTable:
     """Names, the first rows, and a way to read whole columns.
 
     ``read(["a", "b"])`` gives one list of raw values a name: text from text files, numbers or text
-    from the others, None where there is nothing. It may be called again.
+    from the others, None where there is nothing. It may be called again. The delimiter is that of
+    text, empty for other kinds and where remarks stand before the header.
     """
 
     source: str
@@ -30,6 +31,8 @@ class SourceTable:
     sample: list[list[Any]]
     read: Callable[[list[str]], list[list[Any]]]
     decimal: str = "."
+    delimiter: str = ""
+    titled: bool = True
 
     def sample_of(self, name: str) -> list[Any]:
         index = self.names.index(name)

@@ -21,8 +21,10 @@ const state = {
 
 const count = (v) => v.toLocaleString("en-US");
 const number = (v, digits = 6) => (v === null || !Number.isFinite(v) ? "not known" : String(Number(v.toPrecision(digits))));
+// As in Python: four digits, or whole from a thousand on; a line by its columns' names.
+const figure = (v) => (Math.abs(v) >= 1000 && Math.abs(v) < 1e9 ? Math.round(v).toLocaleString("en-US") : number(v, 4));
 const lineText = (line) =>
-  !line ? "none" : `y = ${number(line.slope, 5)} x ${line.intercept < 0 ? "−" : "+"} ${number(Math.abs(line.intercept), 5)}`;
+  !line ? "none" : `${columnName("y")} = ${figure(line.slope)} · ${columnName("x")} ${line.intercept < 0 ? "-" : "+"} ${figure(Math.abs(line.intercept))}`;
 const columnName = (axis) => {
   const name = state.table.names[state[axis]];
   return state[axis === "x" ? "logX" : "logY"] ? `log10(${name})` : name;
@@ -49,11 +51,11 @@ function makePoints() {
   const label = (i) => (named < 0 ? String(i + 1) : String(state.table.columns[named][i]));
   state.named = named >= 0;
   state.points = [];
-  state.omitted = 0;
+  state.left = []; // rows without a value
   xs.forEach((v, row) => {
     const [px, py] = state.edits.moved.get(row) || [v, ys[row]];
     if (Number.isFinite(px) && Number.isFinite(py)) state.points.push({ row, x: px, y: py, label: label(row) });
-    else state.omitted++;
+    else state.left.push(row);
   });
   state.edits.added.forEach(([px, py], i) => {
     const row = xs.length + i, at = state.edits.moved.get(row) || [px, py];
@@ -81,8 +83,8 @@ function refresh(keepAxes = false) {
   byId("slider").max = most;
   byId("undo").disabled = state.history.length === 0;
   byId("restore").disabled = !(state.edits.gone.size || state.edits.moved.size || state.edits.added.length);
-  byId("left-out").textContent = state.omitted
-    ? `${count(state.omitted)} rows are left out: a value is missing, not finite${state.logX || state.logY ? ", or not positive" : ""}.` : "";
+  byId("left-out").textContent = state.left.length
+    ? `${count(state.left.length)} rows are left out: a value is missing, not finite${state.logX || state.logY ? ", or not positive" : ""}.` : "";
   if (!keepAxes) {
     walker.cancel();
     auditor.cancel();
@@ -214,21 +216,21 @@ function paint() {
   const all = used.length ? lineOf(x, y, [...x.keys()]) : null;
   const kept = answer ? lineOf(x, y, answer.inliers) : null;
   scatter.lines(all, kept);
-  const conic = answer ? gradientConic(x, state.objective === "var" ? new Float64Array(x.length) : y, answer.inside, state.objective) : null;
+  const { conic, reason } = answer ? boundaryOf(x, y, answer.inside, state.objective) : { conic: null, reason: "…" };
   scatter.conic(conic);
   const out = answer ? used.filter((_, at) => !answer.inside[at]).map((i) => points[i]) : [];
-  scatter.names(state.named && out.length <= MOST_NAMED ? out : []);
+  scatter.names(state.named && out.length <= MOST_NAMED ? out : [], points);
   const at = points[state.focus];
   scatter.focus.setAttribute("visibility", at ? "visible" : "hidden");
   if (at) {
     scatter.focus.setAttribute("cx", scatter.at.x(at.x));
     scatter.focus.setAttribute("cy", scatter.at.y(at.y));
   }
-  paintText(answer, out, all, kept, conic);
+  paintText(answer, out, all, kept, conic ? conic.kind : reason);
   paintPath();
 }
 
-function paintText(answer, out, all, kept, conic) {
+function paintText(answer, out, all, kept, boundary) {
   const n = state.used.length, title = TITLES[state.objective];
   byId("value-name").textContent = title;
   byId("kept").textContent = `${count(n - state.drop)} of ${count(n)}`;
@@ -244,7 +246,7 @@ function paintText(answer, out, all, kept, conic) {
   }
   byId("line").textContent = lineText(kept);
   byId("line-all").textContent = lineText(all);
-  byId("boundary").textContent = conic ? conic.kind : "none found";
+  byId("boundary").textContent = boundary;
   byId("rows").replaceChildren(...out.slice(0, MOST_ROWS).map((p) => {
     const li = document.createElement("li");
     li.textContent = p.label;
@@ -265,90 +267,6 @@ function paintPath() {
   drawPath(byId("path"), { ...state.path, here: state.drop, title: TITLES[state.objective] });
 }
 
-// ---- what reproduces the screen ---------------------------------------------------------------
-
-const edited = () => state.edits.gone.size + state.edits.moved.size + state.edits.added.length > 0;
-const quoted = (text) => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'"'"'`)}'`);
-const source = () => (edited() || state.logX || state.logY || !state.table.path ? "rows.csv" : state.table.path);
-
-function commandLine() {
-  const words = ["quadsweep", "solve", source()];
-  if (!state.table.builtin || source() === "rows.csv") words.push("--x", columnName("x"), "--y", columnName("y"));
-  words.push("--drop", String(state.drop), "--objective", state.objective);
-  const note = source() === "rows.csv" ? "   # rows.csv: the rows (CSV) below" : "";
-  return words.map(quoted).join(" ") + note;
-}
-
-function pythonLine() {
-  const { table } = state;
-  const ask = `drop=${state.drop}, objective=${JSON.stringify(state.objective)})`;
-  if (table.builtin && source() !== "rows.csv") {
-    return `data = qs.datasets.load(${JSON.stringify(table.path)}); qs.solve(data.x, data.y, ${ask}`;
-  }
-  const column = (axis) => `t[${JSON.stringify(columnName(axis))}]`;
-  return `t = pd.read_csv(${JSON.stringify(source())}); qs.solve(${column("x")}, ${column("y")}, ${ask.slice(0, -1)}, nan_policy="omit")`;
-}
-
-function rowsAsCsv() {
-  const cell = (value) => {
-    const text = value === null || value === undefined ? "" : String(value);
-    return /[",\n\r;|\t]/.test(text) || text !== text.trim() ? `"${text.replaceAll('"', '""')}"` : text;
-  };
-  const { answer } = state;
-  const lines = [["row", columnName("x"), columnName("y"), "inlier"].map(cell).join(",")];
-  state.used.forEach((i, at) => {
-    const p = state.points[i];
-    lines.push([p.label, p.x, p.y, answer ? Boolean(answer.inside[at]) : ""].map(cell).join(","));
-  });
-  return lines.join("\n") + "\n";
-}
-
-function resultAsJson() {
-  const { answer, used, points } = state;
-  const rows = (wanted) => used.filter((_, at) => answer && Boolean(answer.inside[at]) === wanted).map((i) => points[i].row);
-  const line = answer ? lineOf(answer.x, answer.y, answer.inliers) : null;
-  return JSON.stringify({
-    objective: state.objective, method: answer && answer.method, n: used.length, k: used.length - state.drop,
-    value: answer && answer.value, bound: answer && answer.bound, gap: answer && answer.gap,
-    status: answer && answer.status, success: Boolean(answer && answer.status === "optimal"),
-    inliers: rows(true), outliers: rows(false), slope: line && line.slope, intercept: line && line.intercept,
-    names: [columnName("x"), columnName("y")], nodes: answer && answer.nodes, seconds: answer && answer.total,
-    edited: edited(),
-  }, null, 2);
-}
-
-function save(name, content, type) {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type }));
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
-}
-
-function savePng() {
-  const image = new Image();
-  image.onload = () => {
-    const canvas = document.createElement("canvas");
-    canvas.width = 2 * image.width;
-    canvas.height = 2 * image.height;
-    canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
-    canvas.toBlob((blob) => save("points.png", blob));
-  };
-  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(standalone(byId("scatter")))}`;
-}
-
-async function copy(id, button) {
-  const text = byId(id).textContent;
-  try {
-    await navigator.clipboard.writeText(text);
-  } catch {
-    getSelection().selectAllChildren(byId(id));
-    document.execCommand("copy");
-  }
-  button.textContent = "copied";
-  setTimeout(() => (button.textContent = "copy"), 1500);
-}
-
 // ---- longer questions -------------------------------------------------------------------------
 
 function idle(name) {
@@ -360,6 +278,15 @@ function busy(name) {
   byId(`run-${name}`).disabled = true;
   byId(`stop-${name}`).hidden = false;
   if (name === "path") byId("path-progress").hidden = false;
+}
+
+// What is not proved on the path, in a sentence; the picture has hollow marks for it.
+function unproved({ drops, proved, noise }) {
+  const open = (proved || []).filter((v) => v === false).length;
+  const own = open ? ` ${count(open)} of ${count(drops.length)} sizes are not proved within ${given.seconds} s: hollow marks are the best found.` : "";
+  const shuffled = noise && noise.open
+    ? ` ${count(noise.open)} optima of shuffled data are not proved either, so noise may reach higher than the band.` : "";
+  return own + shuffled;
 }
 
 function verdict({ overall, shuffles }, drops) {
@@ -376,15 +303,15 @@ function runPath() {
   const drops = dropsFor(x.length, LEAST_KEPT[state.objective]);
   const permutations = state.objective === "var" ? 0 : Math.max(9, Math.min(9999, Number(byId("shuffles").value) || 99));
   busy("path");
-  walker.ask("path", { x, y, objective: state.objective, drops, permutations }, (heard) => {
+  walker.ask("path", { x, y, objective: state.objective, drops, permutations, seconds: given.seconds }, (heard) => {
     if (heard.failed) complain(heard.failed);
     if (heard.answer) {
-      const { path, noise, done, total } = heard.answer;
+      const { path, proved, noise, done, total } = heard.answer;
       byId("path-progress").value = total ? done / total : path.length / drops.length;
-      if (!noise) byId("path-told").textContent = done ? `${count(done)} of ${count(total)} shufflings` : "";
+      if (!noise && total) byId("path-told").textContent = done ? `${count(done)} of ${count(total)} shufflings` : "";
       const held = noise || (state.path && state.path.noise);
-      state.path = { drops, values: path, noise: held };
-      if (noise) byId("path-told").textContent = verdict(noise, drops);
+      state.path = { drops, values: path, proved, noise: held };
+      if (noise || !total) byId("path-told").textContent = ((noise ? verdict(noise, drops) : "") + unproved(state.path)).trim();
       show();
     }
     if (heard.done || heard.failed) idle("path");

@@ -4,7 +4,11 @@
 function centredSums(x, y, chosen) {
   const k = chosen.length;
   let mx = 0, my = 0;
-  for (const i of chosen) (mx += x[i] / k), (my += y[i] / k);
+  for (let pass = 0; pass < 2; pass++) { // the second takes away what the first rounded
+    let sx = 0, sy = 0;
+    for (const i of chosen) (sx += x[i] - mx), (sy += y[i] - my);
+    (mx += sx / k), (my += sy / k);
+  }
   let a = 0, b = 0, c = 0;
   for (const i of chosen) {
     const u = x[i] - mx, w = y[i] - my;
@@ -31,8 +35,141 @@ const GRADIENTS = {
   lts: (a, b, c) => [-((c / a) ** 2), (2 * c) / a, -1],
 };
 
-// The gradient's conic, positive on the side of the points kept; null where it does not separate
-// them (answers/boundary.py goes on to look for another one there).
+const LARGEST_SEARCH = 5000; // as answers/boundary.py
+
+// A conic with the points kept on its positive side and the others on its negative one, or the
+// reason why there is none: as answers/boundary.py, the gradient's first. Where that one does not
+// separate, Python solves a linear program; here it is the conic whose margin is widest by Wolfe's
+// method. Both are checked on every point, so where one is shown it separates.
+function boundaryOf(x, y, inside, objective) {
+  const n = x.length;
+  if (inside.every(Boolean)) return { conic: null, reason: "nothing is dropped" };
+  const ys = objective === "var" ? new Float64Array(n) : y;
+  const conic = gradientConic(x, ys, inside, objective);
+  if (conic) return { conic, reason: "" };
+  if (twins(x, ys, inside)) return { conic: null, reason: "none: a point kept and one dropped are the same" };
+  if (n > LARGEST_SEARCH) return { conic: null, reason: "not looked for: the gradient's does not separate" };
+  const widest = widestConic(x, ys, inside);
+  return widest ? { conic: widest, reason: "" } : { conic: null, reason: "no conic found that separates" };
+}
+
+function twins(x, y, inside) {
+  const sides = new Map();
+  return x.some((v, i) => {
+    const at = `${v},${y[i]}`, before = sides.get(at);
+    sides.set(at, inside[i]);
+    return before !== undefined && before !== inside[i];
+  });
+}
+
+// A conic by its coefficients on (u², uw, w², u, w, 1), u = (x - x0) / sx and w = (y - y0) / sy; null
+// unless it separates.
+function conicOf(local, [x0, y0], [sx, sy], x, y, inside) {
+  const [a, b, c, d, e, f] = local;
+  const at = (px, py) => {
+    const u = (px - x0) / sx, w = (py - y0) / sy;
+    return a * u * u + b * u * w + c * w * w + d * u + e * w + f;
+  };
+  for (let i = 0; i < x.length; i++) if (inside[i] ? !(at(x[i], y[i]) > 0) : !(at(x[i], y[i]) < 0)) return null;
+  return { at, kind: kindOf(local, sx, sy) };
+}
+
+// As Conic.kind in answers/conic.py.
+function kindOf([a, b, c, d, e, f], sx, sy) {
+  const FLAT = 1e-12, most = (...v) => Math.max(...v.map(Math.abs));
+  const quadratic = most(a, b, c);
+  if (quadratic <= FLAT * most(d, e, f)) return most(d, e) > FLAT * Math.abs(f) ? "line" : "empty";
+  const disc = b * b - 4 * a * c;
+  const rows = [[a, b / 2, d / 2], [b / 2, c, e / 2], [d / 2, e / 2, f]];
+  const det = a * (c * f - (e * e) / 4) - (b / 2) * ((b * f) / 2 - (e * d) / 4) + (d / 2) * ((b * e) / 4 - (c * d) / 2);
+  const size = rows.reduce((product, row) => product * Math.max(Math.hypot(...row), 1e-300), 1);
+  const degenerate = Math.abs(det) <= FLAT * size;
+  if (Math.abs(disc) <= FLAT * quadratic ** 2) {
+    if (!degenerate) return "parabola";
+    const [q, p] = Math.abs(a) >= Math.abs(c) ? [a, d] : [c, e], two = p * p - 4 * q * f;
+    if (Math.abs(two) <= FLAT * Math.max(p * p, Math.abs(4 * q * f), q * q)) return "line";
+    return two > 0 ? "line pair" : "empty";
+  }
+  if (disc > 0) return degenerate ? "line pair" : "hyperbola";
+  if (degenerate) return "point";
+  if ((a + c) * det > 0) return "empty";
+  const [A, B, C] = [a / sx ** 2, b / (sx * sy), c / sy ** 2];
+  return most(A - C, B) <= FLAT * Math.abs(A + C) ? "circle" : "ellipse";
+}
+
+const dot = (p, q) => p.reduce((sum, v, i) => sum + v * q[i], 0);
+
+// The point of a hull nearest to the origin, by Wolfe's method as in separability/hulls/nearest.py, in
+// floating point; null where it is the origin itself, as far as that can be told.
+function nearestToOrigin(points, steps = 500) {
+  let chosen = [points.reduce((best, p, i) => (dot(p, p) < dot(points[best], points[best]) ? i : best), 0)];
+  let weights = [1], z = points[chosen[0]];
+  for (let step = 0; step < steps; step++) {
+    if (dot(z, z) < 1e-22) return null;
+    let lowest = -1, least = Infinity;
+    points.forEach((p, i) => {
+      const v = dot(p, z);
+      if (v < least) (least = v), (lowest = i);
+    });
+    if (least >= dot(z, z) - 1e-12 || chosen.includes(lowest)) return z;
+    chosen.push(lowest);
+    weights.push(0);
+    for (;;) {
+      const target = affineNearest(chosen.map((i) => points[i]));
+      if (!target) return z;
+      if (target.every((t) => t > 1e-12)) {
+        weights = target;
+        break;
+      }
+      const reach = Math.min(...target.map((t, i) => (t <= 1e-12 ? weights[i] / (weights[i] - t) : 1)).filter(Number.isFinite), 1);
+      const moved = weights.map((v, i) => v + reach * (target[i] - v)), stays = moved.map((v) => v > 1e-12);
+      if (stays.every(Boolean)) return z; // rounding: no step can be told from none
+      chosen = chosen.filter((_, i) => stays[i]);
+      weights = moved.filter((_, i) => stays[i]);
+    }
+    z = chosen.reduce((sum, i, at) => sum.map((v, c) => v + weights[at] * points[i][c]), new Array(z.length).fill(0));
+  }
+  return z;
+}
+
+// Weights, of any sign, of the nearest point of an affine hull: [0 1'; 1 G] (mu, alpha) = (1, 0).
+function affineNearest(members) {
+  const m = members.length + 1;
+  const rows = Array.from({ length: m }, (_, i) => Array.from({ length: m + 1 }, (_, j) => {
+    if (j === m) return i === 0 ? 1 : 0;
+    if (i === 0 || j === 0) return i === j ? 0 : 1;
+    return dot(members[i - 1], members[j - 1]);
+  }));
+  for (let c = 0; c < m; c++) {
+    let pivot = c;
+    for (let r = c; r < m; r++) if (Math.abs(rows[r][c]) > Math.abs(rows[pivot][c])) pivot = r;
+    if (Math.abs(rows[pivot][c]) < 1e-14) return null;
+    [rows[c], rows[pivot]] = [rows[pivot], rows[c]];
+    for (let r = 0; r < m; r++) {
+      if (r === c) continue;
+      const q = rows[r][c] / rows[c][c];
+      for (let j = c; j <= m; j++) rows[r][j] -= q * rows[c][j];
+    }
+  }
+  return rows.slice(1).map((row, i) => row[m] / row[i + 1]);
+}
+
+// The conic with the widest margin under L5.
+function widestConic(x, y, inside) {
+  const n = x.length, everyone = Array.from({ length: n }, (_, i) => i);
+  const { a, b, mx, my } = centredSums(x, y, everyone);
+  const origin = [mx, my], scale = [Math.sqrt(a / n) || 1, Math.sqrt(b / n) || 1];
+  const points = everyone.map((i) => {
+    const u = (x[i] - mx) / scale[0], w = (y[i] - my) / scale[1];
+    const features = [u * u, u * w, w * w, u, w, 1], size = (inside[i] ? 1 : -1) * Math.hypot(...features);
+    return features.map((v) => v / size);
+  });
+  if (!points.every((p) => p.every(Number.isFinite))) return null;
+  const z = nearestToOrigin(points);
+  return z ? conicOf(z, origin, scale, x, y, inside) : null;
+}
+
+// The gradient's conic, null where it does not separate.
 function gradientConic(x, y, inside, objective) {
   const kept = [], n = x.length;
   for (let i = 0; i < n; i++) if (inside[i]) kept.push(i);
@@ -53,11 +190,7 @@ function gradientConic(x, y, inside, objective) {
     else most = Math.max(most, v);
   }
   if (!(least > most)) return null;
-  const level = (least + most) / 2, disc = g[1] * g[1] - 4 * g[0] * g[2];
-  const circle = g[0] / sx ** 2 === g[2] / sy ** 2 && g[1] === 0;
-  const flat = Math.abs(disc) <= 1e-12 * Math.max(...g.map(Math.abs)) ** 2;
-  const kind = flat ? "line pair" : disc > 0 ? "hyperbola" : circle ? "circle" : "ellipse";
-  return { at: (px, py) => gain(px, py) - level, kind };
+  return conicOf([...g, 0, 0, -(least + most) / 2], [mx, my], [sx, sy], x, y, inside);
 }
 
 // Straight scales and ticks at round numbers.

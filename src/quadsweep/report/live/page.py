@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+PATH_SECONDS = 20.0  # for one size of a path on the page; what takes longer is not called proved
 MOST_VALUES = 400_000  # of all tables together: about 8 MB of text
 
 POLICY = (
@@ -19,7 +20,7 @@ POLICY = (
     "worker-src blob:; style-src 'unsafe-inline'; img-src data: blob:"
 )
 _WORKER = ("engine.js", "questions.js", "worker.js")
-_PAGE = ("geometry.js", "picture.js", "table.js", "asking.js", "controls.js")
+_PAGE = ("geometry.js", "picture.js", "table.js", "asking.js", "taking.js", "controls.js")
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,9 @@ class Table:
     path : str or None
         What ``quadsweep solve`` calls the data; None where it has no name there.
     builtin : bool
+    label : position of the column that names the rows; None where the page is to look for one.
+    python : str or None
+        What reads the same numbers in Python; None where nothing short does.
     """
 
     source: str
@@ -48,6 +52,8 @@ class Table:
     objective: str = "r2"
     path: str | None = None
     builtin: bool = False
+    label: int | None = None
+    python: str | None = None
 
     @property
     def values(self) -> int:
@@ -64,6 +70,8 @@ class Table:
             "objective": self.objective,
             "path": self.path,
             "builtin": self.builtin,
+            "python": self.python,
+            **({} if self.label is None else {"label": self.label}),
         }
 
 
@@ -86,13 +94,16 @@ def available() -> bool:
 
 def fragments(tables: Sequence[Table], path: dict[str, Any] | None = None) -> dict[str, str]:
     """The parts of a page: its policy, markup, style and scripts."""
-    given = embedded({"tables": [table.plain() for table in tables], "path": path})
+    content = {"tables": [table.plain() for table in tables], "path": path, "seconds": PATH_SECONDS}
+    given = embedded(content)
     engine = base64.b64encode(_here("engine.wasm").read_bytes()).decode("ascii")
     worker = "\n".join(map(text_of, _WORKER))
     page = "\n".join(text_of(name) for name in ("engine.js", "questions.js", *_PAGE))
+    picture, tail = text_of("live.html").split("<!-- tail -->\n")
     return {
         "policy": POLICY,
-        "picture": text_of("live.html"),
+        "picture": picture,
+        "tail": tail,
         "style": text_of("live.css"),
         "scripts": (
             f'<script id="live-data" type="application/json">{given}</script>\n'

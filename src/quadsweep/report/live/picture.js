@@ -116,14 +116,38 @@ class Scatter {
     this.curve.setAttribute("d", part.edges.map((edge) => route(edge, this.at)).join(""));
   }
 
-  names(points) {
+  // Names beside their points: to the right or left, higher or lower, wherever one covers no other
+  // name, no cross and the fewest dots; long ones are shortened.
+  names(points, everyone) {
     this.marks.replaceChildren();
-    for (const p of points) {
-      const cx = this.at.x(p.x), left = cx > this.at.box.right - 120;
-      element(this.marks, "text", {
-        class: "mark", x: cx + (left ? -9 : 9), y: this.at.y(p.y) + 4, "text-anchor": left ? "end" : "start",
-      }, p.label);
-    }
+    const { box } = this.at, taken = points.map((p) => {
+      const cx = this.at.x(p.x), cy = this.at.y(p.y);
+      return { left: cx - 6, right: cx + 6, top: cy - 6, bottom: cy + 6 };
+    });
+    const dots = this.many ? [] : everyone.map((p) => [this.at.x(p.x), this.at.y(p.y)]);
+    const overlap = (p, q) =>
+      Math.max(0, Math.min(p.right, q.right) - Math.max(p.left, q.left)) * Math.max(0, Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top));
+    points.forEach((p, at) => {
+      const text = p.label.length > 24 ? `${p.label.slice(0, 23)}…` : p.label;
+      const node = element(this.marks, "text", { class: "mark" }, text);
+      const width = node.getComputedTextLength() || 7 * text.length, height = 15;
+      const cx = this.at.x(p.x), cy = this.at.y(p.y);
+      let best = null;
+      for (const lower of [0, -14, 14, -28, 28, -42, 42]) {
+        for (const left of [cx + 9, cx - 9 - width, cx - width / 2]) {
+          if (left === cx - width / 2 && lower === 0) continue;
+          const place = { left, right: left + width, top: cy + lower - height / 2, bottom: cy + lower + height / 2 };
+          const outside = Math.max(0, box.left - left) + Math.max(0, place.right - box.right)
+            + Math.max(0, box.top - place.top) + Math.max(0, place.bottom - box.bottom);
+          const cost = taken.reduce((sum, other, i) => sum + (i === at ? 0 : overlap(place, other)), 0) + 40 * outside + Math.abs(lower)
+            + 25 * dots.filter(([px, py]) => px > left && px < place.right && py > place.top && py < place.bottom).length;
+          if (!best || cost < best.cost) best = { ...place, cost };
+        }
+      }
+      taken.push(best);
+      node.setAttribute("x", spot(best.left));
+      node.setAttribute("y", spot((best.top + best.bottom) / 2 + 4));
+    });
   }
 
   // Where on the picture an event happened, in the picture's own units.
@@ -142,7 +166,7 @@ class Scatter {
   }
 }
 
-function drawPath(svg, { drops, values, noise, here, title }) {
+function drawPath(svg, { drops, values, proved, noise, here, title }) {
   svg.replaceChildren();
   svg.removeAttribute("hidden");
   sized(svg, 360, 360);
@@ -157,6 +181,9 @@ function drawPath(svg, { drops, values, noise, here, title }) {
     element(svg, "path", { class: "median", d: route(pairs(noise.middle), on) });
   }
   element(svg, "path", { class: "path", d: route(pairs(values), on) });
+  pairs(values).forEach(([px, py]) => {
+    if (proved && proved[drops.indexOf(px)] === false) element(svg, "circle", { class: "unproved", cx: on.x(px), cy: on.y(py), r: 5 });
+  });
   if (here <= last) element(svg, "line", { class: "here", x1: on.x(here), x2: on.x(here), y1: on.box.top, y2: on.box.bottom });
 }
 

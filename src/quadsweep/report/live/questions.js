@@ -88,22 +88,27 @@ function bandOf(rows, sense, drops) {
   return { ...noise, shuffles: shuffles.length, ...pathSignificance(rows, sense) };
 }
 
-// The path and, shuffle by shuffle, its band; yields {done, total, path, noise} as it goes.
+const isProved = (found) => found.status === "optimal";
+
+// The path and, shuffle by shuffle, its band; yields {done, total, path, proved, noise} as it goes.
+// A size that takes longer than `seconds` keeps the best found and is not called proved.
 function* paths(engine, { x, y, objective, drops, permutations, seed = 0, seconds = 20 }) {
   const optima = (ys) => drops.map((m) => engine.solve(x, ys, x.length - m, objective, { timeLimit: seconds }));
   const own = [];
   for (const m of drops) {
     own.push(engine.solve(x, y, x.length - m, objective, { timeLimit: seconds }));
-    yield { done: 0, total: permutations, path: own.map((f) => f.value), noise: null };
+    yield { done: 0, total: permutations, path: own.map((f) => f.value), proved: own.map(isProved), noise: null };
   }
-  const path = own.map((f) => f.value), rows = [path];
-  const proved = own.every((f) => f.status === "optimal");
+  const path = own.map((f) => f.value), proved = own.map(isProved), rows = [path];
   const random = randomness(seed);
+  let open = 0; // optima of shuffled data that are only the best found
   for (let b = 1; b <= permutations; b++) {
-    rows.push(optima(shuffled(y, random)).map((f) => f.value));
+    const found = optima(shuffled(y, random));
+    rows.push(found.map((f) => f.value));
+    open += found.filter((f) => !isProved(f)).length;
     const last = b === permutations;
-    const noise = last || (b >= 9 && b % 5 === 0) ? bandOf(rows, SENSE[objective], drops) : null;
-    yield { done: b, total: permutations, path, noise, proved };
+    const noise = last || (b >= 9 && b % 5 === 0) ? { ...bandOf(rows, SENSE[objective], drops), open } : null;
+    yield { done: b, total: permutations, path, proved, noise };
   }
 }
 

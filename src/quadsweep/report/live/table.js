@@ -133,10 +133,11 @@ function columnReader(table, index) {
   return readerOf(sample.every(isMissing) ? column : sample, table.decimal || ".");
 }
 
-const numericColumns = (table) => table.names.map((_, i) => i).filter((i) => columnReader(table, i));
+const numericColumns = (table) => table.names.map((_, i) => i).filter((i) => i !== table.label && columnReader(table, i));
 
-// The first text column whose values name the rows, or -1.
+// The column said to name the rows, the first text column whose values do, or -1.
 function labelColumn(table) {
+  if (table.label !== undefined) return table.label;
   const numeric = new Set(numericColumns(table));
   return table.names.findIndex((name, i) => {
     if (numeric.has(i) || table.names.filter((other) => other === name).length > 1) return false;
