@@ -17,8 +17,8 @@ from toy_chunks import square_chunks
 from quadsweep.experiments import table1
 from quadsweep.experiments.campaign import chunk_directory, reproduce
 from quadsweep.experiments.runner import run
-from quadsweep.experiments.store import ChunkStore
-from quadsweep.experiments.workers import cluster, one_by_one
+from quadsweep.running.store import ChunkStore
+from quadsweep.running.workers import cluster, one_by_one
 
 pytestmark = pytest.mark.slow
 
@@ -93,3 +93,33 @@ def test_losing_one_of_two_workers_gives_the_same_table(dask_processes, tmp_path
     reproduce("table1", TINY, tmp_path / "here", one_by_one, resume=False)
     for name in ("table1.md", "table1.csv", "table1-2.csv"):
         assert (tmp_path / "dask" / name).read_bytes() == (tmp_path / "here" / name).read_bytes()
+
+
+def test_losing_one_of_two_workers_gives_the_same_pairs(dask_processes, tmp_path):
+    import numpy as np
+    from distributed import Client
+
+    import quadsweep as qs
+
+    data = np.random.default_rng(1).normal(size=(40, 150))
+    address, workers = dask_processes
+    with Client(address) as client:
+        client.wait_for_workers(2, timeout=60)
+
+        def kill_one_when_under_way(done: int, *_: object) -> None:
+            if done > 0 and workers[0].poll() is None:
+                workers[0].kill()
+
+        there = qs.pairwise(
+            data, drop=4, p_values=None, client=client, out=tmp_path / "there",
+            progress=kill_one_when_under_way,
+        )  # fmt: skip
+    assert workers[0].wait() == -9
+    assert there.status == "finished"
+    qs.pairwise(data, drop=4, p_values=None, out=tmp_path / "here", n_jobs=1)
+    one, other = (
+        {path.name: path.read_bytes() for path in (tmp_path / name).glob("*.parquet")}
+        for name in ("there", "here")
+    )
+    assert one == other
+    assert len(one) == 6

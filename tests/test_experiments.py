@@ -19,7 +19,7 @@ from quadsweep.experiments.campaign import chunk_directory, reproduce
 from quadsweep.experiments.randomness import trials
 from quadsweep.experiments.readings import FITS, SETS, applies, column, readings
 from quadsweep.experiments.scale import PAPER, QUICK
-from quadsweep.experiments.workers import local, one_by_one
+from quadsweep.running.workers import local, one_by_one
 
 pytestmark = pytest.mark.slow
 

@@ -1,6 +1,7 @@
 """Every result introduces itself in the same six ways."""
 
 import json
+import tempfile
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from quadsweep.answers.introduction import SelfDescribing
 
 STARS = qs.datasets.load("stars-cyg")
 X, Y = STARS.x, STARS.y
+FILES = tempfile.TemporaryDirectory()
 
 
 def results():
@@ -22,6 +24,7 @@ def results():
     yield "Significance", qs.significance(X, Y, drop=4, permutations=9)
     yield "Stability", qs.stability(X, Y, drop=4, resamples=5, most=3)
     yield "PairwiseResult", qs.pairwise(np.column_stack([X, Y, X * Y]), drop=4, permutations=9)
+    yield "PairwiseFiles", qs.pairwise(np.column_stack([X, Y, X + Y]), drop=4, out=FILES.name)
     yield "Comparison", qs.compare(X, Y, drop=4, methods=["pearson", "kendall"])
     yield "LineSignificance", qs.path(X, Y, drop=4, permutations=3, null="line").noise
     yield "Audit", qs.audit(X, Y)

@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 from toy_chunks import fails_on_the_second, square_chunks
 
-from quadsweep.experiments.runner import AlreadyStarted, run
-from quadsweep.experiments.store import Chunk, ChunkStore
-from quadsweep.experiments.workers import local, one_by_one
+from quadsweep.experiments.runner import run
+from quadsweep.running.runner import AlreadyStarted
+from quadsweep.running.store import Chunk, ChunkStore
+from quadsweep.running.workers import local, one_by_one
 
 pytestmark = pytest.mark.slow
 

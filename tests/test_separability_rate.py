@@ -10,8 +10,8 @@ from quadsweep.answers.boundary import gradient_conic
 from quadsweep.experiments import counterexample_sizes as sizes
 from quadsweep.experiments import separability_rate as rate
 from quadsweep.experiments.runner import run
-from quadsweep.experiments.store import ChunkStore
-from quadsweep.experiments.workers import one_by_one
+from quadsweep.running.store import ChunkStore
+from quadsweep.running.workers import one_by_one
 
 pytestmark = pytest.mark.slow
 

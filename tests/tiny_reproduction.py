@@ -10,7 +10,7 @@ from pathlib import Path
 from quadsweep.experiments import table1
 from quadsweep.experiments.campaign import reproduce
 from quadsweep.experiments.scale import Scale
-from quadsweep.experiments.workers import local
+from quadsweep.running.workers import local
 
 TINY = Scale(
     name="tiny",

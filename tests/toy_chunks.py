@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from quadsweep.experiments.runner import run
-from quadsweep.experiments.store import Chunk, ChunkStore
-from quadsweep.experiments.workers import local
+from quadsweep.running.store import Chunk, ChunkStore
+from quadsweep.running.workers import local
 
 
 def squares(first: int, count: int, pause: float = 0.0, log: str = "") -> dict[str, np.ndarray]:

@@ -19,8 +19,9 @@ from quadsweep.auditing.influence import InfluenceCurve as InfluenceCurve
 from quadsweep.auditing.influence import influence_curve as influence_curve
 from quadsweep.choosing.intervals import Bootstrap as Bootstrap
 from quadsweep.choosing.line_significance import LineSignificance as LineSignificance
-from quadsweep.choosing.pairwise import PairwiseResult as PairwiseResult
 from quadsweep.choosing.pairwise import pairwise as pairwise
+from quadsweep.choosing.pairwise_result import PairwiseFiles as PairwiseFiles
+from quadsweep.choosing.pairwise_result import PairwiseResult as PairwiseResult
 from quadsweep.choosing.path import Path as Path
 from quadsweep.choosing.path import path as path
 from quadsweep.choosing.path_significance import PathSignificance as PathSignificance

@@ -23,6 +23,10 @@ class Clock:
     def left(self) -> float:
         return max(self.limit - self.gone(), 0.0)
 
+    def until(self) -> float:
+        """The limit as a time of day, which other processes can read as well."""
+        return time.time() + self.left()
+
     def ended(self) -> str:
         """Why a run is not finished: its time is over, or somebody stopped it."""
         return "time_limit" if self.left() == 0 else "interrupted"

@@ -17,7 +17,7 @@ _EXTRAS = {
     "dask": ("dask", "distributed"),
     "distributed": ("distributed", "distributed"),
     "formulaic": ("formulaic", "formula"),
-    "joblib": ("joblib", "experiments"),
+    "joblib": ("joblib", "distributed"),
     "matplotlib": ("matplotlib", "plot"),
     "narwhals": ("narwhals", "frames"),
     "pandas": ("pandas", "frames"),

@@ -28,6 +28,7 @@ from quadsweep.border import validation
 from quadsweep.choosing.stability import Resampling
 from quadsweep.clock import Clock
 from quadsweep.methods import Problem
+from quadsweep.methods.spreading import Hands
 from quadsweep.objectives import OBJECTIVES, centred_sums
 from quadsweep.progress import CountProgress, counting
 from quadsweep.solving.question import pose
@@ -270,7 +271,7 @@ class _Lines(Resampling):
     """The line of the points kept in each draw."""
 
     def __init__(self, problem: Problem, draws: int, clock: Clock) -> None:
-        super().__init__(problem, "bootstrap", draws, clock)
+        super().__init__(problem, "bootstrap", draws, clock, Hands())
         self.found: list[Floats] = []
 
     def record(self, rows: Ints, kept: Mask) -> None:

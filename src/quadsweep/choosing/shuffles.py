@@ -37,13 +37,13 @@ def check_pairs(objective: str) -> str:
     return objective
 
 
-def blocks(total: int, n: int, clock: Clock, tick: Tick) -> Iterator[int]:
-    """Sizes of blocks that add up to ``total``, each of about the same time.
+def blocks(total: int, n: int, clock: Clock, tick: Tick, fixed: int | None = None) -> Iterator[int]:
+    """Sizes of blocks that add up to ``total``, each of about the same time, or all ``fixed``.
 
     Ends early when the time is up or the callback returns False. The caller works on a block before
     it asks for the next one.
     """
-    done, size = 0, 8
+    done, size = 0, fixed or 8
     most = max(1, _BLOCK_NUMBERS // n)
     while done < total:
         size = min(size, most, total - done)
@@ -53,4 +53,5 @@ def blocks(total: int, n: int, clock: Clock, tick: Tick) -> Iterator[int]:
         took = max(clock.gone() - before, 1e-6)
         if tick(done, total, clock.gone()) is False or clock.left() == 0:
             return
-        size = int(np.clip(size * _BLOCK_SECONDS / took, 1, 4 * size))
+        if fixed is None:
+            size = int(np.clip(size * _BLOCK_SECONDS / took, 1, 4 * size))

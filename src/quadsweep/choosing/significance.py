@@ -12,6 +12,7 @@ If x and y are independent (and the rows exchangeable), P(p <= u) <= u for every
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,7 @@ from quadsweep.choosing.verdicts import SIGNIFICANT, STATUSES, UNREMARKABLE
 from quadsweep.clock import Clock
 from quadsweep.methods import Problem
 from quadsweep.methods.batch import Batch, lowered
+from quadsweep.methods.spreading import Hands, hands
 from quadsweep.progress import CountProgress, Tick, counting
 from quadsweep.solving.question import pose
 
@@ -167,6 +169,10 @@ def significance(
     data: Any = None,
     fit_intercept: bool = True,
     weights: Any = None,
+    workers: str = "threads",
+    client: Any = None,
+    out: str | os.PathLike[str] | None = None,
+    resume: bool = False,
 ) -> Significance:
     """How often shuffled data have an optimum as good as the observed one.
 
@@ -195,6 +201,10 @@ def significance(
     progress : bool or callable
         True shows the count on standard error; a callable is given (done, total, seconds) and may
         return False to stop.
+    workers, client :
+        Who solves the shuffles, as in :func:`pairwise`: threads, joblib, or a dask cluster.
+    out, resume : path, bool
+        A directory that keeps finished parts of the work, and whether to go on with those in it.
 
     Returns
     -------
@@ -236,9 +246,12 @@ def significance(
         weights=weights,
     ).keeping(k, drop)
     problem = question.problem
-    with counting(progress, "permutations") as tick:
+    with (
+        hands(workers, client, problem.n_jobs, out, resume) as helpers,
+        counting(progress, "permutations") as tick,
+    ):
         result = question.answer(time_limit=clock.left())
-        sample = _Null(problem, result.value, null == "values", clock)
+        sample = _Null(problem, result.value, null == "values", clock, helpers)
         status = _draw(sample, asked, stop_after, tick)
     reached = np.array(sample.reached, dtype=bool)
     return Significance(
@@ -267,8 +280,10 @@ def _p_value(reached: Mask, stop_after: int | None) -> float:
 class _Null:
     """Shuffles solved or decided so far, in order."""
 
-    def __init__(self, problem: Problem, observed: float, values: bool, clock: Clock) -> None:
-        self.problem, self.clock = problem, clock
+    def __init__(
+        self, problem: Problem, observed: float, values: bool, clock: Clock, helpers: Hands
+    ) -> None:
+        self.problem, self.clock, self.helpers = problem, clock, helpers
         self.rng = np.random.default_rng(problem.seed)
         self.sense = problem.objective.sense
         self.least = lowered(problem, observed)
@@ -282,13 +297,13 @@ class _Null:
         return self.look(Batch.like(self.problem, self.problem.x, ys, self.clock.left())) == count
 
     def _decide(self, shuffles: Batch) -> int:
-        answers = shuffles.reach(self.least)
+        answers = self.helpers.reach(shuffles, self.least)
         good = _leading(answers >= 0)
         self.reached += (answers[:good] == 1).tolist()
         return good
 
     def _solve(self, shuffles: Batch) -> int:
-        found = shuffles.solve()
+        found = self.helpers.solve(shuffles)
         good = _leading(found.finished)
         values = found.values[:good]
         self.values += values.tolist()
@@ -304,7 +319,8 @@ def _leading(good: Mask) -> int:
 def _draw(sample: _Null, asked: int, stop_after: int | None, tick: Tick) -> str:
     """Shuffles until there are enough, or a limit, or Ctrl-C; what ended it."""
     try:
-        for size in blocks(asked, sample.problem.n, sample.clock, tick):
+        n = sample.problem.n
+        for size in blocks(asked, n, sample.clock, tick, sample.helpers.block(n)):
             whole = sample.take(size)
             if stop_after is not None and sum(sample.reached) >= stop_after:
                 _cut(sample, stop_after)

@@ -8,6 +8,7 @@ have been judged the other way (`near`).
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -26,6 +27,7 @@ from quadsweep.clock import Clock
 from quadsweep.methods import Problem
 from quadsweep.methods.batch import Batch, varied
 from quadsweep.methods.several.certified import provable
+from quadsweep.methods.spreading import Hands, hands
 from quadsweep.progress import CountProgress, Tick, counting
 from quadsweep.solving.question import Question, pose
 
@@ -170,6 +172,10 @@ def stability(
     data: Any = None,
     fit_intercept: bool = True,
     weights: Any = None,
+    workers: str = "threads",
+    client: Any = None,
+    out: str | os.PathLike[str] | None = None,
+    resume: bool = False,
 ) -> Stability:
     """How often each point is dropped when the data change a little, and what else comes near.
 
@@ -200,6 +206,10 @@ def stability(
     progress : bool or callable
         True shows the count on standard error; a callable is given (done, total, seconds) and may
         return False to stop.
+    workers, client :
+        Who solves the resamples, as in :func:`pairwise`: threads, joblib, or a dask cluster.
+    out, resume : path, bool
+        A directory that keeps finished parts of the work, and whether to go on with those in it.
 
     Returns
     -------
@@ -234,8 +244,11 @@ def stability(
     ).keeping(k, drop)
     result = question.answer(time_limit=clock.left())
     share = ordinary_margin(result) if wanted is None else wanted
-    with counting(progress, "resamples") as tick:
-        counts = _Counts(question.problem, resample, draws, clock)
+    with (
+        hands(workers, client, question.problem.n_jobs, out, resume) as helpers,
+        counting(progress, "resamples") as tick,
+    ):
+        counts = _Counts(question.problem, resample, draws, clock, helpers)
         status = counts.go(tick)
     best = frozenset(np.flatnonzero(result.mask[question.points.rows]).tolist())
     near = NearOptimal(question.problem, best, result.value, share, listed, clock)
@@ -264,8 +277,10 @@ def ordinary_margin(result: Result) -> float:
 class Resampling(ABC):
     """Data sets drawn from the points, each solved exactly; what is done with them is recorded."""
 
-    def __init__(self, problem: Problem, resample: str, draws: int, clock: Clock) -> None:
-        self.problem, self.clock = problem, clock
+    def __init__(
+        self, problem: Problem, resample: str, draws: int, clock: Clock, helpers: Hands
+    ) -> None:
+        self.problem, self.clock, self.helpers = problem, clock, helpers
         n = problem.n
         self.done = 0
         if resample == "bootstrap":
@@ -283,7 +298,8 @@ class Resampling(ABC):
 
     def go(self, tick: Tick) -> str:
         try:
-            for size in blocks(self.total, self.problem.n, self.clock, tick):
+            n = self.problem.n
+            for size in blocks(self.total, n, self.clock, tick, self.helpers.block(n)):
                 if not self._solve(self.take(size)):
                     break
                 self.done += size
@@ -300,7 +316,8 @@ class Resampling(ABC):
         if not good.any():
             return True
         w = None if p.weights is None else p.weights[chosen][good]
-        found = Batch.like(p, xs[good], ys[good], self.clock.left(), self.k, w).solve()
+        batch = Batch.like(p, xs[good], ys[good], self.clock.left(), self.k, w)
+        found = self.helpers.solve(batch)
         if not found.finished.all():
             return False
         answered = found.masks.any(axis=1)
@@ -315,8 +332,10 @@ class Resampling(ABC):
 class _Counts(Resampling):
     """How often each point was drawn and dropped."""
 
-    def __init__(self, problem: Problem, resample: str, draws: int, clock: Clock) -> None:
-        super().__init__(problem, resample, draws, clock)
+    def __init__(
+        self, problem: Problem, resample: str, draws: int, clock: Clock, helpers: Hands
+    ) -> None:
+        super().__init__(problem, resample, draws, clock, helpers)
         self.drawn, self.gone = np.zeros(problem.n), np.zeros(problem.n)
 
     def record(self, rows: Ints, kept: Mask) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from quadsweep.choosing.pairwise import PairwiseResult
+    from quadsweep.choosing.pairwise_result import PairwiseResult
 
 _MOST = 20
 

@@ -77,6 +77,7 @@ def significance_command(
     json: options.Json = False,
     time_limit: options.TimeLimit = None,
     jobs: options.Jobs = None,
+    dask: options.Dask = None,
     seed: options.Seed = 0,
 ) -> None:
     """How often noise alone does as well: the exact optimum of shuffled data.
@@ -93,6 +94,7 @@ def significance_command(
         **options.amounts(points, keep, drop),
         objective=objective or points.objective or "r2",
         permutations=permutations,
+        client=dask,
         statuses=lambda found: [found.status, found.result.status],
         plot=plot,
         json=json,

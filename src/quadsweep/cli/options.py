@@ -88,6 +88,15 @@ MemoryLimit = Annotated[
     typer.Option("--memory-limit", metavar="GB", help="Gigabytes for the search; default: 1/4."),
 ]
 Jobs = Annotated[int | None, typer.Option("--jobs", metavar="N", help="Threads; default: all.")]
+Dask = Annotated[
+    str | None,
+    typer.Option(
+        "--dask", metavar="ADDRESS", help="A dask scheduler's address, or 'local' to start one."
+    ),
+]
+Resume = Annotated[
+    bool, typer.Option("--resume", help="Go on with the finished files in the directory.")
+]
 Permutations = Annotated[
     int, typer.Option("--permutations", metavar="N", help="Shufflings of y to compare with.")
 ]

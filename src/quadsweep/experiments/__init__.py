@@ -5,9 +5,7 @@ module         what it does
 =============  =====================================================================
 randomness     the data of a trial from its number
 scale          how many trials of what: quick or paper
-store          finished chunks on disk, checked when read
-workers        threads, processes or a dask cluster
-runner         chunks that are not finished yet -> workers -> store
+runner         chunks -> workers -> store (`quadsweep.running`), with a bar
 table1         separability by objective and lift
 table2         success and R2 ratio by method
 readings       what the paper's R2 ratios of RANSAC and Theil-Sen may mean

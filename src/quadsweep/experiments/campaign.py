@@ -14,9 +14,9 @@ from typing import Any
 from quadsweep.experiments import figures, table1, table2, timing
 from quadsweep.experiments.runner import Results, run
 from quadsweep.experiments.scale import Scale
-from quadsweep.experiments.store import Chunk, ChunkStore
 from quadsweep.experiments.tables import TextTable, write
-from quadsweep.experiments.workers import Workers, one_by_one
+from quadsweep.running.store import Chunk, ChunkStore
+from quadsweep.running.workers import Workers, one_by_one
 
 
 @dataclass(frozen=True)

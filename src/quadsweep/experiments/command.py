@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from quadsweep.experiments.workers import Workers
+    from quadsweep.running.workers import Workers
 
 EXIT_USAGE, EXIT_INTERRUPTED = 2, 130
 
@@ -76,7 +76,7 @@ def _reproduce(what: str, scale: str, out: Path, team: Workers, resume: bool) ->
 
 def _team(jobs: int | None, kind: str, dask: str | None) -> Workers:
     from quadsweep.border import validation
-    from quadsweep.experiments.workers import cluster, local
+    from quadsweep.running.workers import cluster, local
 
     count = validation.jobs(jobs)
     return local(count, kind) if dask is None else cluster(dask, count)

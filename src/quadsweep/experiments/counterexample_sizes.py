@@ -17,10 +17,10 @@ import numpy as np
 
 from quadsweep.counterexamples import Counterexample, search, verify
 from quadsweep.experiments.runner import Results, run
-from quadsweep.experiments.store import Chunk, ChunkStore, Columns
 from quadsweep.experiments.tables import TextTable, write
-from quadsweep.experiments.workers import local
 from quadsweep.objectives import OBJECTIVES
+from quadsweep.running.store import Chunk, ChunkStore, Columns
+from quadsweep.running.workers import local
 
 PAIRS = (
     ("r2", "L5"), ("r2", "L4"), ("r", "L5"), ("r", "L4"), ("cov", "L3c"), ("cov", "L4"),

@@ -31,10 +31,10 @@ import numpy as np
 from quadsweep import lifts
 from quadsweep.arrays import Floats, Mask
 from quadsweep.experiments.runner import Results, run
-from quadsweep.experiments.store import Chunk, ChunkStore, Columns
 from quadsweep.experiments.tables import TextTable, write
-from quadsweep.experiments.workers import local
 from quadsweep.objectives import OBJECTIVES
+from quadsweep.running.store import Chunk, ChunkStore, Columns
+from quadsweep.running.workers import local
 from quadsweep.separability.hulls.exact import decide
 from quadsweep.separability.separate import hull_distance
 from quadsweep.solving.many import solve_many

@@ -27,12 +27,12 @@ from quadsweep import lifts
 from quadsweep.arrays import Floats
 from quadsweep.experiments import randomness
 from quadsweep.experiments.runner import Results, run
-from quadsweep.experiments.store import Chunk, ChunkStore, Columns
 from quadsweep.experiments.table1 import KEPT, N_POINTS, PAPER
 from quadsweep.experiments.tables import TextTable, write
-from quadsweep.experiments.workers import local
 from quadsweep.extras import needed
 from quadsweep.objectives import OBJECTIVES
+from quadsweep.running.store import Chunk, ChunkStore, Columns
+from quadsweep.running.workers import local
 from quadsweep.separability.hulls.exact import decide
 from quadsweep.solving.many import solve_many
 

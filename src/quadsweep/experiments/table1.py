@@ -22,9 +22,9 @@ from quadsweep.arrays import Floats, Mask
 from quadsweep.experiments import randomness
 from quadsweep.experiments.runner import Results
 from quadsweep.experiments.scale import Scale
-from quadsweep.experiments.store import Chunk, Columns
 from quadsweep.experiments.tables import TextTable
 from quadsweep.objectives import OBJECTIVES
+from quadsweep.running.store import Chunk, Columns
 from quadsweep.separability.hulls.distance import TOLERANCE
 from quadsweep.separability.separate import hull_distance, separate
 from quadsweep.solving.many import solve_many

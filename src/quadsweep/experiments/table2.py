@@ -20,8 +20,8 @@ from quadsweep.experiments.published import published_sweep
 from quadsweep.experiments.readings import FITS, SETS, applies, column, readings
 from quadsweep.experiments.runner import Results
 from quadsweep.experiments.scale import Scale, half
-from quadsweep.experiments.store import Chunk, Columns
 from quadsweep.experiments.tables import TextTable
+from quadsweep.running.store import Chunk, Columns
 from quadsweep.separability.lifted_sweep import naive_sweep
 from quadsweep.solving.many import solve_many
 

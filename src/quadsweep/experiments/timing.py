@@ -19,11 +19,11 @@ from quadsweep.arrays import Floats, Ints
 from quadsweep.experiments import randomness
 from quadsweep.experiments.runner import Results
 from quadsweep.experiments.scale import Scale, half
-from quadsweep.experiments.store import Chunk, Columns
 from quadsweep.experiments.tables import TextTable
 from quadsweep.methods import METHODS as RUN
 from quadsweep.methods import Problem
 from quadsweep.objectives import OBJECTIVES
+from quadsweep.running.store import Chunk, Columns
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,7 +6,7 @@ Shuffles, resamples, pairs of columns and users' own batches all come down to th
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,6 +83,20 @@ class Batch:
             problem.seed,
         )
 
+    @property
+    def count(self) -> int:
+        """Data sets."""
+        return len(self.x)
+
+    @property
+    def n(self) -> int:
+        """Points of each."""
+        return int(self.x.shape[1])
+
+    def part(self, which: slice) -> Batch:
+        """Some of the data sets."""
+        return replace(self, x=self.x[which], y=self.y[which])
+
     def solve(self, method: str = "auto") -> BatchOutcome:
         """The best subset of each."""
         chosen = choose(method, self.objective, self.x.shape[1], self.k)
@@ -109,6 +123,17 @@ class SeveralBatch(Batch):
     """T data sets with several predictors each."""
 
     problems: tuple[Problem, ...] = ()
+
+    @property
+    def count(self) -> int:
+        return len(self.problems)
+
+    @property
+    def n(self) -> int:
+        return self.problems[0].n
+
+    def part(self, which: slice) -> SeveralBatch:
+        return replace(self, problems=self.problems[which])
 
     @classmethod
     def of(cls, asked: list[Problem], problem: Problem, time_limit: float) -> SeveralBatch:

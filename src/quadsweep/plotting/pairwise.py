@@ -13,7 +13,7 @@ from quadsweep.plotting.canvas import LINE, axes_or_new, literal
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from quadsweep.choosing.pairwise import PairwiseResult
+    from quadsweep.choosing.pairwise_result import PairwiseResult
 
 _MOST_NAMES = 40
 _MOST_NUMBERS = 12

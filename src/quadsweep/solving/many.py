@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from quadsweep.arrays import Floats, Mask
 from quadsweep.border import validation
 from quadsweep.methods.batch import Batch
 from quadsweep.methods.choice import choose
+from quadsweep.methods.spreading import hands
 from quadsweep.objectives import Objective
 
 if TYPE_CHECKING:
@@ -131,6 +133,10 @@ def solve_many(
     time_limit: float | None = None,
     n_jobs: int | None = None,
     seed: int = 0,
+    workers: str = "threads",
+    client: Any = None,
+    out: str | os.PathLike[str] | None = None,
+    resume: bool = False,
 ) -> BatchResult:
     """Solve T data sets of n points each.
 
@@ -146,6 +152,10 @@ def solve_many(
     n_jobs : int, optional
         Threads; None is as many as there are cores. The answers do not depend on it,
         except between subsets tied within ``tol``.
+    workers, client :
+        Who solves the data sets, as in :func:`pairwise`: threads, joblib, or a dask cluster.
+    out, resume : path, bool
+        A directory that keeps finished parts of the work, and whether to go on with those in it.
 
     Returns
     -------
@@ -165,16 +175,19 @@ def solve_many(
     xs, ys = _tables(X, Y, goal)
     keep = validation.keep_count(xs.shape[1], k, drop, goal)
     chosen = choose(method, goal, xs.shape[1], keep)
-    found = Batch(
+    jobs = validation.jobs(n_jobs)
+    batch = Batch(
         xs,
         ys,
         keep,
         goal,
         validation.tolerance(tol),
         validation.seconds(time_limit),
-        validation.jobs(n_jobs),
+        jobs,
         validation.whole(seed, "seed", 0),
-    ).solve(method)
+    )
+    with hands(workers, client, jobs, out, resume) as helpers:
+        found = helpers.solve(batch, method)
     return BatchResult(
         values=found.values,
         bounds=found.bounds,

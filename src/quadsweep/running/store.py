@@ -15,9 +15,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 import quadsweep
+from quadsweep.extras import needed
 
 Columns = dict[str, NDArray[Any]]
 
@@ -32,15 +34,20 @@ class Chunk:
     work : function at the top level of a module, so that other processes can find it.
     arguments : keywords for it: numbers and text.
     trials : how many trials it stands for, for the progress bar.
+    data : what the work is done on, given to it first. Several chunks may share it; a digest of it
+        belongs to the arguments.
     """
 
     name: str
-    work: Callable[..., Columns]
+    work: Callable[..., Columns | None]
     arguments: dict[str, Any] = field(default_factory=dict)
     trials: int = 1
+    data: Any = field(default=None, repr=False, compare=False)
 
-    def perform(self) -> Columns:
-        return self.work(**self.arguments)
+    def perform(self) -> Columns | None:
+        """Its columns, or None if a limit came first."""
+        given = () if self.data is None else (self.data,)
+        return self.work(*given, **self.arguments)
 
     @property
     def origin(self) -> str:
@@ -53,6 +60,14 @@ class Chunk:
             },
             sort_keys=True,
         )
+
+    @property
+    def question(self) -> dict[str, Any]:
+        """The origin without what tells it from other chunks of one run, ``first`` and ``last``."""
+        found: dict[str, Any] = json.loads(self.origin)
+        for name in ("first", "last"):
+            found["arguments"].pop(name, None)
+        return found
 
     @property
     def key(self) -> str:
@@ -69,7 +84,7 @@ class ChunkStore:
     >>> chunk = Chunk("squares", lambda: {"square": np.arange(3) ** 2})
     >>> with tempfile.TemporaryDirectory() as directory:
     ...     store = ChunkStore(directory)
-    ...     store.save(chunk, chunk.perform())
+    ...     store.save(chunk, chunk.perform() or {})
     ...     store.load(chunk)
     {'square': array([0, 1, 4])}
     """
@@ -115,12 +130,12 @@ class ChunkStore:
 
     def log_time(self, chunk: Chunk, processor: float, finished: float) -> None:
         """Remember how long a chunk took, beside it: the chunk itself must not vary."""
-        with open(self.directory / "times.csv", "a", encoding="utf-8") as file:
+        with open(self.directory / "_times.csv", "a", encoding="utf-8") as file:
             file.write(f"{chunk.name},{processor:.3f},{finished:.3f}\n")
 
     def times(self) -> dict[str, tuple[float, float]]:
         """Of each chunk, as far as logged: processor seconds, and seconds since the run began."""
-        path = self.directory / "times.csv"
+        path = self.directory / "_times.csv"
         lines = path.read_text("utf-8").splitlines() if path.exists() else []
         fields = (line.split(",") for line in lines if line.count(",") == 2)
         return {
@@ -135,8 +150,9 @@ class ChunkStore:
 
 
 def _encode(chunk: Chunk, columns: Columns) -> bytes:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+    with needed("keeping finished chunks"):
+        import pyarrow as pa
+        import pyarrow.parquet as pq
 
     table = pa.table(columns).replace_schema_metadata({"quadsweep": chunk.origin})
     sink = pa.BufferOutputStream()
@@ -157,6 +173,20 @@ def _decode(chunk: Chunk, content: bytes) -> Columns | None:
 
 def _digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()[:32]
+
+
+def digest_of(*arrays: NDArray[Any]) -> str:
+    """A name for the contents of arrays, for a chunk's arguments.
+
+    >>> import numpy as np
+    >>> digest_of(np.zeros(3)) == digest_of(np.zeros(3)) != digest_of(np.zeros((3, 1)))
+    True
+    """
+    whole = hashlib.sha256()
+    for array in arrays:
+        whole.update(f"{array.dtype.str}{array.shape}".encode())
+        whole.update(np.ascontiguousarray(array).data)
+    return whole.hexdigest()[:32]
 
 
 def _sync_directory(directory: Path) -> None:
