@@ -1,6 +1,6 @@
-"""All pairs of a wide table, in files: on a local dask cluster, and with threads, killed on the way.
+"""All pairs of a wide table, in files: on a local dask cluster, and with threads after a kill.
 
-    python benchmarks/wide_table.py            1,000 columns by 200 rows: 499,500 exact solves, twice
+    python benchmarks/wide_table.py            1,000 columns by 200 rows, 499,500 pairs, twice
     python benchmarks/wide_table.py --quick    130 columns by 40 rows
 
 The second run is ended by SIGKILL when a third of its files are there, and started again with

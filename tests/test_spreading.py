@@ -23,9 +23,9 @@ def asked(**how):
     test = qs.significance(X, Y, drop=4, permutations=40, **how.get("test", how))
     firm = qs.stability(X, Y, drop=4, resamples=40, **how.get("firm", how))
     return [
-        batch.values.tobytes(), batch.masks.tobytes(), batch.bounds.tobytes(), batch.nodes.tobytes(),
-        batch.status.tolist(), test.null.tobytes(), test.p_value, firm.dropped.tobytes(),
-        firm.status, test.status,
+        batch.values.tobytes(), batch.masks.tobytes(), batch.bounds.tobytes(),
+        batch.nodes.tobytes(), batch.status.tolist(), test.null.tobytes(), test.p_value,
+        firm.dropped.tobytes(), firm.status, test.status,
     ]  # fmt: skip
 
 
