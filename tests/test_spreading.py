@@ -42,7 +42,7 @@ def test_a_dask_cluster_gives_the_same_by_client_and_by_name():
     from distributed import Client, LocalCluster
 
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
         Client(cluster) as client,
     ):
         assert asked(client=client) == EXPECTED

@@ -122,7 +122,7 @@ def _client(where: Any, jobs: int, stack: ExitStack) -> Any:
         from distributed import Client, LocalCluster
     if where == "local":
         where = stack.enter_context(
-            LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=None)  # type: ignore[no-untyped-call]
+            LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=":0")  # type: ignore[no-untyped-call]
         )
     return stack.enter_context(Client(where))  # type: ignore[no-untyped-call]
 
