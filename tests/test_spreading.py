@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import time
@@ -232,3 +233,31 @@ def test_any_reader_of_parquet_takes_the_directory(tmp_path):
     answer = quiet(wide(20), drop=2, p_values=None, out=tmp_path)
     assert pl.scan_parquet(str(tmp_path / "*.parquet")).collect().height == answer.pairs
     assert ds.dataset(tmp_path).count_rows() == answer.pairs
+
+
+def test_the_command_writes_files_and_goes_on_with_them(tmp_path, capsys):
+    from quadsweep.cli.application import run
+
+    table, out = tmp_path / "wide.csv", tmp_path / "out"
+    data = np.random.default_rng(2).normal(size=(12, 5))
+    np.savetxt(table, data, delimiter=",", header="a,b,c,d,e", comments="")
+    command = ["pairwise", str(table), "--drop", "2", "--p-values", "none", "--out", str(out)]
+    assert run(command) == 0
+    assert "10 of 5 columns" in capsys.readouterr().out
+    assert run(command) == 2
+    assert "--resume" in capsys.readouterr().err
+    assert run([*command, "--resume"]) == 0
+    assert run(["pairwise", str(table), "--drop", "2", "--resume"]) == 2
+    assert "give out" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_the_commands_take_a_cluster(capsys):
+    from quadsweep.cli.application import run
+
+    given = ["stars-cyg", "--drop", "4", "--dask", "local", "--jobs", "1", "--json"]
+    assert run(["significance", *given, "--permutations", "9"]) == 0
+    there = capsys.readouterr().out
+    assert run(["significance", *given[:3], "--permutations", "9", "--json"]) == 0
+    here = capsys.readouterr().out
+    assert json.loads(there)["null"] == json.loads(here)["null"]

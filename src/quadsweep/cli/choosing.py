@@ -127,6 +127,7 @@ def stability_command(
     json: options.Json = False,
     time_limit: options.TimeLimit = None,
     jobs: options.Jobs = None,
+    dask: options.Dask = None,
     seed: options.Seed = 0,
 ) -> None:
     """How often each row is dropped when the data change a little, and what else comes near.
@@ -145,6 +146,7 @@ def stability_command(
         resample=resample,
         resamples=resamples,
         margin=margin,
+        client=dask,
         statuses=lambda found: [found.status, found.result.status],
         plot=plot,
         json=json,
@@ -213,6 +215,12 @@ def pairwise_command(
     json: options.Json = False,
     time_limit: options.TimeLimit = None,
     jobs: options.Jobs = None,
+    dask: options.Dask = None,
+    out: Annotated[
+        str | None,
+        typer.Option("--out", metavar="DIR", help="Parquet files, for many columns."),
+    ] = None,
+    resume: options.Resume = False,
     seed: options.Seed = 0,
 ) -> None:
     """The trimmed correlation of every pair of columns, Pearson's beside it.
@@ -232,6 +240,9 @@ def pairwise_command(
         objective=objective,
         p_values=None if p_values == "none" else p_values,
         permutations=permutations,
+        client=dask,
+        out=out,
+        resume=resume,
         time_limit=time_limit,
         n_jobs=jobs,
         seed=seed,
