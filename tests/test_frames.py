@@ -130,3 +130,18 @@ def test_pyarrow_tables_and_columns_are_accepted():
     for result in (qs.solve(table, drop=1), qs.solve(table["a"], table["b"], drop=1)):
         assert result.outliers.tolist() == [2]
         assert result.to_frame()["inlier"].to_pylist() == [True, True, False, True, True]
+
+
+def test_relations_of_duckdb_are_collected_at_the_border():
+    duckdb = pytest.importorskip("duckdb")
+    rows = "(1, 1.0, 'u', 0.3), (2, 2.0, 'u', 0.5), (3, 9.0, 'u', 0.1), (4, 4.0, 'v', 0.9), "
+    rows += "(5, 5.0, 'v', 0.2), (7, 7.5, 'v', 0.4), (8, 8.0, 'u', 0.6)"
+    with duckdb.connect() as connection:
+        relation = connection.sql(f"select * from (values {rows}) t(a, b, g, z)")
+        result = qs.solve(relation.project("a, b"), drop=1)
+        assert (result.names, result.outliers.tolist()) == (("a", "b"), [2])
+        assert qs.solve("a", "b", data=relation, drop=1).outliers.tolist() == [2]
+        assert qs.solve("b ~ a + z", data=relation, drop=1).outliers.tolist() == [2]
+        assert qs.audit("b ~ a + z", data=relation, term="a").n == 7
+        assert qs.pairwise(relation.project("a, b, z"), drop=1, permutations=9).pairs == 3
+        assert list(qs.by(relation, "g", qs.solve, x="a", y="b", drop=0)) == ["u", "v"]

@@ -55,3 +55,17 @@ def test_panels_have_one_picture_for_each_predictor(result):
 def test_misuse_is_one_sentence(result, options, says):
     with pytest.raises(ValueError, match=says):
         result.plot(**options)
+
+
+def test_names_that_look_like_formulas_are_drawn_as_they_are():
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(20, 2))
+    frame = {"$\\frac{1$": X[:, 0], "a_b^{": X[:, 1], "$": X @ [1.0, 2.0] + rng.normal(size=20)}
+    import pandas as pd
+
+    names = list(frame)
+    result = qs.solve(names[:2], names[2], data=pd.DataFrame(frame), drop=2)
+    figure = result.panels()
+    figure.canvas.draw()
+    assert [text.get_text() for text in figure.axes[0].texts] == [str(i) for i in result.outliers]
+    mpl.pyplot.close(figure)

@@ -16,7 +16,7 @@ import numpy as np
 
 from quadsweep.answers.introduction import INDEX, SelfDescribing, renumbered, some
 from quadsweep.arrays import Ints
-from quadsweep.border.frames import Columns, unpack
+from quadsweep.border.frames import Columns, in_memory, unpack
 from quadsweep.choosing.multiplicity import adjusted_p_values
 from quadsweep.extras import needed
 
@@ -171,7 +171,7 @@ def by(
     """
     with needed("by"):
         import narwhals.stable.v1 as nw
-    frame = nw.from_native(data, eager_only=True, pass_through=True)
+    frame = nw.from_native(in_memory(data), eager_only=True, pass_through=True)
     if not isinstance(frame, nw.DataFrame):
         raise TypeError(f"data must be a data frame; got {type(data).__name__}")
     for name in (column, x, y):

@@ -46,6 +46,21 @@ class Columns:
     formula: Formula | None = None
 
 
+def in_memory(data: Any) -> Any:
+    """A relation of DuckDB as a table of Arrow, decimals as floats; everything else as it is."""
+    if type(data).__module__.split(".")[0] not in ("duckdb", "_duckdb"):
+        return data
+    with needed("a relation of DuckDB"):
+        import narwhals as nw
+        import pyarrow  # noqa: F401
+
+    frame = nw.from_native(data).collect("pyarrow")
+    decimals = [name for name, kind in frame.schema.items() if kind == nw.Decimal]
+    return nw.to_native(
+        frame.with_columns(nw.col(*decimals).cast(nw.Float64)) if decimals else frame
+    )
+
+
 def unpack(x: Any = None, y: Any = None, data: Any = None) -> Columns:
     """Columns from sequences, tables, series, a frame of two columns, names of columns, a formula.
 
@@ -70,7 +85,7 @@ def unpack(x: Any = None, y: Any = None, data: Any = None) -> Columns:
         import narwhals.stable.v1 as nw
     except ModuleNotFoundError:
         return Columns(x, y, _numbered(x))
-    x, y = (nw.from_native(v, allow_series=True, pass_through=True) for v in (x, y))
+    x, y = (nw.from_native(in_memory(v), allow_series=True, pass_through=True) for v in (x, y))
     for name, value in (("x", x), ("y", y)):
         if isinstance(value, nw.LazyFrame):
             raise TypeError(f"{name} must be in memory; got a lazy frame, collect it first")
@@ -150,8 +165,7 @@ def _of_data(x: Any, y: Any, data: Any) -> Columns:
         return unpack(data)
     if isinstance(data, Dataset):
         raise ValueError("a data set has its own x and y; leave out the names beside it")
-    if isinstance(data, Mapping):
-        data = table(dict(data))
+    data = table(dict(data)) if isinstance(data, Mapping) else in_memory(data)
     if isinstance(x, str) and "~" in x:
         from quadsweep.border.formulas import evaluated
 
@@ -198,7 +212,7 @@ def every_column(frame: Any) -> tuple[list[Any], list[Any]]:
         return list(range(array.shape[1])), list(array.T)
     with needed("a data frame"):
         import narwhals.stable.v1 as nw
-    wrapped = nw.from_native(frame, eager_only=True, pass_through=True)
+    wrapped = nw.from_native(in_memory(frame), eager_only=True, pass_through=True)
     if not isinstance(wrapped, nw.DataFrame):
         raise TypeError(f"frame must be a data frame or an array; got {type(frame).__name__}")
     return list(wrapped.columns), [_values(wrapped[name], nw) for name in wrapped.columns]

@@ -15,6 +15,7 @@ from quadsweep.plotting.canvas import (
     dropped_size,
     frame,
     kept_size,
+    literal,
     tidy,
 )
 from quadsweep.plotting.labels import name_points
@@ -71,9 +72,9 @@ def plot_regression(audit: RegressionAudit, ax: Axes | None = None) -> Axes:
     called = used[away] if audit.labels is None else [audit.labels[i] for i in used[away]]
     name_points(ax, x, y, away, called)
     given = "" if len(audit.controls) < 2 else ", given the controls"
-    ax.set_xlabel(f"{audit.names[0]}{given}")
-    ax.set_ylabel(f"{audit.names[1]}{given}")
-    ax.set_title(_wrapped(audit.message), loc="left", fontsize=10)
+    ax.set_xlabel(f"{literal(audit.names[0])}{given}")
+    ax.set_ylabel(f"{literal(audit.names[1])}{given}")
+    ax.set_title(literal(_wrapped(audit.message)), loc="left", fontsize=10)
     ax.legend(fontsize=8, framealpha=0.7, edgecolor="none", loc="best").set_zorder(2.5)
     return ax
 

@@ -14,7 +14,8 @@ import numpy as np
 
 from quadsweep.arrays import Floats
 from quadsweep.least_squares import fit
-from quadsweep.plotting.canvas import INLIER, LINE, OUTLIER, axes_or_new, frame, tidy
+from quadsweep.plotting.canvas import INLIER, LINE, OUTLIER, axes_or_new, frame, literal, tidy
+from quadsweep.plotting.labels import name_points
 from quadsweep.plotting.result import _title
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from quadsweep.answers.result import Result
 
 KINDS = ("fitted", "residuals", "added")
-_MOST_LABELS = 15
 _MANY = 5_000
 
 
@@ -90,7 +90,7 @@ def _fitted(result: Result, ax: Axes) -> Axes:
     _points(result, ax, heights, result.y)
     ax.axline((0.0, 0.0), slope=1.0, color=LINE, linewidth=1.3, zorder=2, label="fitted = observed")
     ax.set_xlabel("fitted")
-    ax.set_ylabel(result.names[-1])
+    ax.set_ylabel(literal(result.names[-1]))
     ax.set_title(_title(result), loc="left", fontsize=11)
     _legend(ax)
     return ax
@@ -110,10 +110,10 @@ def _added(result: Result, ax: Axes, j: int) -> Axes:
     _points(result, ax, across, up)
     ax.axline((0.0, 0.0), slope=float(result.coef[j]), color=LINE, linewidth=1.3, zorder=2)
     others = " given the others" if len(result.coef) > 1 else ""
-    ax.set_xlabel(f"{result.names[j]}{others}")
-    ax.set_ylabel(f"{result.names[-1]}{others}")
-    ax.set_title(f"{result.names[j]}: {result.coef[j]:.4g} on the rows kept", loc="left",
-                 fontsize=11)  # fmt: skip
+    name = literal(result.names[j])
+    ax.set_xlabel(f"{name}{others}")
+    ax.set_ylabel(f"{literal(result.names[-1])}{others}")
+    ax.set_title(f"{name}: {result.coef[j]:.4g} on the rows kept", loc="left", fontsize=11)
     return ax
 
 
@@ -141,29 +141,8 @@ def _points(result: Result, ax: Axes, across: Floats, up: Floats) -> None:
                 color=colour, label=f"{word} ({len(rows):,})", edgecolors="white", zorder=3,
                 linewidths=0.6 if n <= 300 else 0.0, rasterized=n > _MANY,
             )  # fmt: skip
-    _name_outliers(result, ax, across, up)
-
-
-def _name_outliers(result: Result, ax: Axes, across: Floats, up: Floats) -> None:
-    if result.labels is None or not 0 < len(result.outliers) <= _MOST_LABELS:
-        return
-    middle = float(np.median(across[result.used]))
-    inch = ax.figure.dpi / 72
-    taken: list[tuple[float, float, float]] = []
-    for i in result.outliers:
-        text, right = str(result.labels[i]), across[i] <= middle
-        px, py = ax.transData.transform((float(across[i]), float(up[i])))
-        width = (6 + 5.0 * len(text)) * inch
-        box = (px if right else px - width, px + width if right else px, py)
-        # Of labels that would cover each other the first stands for all.
-        if any(box[0] < b and a < box[1] and abs(py - c) < 9 * inch for a, b, c in taken):
-            continue
-        taken.append(box)
-        ax.annotate(
-            text, (float(across[i]), float(up[i])),
-            xytext=(6 if right else -6, 0), ha="left" if right else "right", va="center",
-            textcoords="offset points", fontsize=8, color=OUTLIER, zorder=4,
-        )  # fmt: skip
+    rows = np.searchsorted(used, result.outliers)
+    name_points(ax, across[used], up[used], rows, [result.label(i) for i in result.outliers])
 
 
 def _legend(ax: Axes) -> None:

@@ -70,10 +70,12 @@ def _picture(audits: Sequence[RegressionAudit]) -> str:
         from matplotlib.figure import Figure
     except ModuleNotFoundError:
         return ""
-    canvas = Figure(figsize=(7.0, 4.6), layout="constrained")
-    shown.plot(ax=canvas.subplots())
-    file = io.BytesIO()
-    canvas.savefig(file, format="svg", metadata={"Date": None})
+    canvas, file = Figure(figsize=(7.0, 4.6), layout="constrained"), io.BytesIO()
+    try:
+        shown.plot(ax=canvas.subplots())
+        canvas.savefig(file, format="svg", metadata={"Date": None})
+    except Exception as wrong:
+        return f"<p>There is no picture: {html.escape(str(wrong))}.</p>"
     encoded = base64.b64encode(file.getvalue()).decode("ascii")
     about = html.escape(f"Added-variable plot of {shown.term}: {shown.message}", quote=True)
     return f'<figure><img alt="{about}" src="data:image/svg+xml;base64,{encoded}"></figure>'
