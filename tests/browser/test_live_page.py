@@ -285,3 +285,28 @@ def test_fits_a_phone_without_scrolling_sideways(phones):
     wide = phones.execute_script("return document.documentElement.scrollWidth")
     phones.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     assert wide <= 360
+
+
+def test_a_long_proof_shows_the_best_so_far_and_ends_with_the_next_move(driver, tmp_path):
+    x, y = np.random.default_rng(12).normal(size=(2, 20_000))
+    table = Table("noise", ["x", "y"], [x.tolist(), y.tolist()])
+    made = page_of([table], "noise")
+    assert made.count("budgets = [0.4, ") == 2  # in the page and in its worker
+    page = opened(driver, tmp_path, made.replace("budgets = [0.4, ", "budgets = [0.01, "))
+    settle(page)
+    page.execute_script(
+        "const s = document.getElementById('slider'); s.value = arguments[0];"
+        "s.dispatchEvent(new Event('input'));",
+        9000,
+    )
+    WebDriverWait(page, PATIENCE, 0.02).until(
+        lambda p: text(p, "proof") == "best so far; the proof goes on"
+    )
+    value, bound, gap = page.execute_script(  # at one moment
+        "return ['value', 'bound', 'gap'].map((i) => Number(document.getElementById(i).innerText))"
+    )
+    assert value < bound
+    assert gap == pytest.approx(bound - value, rel=0.05)
+    told = asked(page, drop=2)  # the worker is free for it at once
+    assert (told["k"], told["status"]) == (19_998, "optimal")
+    agrees(told, x, y, "20,000 points")
