@@ -326,6 +326,8 @@ def test_errors_speak_of_options_and_not_of_arguments(run, arguments, says):
 
 def test_other_words_are_left_alone():
     assert as_options("x must hold numbers; k is fine") == "x must hold numbers; k is fine"
+    said = as_options("claim 'r2' needs controls that are refitted; got controls='fixed'")
+    assert said == "--claim 'r2' needs controls that are refitted; got --fixed-controls"
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,10 @@ _OPTIONS = {"k": "--keep", "n_jobs": "--jobs"} | {
 _NAMES = "|".join(_OPTIONS)
 _GIVEN = re.compile(rf"\b({_NAMES})=(?=\S)")  # drop=60
 _FIRST = re.compile(rf"^({_NAMES})(?= (?:must|may|'))")  # level must be ...
-_EITHER = "give exactly one of k (points to keep) and drop"
+_PHRASES = {
+    "give exactly one of k (points to keep) and drop": "give exactly one of --keep and --drop",
+    "controls='fixed'": "--fixed-controls",
+}
 
 
 def as_options(message: str) -> str:
@@ -24,6 +27,7 @@ def as_options(message: str) -> str:
     >>> as_options("drop=60 drops 60 of 47 points"), as_options("n_jobs must be positive; got 0")
     ('--drop 60 drops 60 of 47 points', '--jobs must be positive; got 0')
     """
-    message = message.replace(_EITHER, "give exactly one of --keep and --drop")
+    for said, meant in _PHRASES.items():
+        message = message.replace(said, meant)
     message = _GIVEN.sub(lambda match: f"{_OPTIONS[match[1]]} ", message)
     return _FIRST.sub(lambda match: _OPTIONS[match[1]], message)

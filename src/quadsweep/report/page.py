@@ -25,7 +25,7 @@ from quadsweep.objectives import centred_sums
 from quadsweep.report.content import Report
 from quadsweep.report.live import Table, available, fragments
 from quadsweep.report.live.page import MOST_VALUES, embedded
-from quadsweep.report.sections import failure, regression_section, told_audit
+from quadsweep.report.sections import failure, regression_section, scrolled, told_audit
 
 _MOST_POINTS = 5_000  # drawn on the page
 _MOST_ROWS = 200  # listed by name
@@ -214,7 +214,7 @@ def _comparison(report: Report) -> str:
     table = "" if report.comparison is None else report.comparison._repr_html_()
     return (
         "<section aria-labelledby='others'><h2 id='others'>Other methods on the same points</h2>"
-        f"<div class='scroll'>{table}</div>{why}</section>"
+        f"{scrolled(table, 'other methods')}{why}</section>"
     )
 
 

@@ -26,6 +26,11 @@ def told_audit(audit: Audit) -> str:
     return f"{audit.message}{named}"
 
 
+def scrolled(table: str, name: str) -> str:
+    """A table that may be wider than a phone, which the keyboard can scroll as well."""
+    return f"<div class='scroll' role='region' tabindex='0' aria-label='{name}'>{table}</div>"
+
+
 def regression_section(report: Report) -> str:
     """The audits of a coefficient with controls: sentences, the fits, the added-variable plot."""
     why = failure(report, "regression")
@@ -39,8 +44,9 @@ def regression_section(report: Report) -> str:
     told = "".join(f"<p>{html.escape(told_audit(audit))}</p>" for audit in audits)
     return (
         f"<section aria-labelledby='regression'><h2 id='regression'>{html.escape(title)}</h2>"
-        f"<p class='quiet'>Beside it: {html.escape(some(others))}. {html.escape(first.test)}.</p>"
-        f"{told}{why}<div class='scroll'>{_fits(audits)}</div>{_picture(audits)}</section>"
+        f"<p class='quiet'>Beside it: {html.escape(some(others))}. "
+        f"{html.escape(first.test[0].upper() + first.test[1:])}.</p>"
+        f"{told}{why}{scrolled(_fits(audits), 'fits')}{_picture(audits)}</section>"
     )
 
 
