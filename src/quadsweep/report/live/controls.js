@@ -2,7 +2,7 @@
 
 const TITLES = {
   r2: "R²", r: "r", cov: "covariance", dv: "difference of variances", tv: "total variance",
-  var: "variance of x", lts: "residual sum of squares",
+  var: "variance of x", lts: "residual sum of squares", mcd: "determinant of the covariance",
 };
 const PROOFS = {
   optimal: "proved optimal", time_limit: "best so far; the proof goes on", memory_limit: "best found; memory stopped the proof",

@@ -1,13 +1,13 @@
 // The compiled engine (_core/wasm/interface.cpp) as a JavaScript object. Used by the page's worker
 // and by the tests; it knows nothing of either.
 
-const OBJECTIVES = ["r2", "r", "cov", "dv", "tv", "var", "lts"];
+const OBJECTIVES = ["r2", "r", "cov", "dv", "tv", "var", "lts", "mcd"]; // as shared/objectives.hpp
 const METHODS = ["certified", "exhaustive", "univariate", "concentrate"];
 const STATUSES = ["optimal", "best_separable", "heuristic", "time_limit", "interrupted", "memory_limit"];
 const EXHAUSTIVE_LIMIT = 20000; // as methods/choice.py
 
-const SENSE = { r2: 1, r: 1, cov: 1, dv: 1, tv: -1, var: -1, lts: -1 };
-const LEAST_KEPT = { r2: 3, r: 3, cov: 2, dv: 2, tv: 2, var: 2, lts: 3 };
+const SENSE = { r2: 1, r: 1, cov: 1, dv: 1, tv: -1, var: -1, lts: -1, mcd: -1 };
+const LEAST_KEPT = { r2: 3, r: 3, cov: 2, dv: 2, tv: 2, var: 2, lts: 3, mcd: 3 };
 
 // The method of `method="auto"`: as methods/choice.py.
 function chosenMethod(objective, n, k) {

@@ -33,6 +33,7 @@ const GRADIENTS = {
   tv: () => [-1, 0, -1],
   var: () => [-1, 0, 0],
   lts: (a, b, c) => [-((c / a) ** 2), (2 * c) / a, -1],
+  mcd: (a, b, c) => [-b, 2 * c, -a],
 };
 
 const LARGEST_SEARCH = 5000; // as answers/boundary.py

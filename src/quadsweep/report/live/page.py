@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from quadsweep.objectives import OBJECTIVES
+
 PATH_SECONDS = 20.0  # for one size of a path on the page; what takes longer is not called proved
 MOST_VALUES = 400_000  # of all tables together: about 8 MB of text
 
@@ -100,6 +102,7 @@ def fragments(tables: Sequence[Table], path: dict[str, Any] | None = None) -> di
     worker = "\n".join(map(text_of, _WORKER))
     page = "\n".join(text_of(name) for name in ("engine.js", "questions.js", *_PAGE))
     picture, tail = text_of("live.html").split("<!-- tail -->\n")
+    picture = picture.replace("<!-- objectives -->", _objectives())
     return {
         "policy": POLICY,
         "picture": picture,
@@ -112,6 +115,12 @@ def fragments(tables: Sequence[Table], path: dict[str, Any] | None = None) -> di
             f'<script>\n"use strict";\n(() => {{\n{page}\n}})();\n</script>'
         ),
     }
+
+
+def _objectives() -> str:
+    """What the reader can judge by."""
+    known = [(html.escape(o.name), html.escape(o.title)) for o in OBJECTIVES.values()]
+    return "".join(f'<option value="{name}">{title}</option>' for name, title in known)
 
 
 def explore_page(tables: Sequence[Table], title: str = "quadsweep", lead: str = "") -> str:
