@@ -14,6 +14,7 @@ import quadsweep as qs
 from quadsweep.auditing.fit import critical_r
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("claim", CLAIMS)
 def test_agrees_with_every_subset_in_rational_arithmetic(claim: str) -> None:
     compared = 0

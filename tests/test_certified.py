@@ -249,6 +249,7 @@ def test_few_of_many_and_nearly_all_close(k):
     assert result.gap <= 1.001e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kept", [1000, 5000])
 @pytest.mark.parametrize("objective", OBJECTIVES)
 def test_cells_are_opened_where_no_narrower_box_can_help(objective, kept):

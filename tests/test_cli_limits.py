@@ -122,6 +122,7 @@ def test_a_reader_who_has_seen_enough_is_not_an_error(table):
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [r"$\frac{1$", "$", "$a$", r"\$", "a_b^{", "%"])
 @pytest.mark.parametrize("command", ["solve", "audit"])
 def test_column_names_are_drawn_as_they_are(run, tmp_path, name, command):

@@ -81,6 +81,7 @@ def test_a_line_among_many_points_is_found():
     assert result.value > 0.999
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("objective", ["cov", "dv"])
 def test_steps_that_go_too_far_are_shortened(objective):
     """Points far from the mean on both sides: a whole step takes them all from one of them."""

@@ -22,6 +22,7 @@ def least(case: Any, found: qs.Audit) -> int | None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("claim", CLAIMS)
 def test_agrees_with_every_refit_in_rational_arithmetic(claim: str) -> None:
     compared = 0
@@ -55,6 +56,7 @@ def test_nearly_dependent_columns_are_told_apart(claim: str) -> None:
         assert not found.success or found.drop == truth, f"seed {seed}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("claim", CLAIMS)
 def test_with_many_controls_the_interval_holds_the_truth(claim: str) -> None:
     for seed in range(6):
@@ -69,6 +71,7 @@ def test_with_many_controls_the_interval_holds_the_truth(claim: str) -> None:
             assert truth <= found.upper, f"seed {seed}"
 
 
+@pytest.mark.slow
 def test_the_bound_for_any_number_of_controls_is_never_above_what_is_left() -> None:
     for seed in range(40):
         rng = np.random.default_rng(seed)
@@ -163,6 +166,7 @@ def test_a_fit_of_pyfixest_is_read_as_it_was_fitted(weighted: bool) -> None:
     assert (found.lower, found.upper) == (same.lower, same.upper)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["HC1", "HC3"])
 def test_robust_standard_errors_are_those_of_statsmodels_and_no_proof_is_claimed(kind: str) -> None:
     sm = pytest.importorskip("statsmodels.api")

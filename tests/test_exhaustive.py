@@ -58,6 +58,7 @@ def test_finds_what_listing_in_exact_arithmetic_finds(family, objective):
             assert found == pytest.approx(best, rel=1e-9, abs=tolerance), where
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [11, 12, 13, 14])
 def test_larger_samples(n):
     rng = np.random.default_rng(n)

@@ -119,6 +119,7 @@ def test_lines_of_a_comparison_differ_in_colour_dashes_and_shape(ax):
     assert len({str(line._dash_pattern) for line in drawn}) == len(drawn)
 
 
+@pytest.mark.slow
 def test_a_stability_study_of_many_rows_can_be_read(ax):
     answer = qs.stability(*many(), drop=5, resamples=3, margin=0.01, most=60)
     assert answer.disputed.sum() > 40

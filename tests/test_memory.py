@@ -16,6 +16,7 @@ def noise(seed: int, n: int) -> tuple[np.ndarray, np.ndarray]:
     return x, y
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("objective", ["r2", "r", "cov", "dv", "tv", "lts"])
 def test_depth_first_finds_the_same_optimum(objective: str) -> None:
     for seed in range(3):
@@ -27,6 +28,7 @@ def test_depth_first_finds_the_same_optimum(objective: str) -> None:
         assert narrow.value == pytest.approx(plain.value, abs=2e-9, rel=1e-8), seed
 
 
+@pytest.mark.slow
 def test_both_threads_go_depth_first() -> None:
     x, y = noise(5, 20_000)
     plain = search(Problem(x, y, 8000, get("tv")))
@@ -52,6 +54,7 @@ def test_a_limit_is_a_positive_number_of_gigabytes(given: object) -> None:
         qs.solve([1, 2, 3, 4], [1, 3, 2, 4], 3, memory_limit=given)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_a_sample_that_shows_the_wrong_sign_does_not_mislead() -> None:
     """Half a uniform square: both signs of r are nearly as good, a sample cannot tell which."""
     for seed in (1006, 3, 8):

@@ -20,6 +20,7 @@ def run(x, y, k, objective, n_jobs=1):
     return _core.solve(x, y, k, objective, "naive", 1e-9, math.inf, n_jobs, 0, None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("objective", OBJECTIVES)
 @pytest.mark.parametrize("family", GENERAL)
 def test_in_general_position_finds_what_its_definition_finds(family, objective):

@@ -23,6 +23,7 @@ from quadsweep.proofs.writer import Statement, Unproved, rho_of, write
 OBJECTIVES = fuzz_proofs.OBJECTIVES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(4))
 def test_no_proof_is_refused(part):
     state = fuzz_proofs.State(seed=16, low=5, high=60, next=90 * part)

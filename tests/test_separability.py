@@ -75,6 +75,7 @@ def random_instance(rng):
     return x, y, mask
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", range(10))
 def test_exact_decision_agrees_with_the_program_above_its_resolution(block):
     rng = np.random.default_rng(block)

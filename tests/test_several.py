@@ -231,6 +231,7 @@ def test_rows_with_missing_values_are_left_out_and_positions_map_back():
     assert np.isnan(result.residuals[[3, 8]]).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["sweep", "naive"])
 @pytest.mark.parametrize("objective", ["r2", "lts"])
 @pytest.mark.parametrize("family", ["normal", "plane", "lattice", "duplicated", "dummies"])

@@ -120,6 +120,7 @@ def test_p_values_of_noise_are_uniform():
     assert np.abs(share - grid).max() < 1.63 / np.sqrt(400)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"stop_after": 3}])
 def test_p_values_of_tied_noise_are_never_too_small(options):
     """Ties make p larger than uniform, not smaller: one-sided 1% bound, 1.52 / sqrt(300)."""
@@ -129,6 +130,7 @@ def test_p_values_of_tied_noise_are_never_too_small(options):
     assert (share - grid).max() < 1.52 / np.sqrt(300)
 
 
+@pytest.mark.slow
 def test_p_values_of_whole_paths_of_noise_are_uniform_enough():
     """The overall p-value must not be too small, although ten sizes were looked at."""
     overall, pointwise = [], []

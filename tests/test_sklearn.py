@@ -21,6 +21,7 @@ COUNTED_AS_ROWS = {
 }
 
 
+@pytest.mark.slow
 @parametrize_with_checks(
     [TrimmedRegressor(), TrimmedRegressor("lts"), TrimmedOutlierDetector()],
     expected_failed_checks=lambda e: COUNTED_AS_ROWS if isinstance(e, TrimmedRegressor) else {},
@@ -114,6 +115,7 @@ def test_what_cannot_be_done_is_refused(estimator, columns, says):
         estimator.fit(X, y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("objective", ["r2", "r", "cov", "dv", "tv", "lts"])
 def test_points_fitted_to_are_judged_as_they_were(objective):
     """Identical points cannot be told apart: they are ordinary if any of them was kept."""

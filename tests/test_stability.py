@@ -68,6 +68,7 @@ def test_near_optimal_subsets_are_those_of_the_definition(family, objective):
     check_against_the_definition(x, y, 6, objective, 0.05, family)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("objective", ["r2", "r", "cov", "dv", "tv", "lts"])
 @pytest.mark.parametrize("family", TIED)
 def test_near_optimal_subsets_are_complete_where_many_tie(family, objective):

@@ -44,6 +44,7 @@ def test_never_misses_a_strictly_separable_subset(family, objective):
                 assert_no_worse(x, y, inliers.tolist(), objective, expected, where)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", ["uniform", "lattice", "duplicated", "on_a_conic"])
 def test_every_k_of_twelve_points(family):
     rng = np.random.default_rng(12)
@@ -155,6 +156,7 @@ def test_copies_of_two_points_have_a_best_subset():
     assert solve(x, x, 500, method="sweep").value == 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("objective", ["r2", "r"])
 def test_a_subset_with_a_value_is_found_wherever_there_is_one(objective):
     undefined = 0
