@@ -1,12 +1,10 @@
 """Proofs of many answers, each checked in exact arithmetic: where listing cannot reach.
 
-    python benchmarks/fuzz_proofs.py --instances 20000 --state fuzz-proofs.json
+    python benchmarks/fuzz_proofs.py --instances 20000 --jobs 2 --state fuzz_proofs.jsonl
 
 Instance i of a seed is always the same: a family of data (ties, clusters, offsets, near-ties far
 from the origin), 30 to 1,000 points, k, objective, exactly k points or k and more. The engine
-answers, the proof is written and checked. With a state file the run goes on where the last one
-ended; Ctrl-C ends it between two instances. Refused proofs are printed; exit code 1 if there are
-any.
+answers, the proof is written and checked. Refused proofs are printed; exit code 1 if there are any.
 
     python benchmarks/fuzz_proofs.py --only I
 
@@ -16,16 +14,12 @@ than --nodes nodes, are counted apart.
 
 from __future__ import annotations
 
-import argparse
-import contextlib
-import json
-import sys
-import time
-from collections import Counter
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 
+import fuzz
+import fuzz_runs
 import numpy as np
+from fuzz_runs import Verdict
 
 import quadsweep as qs
 from quadsweep.methods.certified import search
@@ -34,10 +28,8 @@ from quadsweep.proofs import checker
 from quadsweep.proofs.proof import Proof
 from quadsweep.proofs.writer import Statement, Unproved, write
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
-import fuzz
-
 OBJECTIVES = fuzz.OBJECTIVES
+NO_VALUE = "no subset has a value"
 
 
 def near_ties_far_away(rng, n):
@@ -95,7 +87,7 @@ def statement(it: Instance, patience: float) -> Statement:
     if found.status != "optimal":
         raise NotClosed(found.status)
     if len(found.inliers) == 0:
-        raise NotClosed("no subset has a value")
+        raise NotClosed(NO_VALUE)
     return Statement(
         it.x, it.y, it.k, it.objective, found.bound, found.inliers.tolist(), found.value,
         or_more=it.or_more,
@@ -120,77 +112,35 @@ def verdict(it: Instance, proof: Proof) -> str | None:
     return None
 
 
-@dataclass
-class State:
-    seed: int = 0
-    low: int = 30
-    high: int = 1000
-    next: int = 0
-    checked: int = 0
-    nodes: int = 0
-    refused: list[str] = field(default_factory=list)
-    not_closed: dict[str, int] = field(default_factory=dict)
-
-    def count(self, why: str) -> None:
-        self.not_closed[why] = self.not_closed.get(why, 0) + 1
-
-
-def run(state: State, until: int, patience: float = 2.0, nodes: int = 3000, note=None) -> None:
-    while state.next < until:
-        it = draw(state.seed, state.next, state.low, state.high)
-        try:
-            proof = proof_of(it, patience, nodes)
-            wrong = verdict(it, proof)
-            state.checked += wrong is None
-            state.nodes += proof.nodes
-        except NotClosed as why:
-            state.count(str(why))
-            wrong = None
-        except Unproved as why:
-            wrong = f"{why}: {why.better}"
-        if wrong is not None:
-            state.refused.append(f"{it}: {wrong}")
-            print(f"refused {it}: {wrong}", flush=True)
-        state.next += 1
-        if note:
-            note(state)
+def judge(
+    seed: int, number: int, low: int, high: int, patience: float = 2.0, nodes: int = 3000
+) -> Verdict:
+    it = draw(seed, number, low, high)
+    try:
+        wrong = verdict(it, proof_of(it, patience, nodes))
+    except NotClosed as why:
+        mark = f"no proof: {why}, {it.family}"
+        if str(why) == NO_VALUE:
+            return Verdict(it.family, fuzz_runs.NONE)
+        return Verdict(it.family, fuzz_runs.OPEN, f"{it}: {why}", (mark,))
+    except Unproved as why:
+        wrong = f"{why}: {why.better}"
+    if wrong is not None:
+        return Verdict(it.family, fuzz_runs.WRONG, f"{it}: {wrong}")
+    return Verdict(it.family, fuzz_runs.RIGHT, marks=(f"proofs checked, {it.objective}",))
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--instances", type=int, default=20000)
-    parser.add_argument("--state", type=Path)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--low", type=int, default=30)
-    parser.add_argument("--high", type=int, default=1000)
-    parser.add_argument("--patience", type=float, default=2.0)
-    parser.add_argument("--nodes", type=int, default=3000)
-    parser.add_argument("--only", type=int)
-    parser.add_argument("--quick", action="store_true", help="20 instances of up to 100 points")
-    options = parser.parse_args()
-    if options.quick:
-        options.instances, options.high = 20, 100
-    state = State(options.seed, options.low, options.high)
-    if options.state and options.state.exists():
-        state = State(**json.loads(options.state.read_text()))
-    if options.only is not None:
-        state.next, options.instances = options.only, options.only + 1
-    saved = time.perf_counter()
-
-    def save(state: State) -> None:
-        nonlocal saved
-        if options.state and (time.perf_counter() > saved + 5 or state.next >= options.instances):
-            saved = time.perf_counter()
-            options.state.write_text(json.dumps(asdict(state)))
-
-    with contextlib.suppress(KeyboardInterrupt):
-        run(state, options.instances, options.patience, options.nodes, save)
-    apart = ", ".join(f"{count} {why}" for why, count in Counter(state.not_closed).items())
-    print(
-        f"{state.next} instances, {state.checked} proofs checked ({state.nodes} nodes), "
-        f"{len(state.refused)} refused" + (f"; apart: {apart}" if apart else "")
-    )
-    return 1 if state.refused else 0
+    parser = fuzz_runs.parser(__doc__.splitlines()[0], instances=20_000, quick=20)
+    parser.add_argument("--low", type=int, default=30, help="points")
+    parser.add_argument("--high", type=int, default=1000, help="points")
+    parser.add_argument("--patience", type=float, default=2.0, help="seconds for an answer")
+    parser.add_argument("--nodes", type=int, default=3000, help="of a proof")
+    given = parser.parse_args()
+    options = {name: getattr(given, name) for name in ("low", "high", "patience", "nodes")}
+    if given.quick:
+        options["high"] = 100
+    return fuzz_runs.main(judge, given, chunk=20, options=options)
 
 
 if __name__ == "__main__":

@@ -1,39 +1,40 @@
 """The engine for several predictors against enumeration, on as many small samples as there is time
 for.
 
-    python benchmarks/fuzz_several.py --instances 100000 --state fuzz_several.json
+    python benchmarks/fuzz_several.py --instances 100000 --jobs 2 --state fuzz_several.jsonl
 
 Instance i of a seed is always the same: a family of data, 2 to 4 predictors (or 0 to 3 controls
 and an intercept), a few rows, k, the question (R2, lts, partial correlation above or below t),
 exactly or at least k, rows or groups, and a limit on listing, often so low that the bounds must do
-the work. All subsets are scored by QR on columns orthogonalised in long double; those that come
-near the engine's answer, or on which columns depend on each other, are scored again in rational
-arithmetic (tests/naive_several.py). With a state file a run goes on where the last one ended;
-Ctrl-C ends it between two instances. Exit code 1 if any answer was wrong; an instance not closed in
---patience seconds is counted apart.
+the work. Intervals tell most subsets from the engine's answer, whole numbers the others
+(tests/naive_intervals.py). Exit code 1 if any answer was wrong; counted apart are instances not
+closed in --patience seconds, and those that the bounds alone, with next to no listing, do not close
+in BOUNDS_ALONE.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
-import time
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from math import comb
 from pathlib import Path
 
+import fuzz_runs
 import numpy as np
+from fuzz_runs import Verdict
 
 from quadsweep import _core
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 import naive_several
+import naive_whole
 from families_several import FAMILIES
+from naive_intervals import Intervals, unit_table
 
 TOL = 1e-9
-NEAR = 1e-6  # how far rounding may move what QR says of a subset without dependent columns
-THIN = 1e-7  # a column of which less is left may depend on the others
+LISTING = 200  # subsets that a box of the engine lists where nobody says otherwise
+BOUNDS_ALONE = 0.5  # seconds, where it may list fewer
 MOST_SUBSETS = 1500
 
 
@@ -56,12 +57,23 @@ class Instance:
     def units(self) -> int:
         return len(self.y) if self.groups is None else int(self.groups.max()) + 1
 
-    @property
+    @cached_property
     def design(self) -> np.ndarray:
         """The fitted columns: the predictors, or for a partial correlation all but the last."""
         columns = self.x[:, :-1] if self.question == "partial" else self.x
         ones = np.ones((len(self.y), 1))
         return np.hstack([ones, columns]) if self.intercept else columns
+
+    @property
+    def targets(self) -> np.ndarray:
+        """What is left of these is asked for: y, or for a partial correlation x and y."""
+        if self.question == "partial":
+            return np.stack([self.x[:, -1], self.y], axis=1)
+        return self.y[:, None]
+
+    @cached_property
+    def whole(self) -> naive_whole.Table:
+        return naive_whole.Table(np.hstack([self.design, self.targets]).T.tolist())
 
     def __str__(self) -> str:
         n, p = self.x.shape
@@ -99,43 +111,7 @@ def count(units: int, k: int, at_least: bool) -> int:
     return sum(comb(units, size) for size in range(k, (units if at_least else k) + 1))
 
 
-# ---- all subsets ----------------------------------------------------------------------------
-
-
-def orthogonalised(design: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    """Columns that span the same, orthonormal over all rows; dependent ones are left out."""
-    kept: list[np.ndarray] = []
-    out = []
-    for j, column in enumerate(np.hstack([design, targets]).astype(np.longdouble).T):
-        left, size = column, np.sqrt(column @ column)
-        for _ in range(2):
-            for before in kept:
-                left = left - (before @ left) * before
-        length = np.sqrt(left @ left)
-        if j < design.shape[1]:
-            if length > 1e-15 * size:
-                kept.append(left / length)
-                out.append(left / length)
-        else:
-            out.append(left / length if length > 0 else left)
-    return np.array(out, dtype=np.float64).T
-
-
-def triangles(instance: Instance, targets: np.ndarray) -> tuple[list, np.ndarray, np.ndarray, int]:
-    """For every subset the triangular factor, and whether a column is nearly dependent."""
-    columns = orthogonalised(instance.design, targets)
-    fitted = columns.shape[1] - targets.shape[1]
-    subsets = list(naive_several.subsets(instance.units, instance.k, instance.at_least))
-    groups = None if instance.groups is None else instance.groups.tolist()
-    stacked = np.zeros((len(subsets), len(instance.y) + columns.shape[1], columns.shape[1]))
-    for s, chosen in enumerate(subsets):
-        rows = naive_several.rows_of(chosen, groups)
-        stacked[s, : len(rows)] = columns[rows]
-    factor = np.linalg.qr(stacked, mode="r")
-    size = np.sqrt(np.sum(stacked**2, axis=1))
-    diagonal = np.abs(np.diagonal(factor, axis1=1, axis2=2))
-    thin = np.any(diagonal[:, :fitted] <= THIN * size[:, :fitted] + 1e-300, axis=1)
-    return subsets, factor, thin, fitted
+# ---- one subset -----------------------------------------------------------------------------
 
 
 def rows_of(instance: Instance, chosen) -> list[int]:
@@ -143,29 +119,40 @@ def rows_of(instance: Instance, chosen) -> list[int]:
     return naive_several.rows_of(chosen, groups)
 
 
-def exact_fit(instance: Instance, chosen):
-    """R2, or minus the residual sum of squares, in rational arithmetic."""
-    rows = rows_of(instance, chosen)
-    design, y = instance.design[rows].tolist(), instance.y[rows].tolist()
+def exact_fit(instance: Instance, chosen) -> float | None:
+    """R2, or minus the residual sum of squares, rounded once; None where it has no value."""
+    products = instance.whole.products(rows_of(instance, chosen))
+    fitted = instance.design.shape[1]
+    ((rss,),), scale, _ = naive_whole.eliminated(products, fitted)
     if instance.question == "lts":
-        return -naive_several.rss(design, y)
-    return naive_several.r2(design, y, intercept=instance.intercept)
+        return -naive_whole.rounded(rss, scale * instance.whole.units[-1] ** 2)
+    total, about = products[-1][-1], 1
+    if instance.intercept:
+        about = products[0][0]
+        total = total * about - products[0][-1] ** 2
+    if total == 0:
+        return None
+    return naive_whole.rounded(total * scale - rss * about, total * scale)
 
 
 def exact_exceeds(instance: Instance, chosen) -> bool:
-    rows = rows_of(instance, chosen)
+    """Whether the partial correlation is on the side of t that is asked for."""
+    products = instance.whole.products(rows_of(instance, chosen))
+    ((a, c), (_, b)), _, _ = naive_whole.eliminated(products, instance.design.shape[1])
+    if a == 0 or b == 0:
+        return False
     sign = 1 if instance.side == "above" else -1
-    return bool(
-        naive_several.partial_exceeds(
-            instance.x[rows, -1].tolist(),
-            (sign * instance.y[rows]).tolist(),
-            instance.design[rows].tolist(),
-            sign * instance.t,
-        )
-    )
+    over, under = (sign * instance.t).as_integer_ratio()
+    # c / sqrt(a b) > over / under
+    left, right = sign * c * abs(c) * under * under, over * abs(over) * a * b
+    return left > right
 
 
 # ---- checks ---------------------------------------------------------------------------------
+
+
+def subsets_of(instance: Instance) -> list[tuple[int, ...]]:
+    return list(naive_several.subsets(instance.units, instance.k, instance.at_least))
 
 
 def check_fit(instance: Instance, patience: float) -> str | None:
@@ -177,86 +164,77 @@ def check_fit(instance: Instance, patience: float) -> str | None:
     )  # fmt: skip
     sign = 1 if instance.question == "r2" else -1
     closed = found["status"] == "optimal"
+    subsets = subsets_of(instance)
     if len(found["inliers"]) == 0:
         if not closed:
             return "open"
-        all_subsets = naive_several.subsets(instance.units, instance.k, instance.at_least)
-        return next(
-            ("a subset has a value" for s in all_subsets if exact_fit(instance, s) is not None),
-            None,
-        )
+        with_value = (s for s in subsets if exact_fit(instance, s) is not None)
+        return next((f"subset {s} has a value" for s in with_value), None)
     value, bound = sign * found["value"], sign * found["bound"]
     own = exact_fit(instance, found["inliers"].tolist())
     rounding = 1e-12 * (1 if instance.question == "r2" else abs(value)) + 1e-300
-    if own is None or abs(float(own) - value) > rounding:
-        return f"its own subset has {own and float(own)}, not {value}"
-    subsets, factor, thin, _ = triangles(instance, instance.y[:, None])
+    if own is None or abs(own - value) > rounding:
+        return f"its own subset has {own}, not {value}"
     limit = bound if closed else max(bound, value)
-    rss = factor[:, -1, -1] ** 2
-    if instance.question == "lts":
-        length = left_of_all(instance)
-        near = -rss * length >= limit - NEAR * (abs(limit) + 1e-6 * length)
-    else:
-        near = np.ones(len(subsets), dtype=bool)
-        total = totals(instance, subsets)
-        defined = total > 0
-        share = rss * left_of_all(instance) / np.where(defined, total, 1)
-        near = defined & (1 - share >= limit - NEAR)
-    own_key = tuple(found["inliers"].tolist())
-    for s in np.flatnonzero(near | thin):
-        if subsets[s] == own_key:
-            continue
-        exact = exact_fit(instance, subsets[s])
-        if exact is not None and float(exact) > limit + rounding:
-            return f"subset {subsets[s]} has {float(exact)}, above the bound {limit}"
+    best = 1.0 if instance.question == "r2" else 0.0
+    if limit + rounding < best:
+        for s in may_pass(instance, subsets, limit + rounding):
+            exact = exact_fit(instance, subsets[s])
+            if exact is not None and exact > limit + rounding:
+                return f"subset {subsets[s]} has {exact}, above the bound {limit}"
     return None if closed else "open"
 
 
-def left_of_all(instance: Instance) -> float:
-    """What is left of y's sum of squares on all rows: the unit of the orthogonalised y."""
-    rows = range(len(instance.y))
-    design = instance.design[list(rows)].tolist()
-    return float(naive_several.rss(design, instance.y.tolist())) or 1.0
+def may_pass(instance: Instance, subsets, limit: float) -> np.ndarray:
+    """The subsets whose value may be above this, as far as intervals can tell."""
+    given = Intervals(
+        unit_table(instance.design, instance.y[:, None]), row_masks(instance, subsets)
+    )
+    least = given.left[0, 0] - given.off
+    if instance.question == "lts":
+        unit = given.units[0]
+        return np.flatnonzero(given.unclear | (least * unit * unit * (1 - 1e-12) < -limit))
+    ones = instance.design[:, :1] if instance.intercept else instance.design[:, :0]
+    about = Intervals(unit_table(ones, instance.y[:, None]), given.masks)
+    most = about.left[0, 0] + about.off
+    share = (given.units[0] / about.units[0]) ** 2
+    beyond = least * share * (1 - 1e-12) < (1 - limit) * most
+    return np.flatnonzero(given.unclear | about.unclear | beyond)
 
 
-def totals(instance: Instance, subsets) -> np.ndarray:
-    """The total sum of squares of y on each subset."""
-    y = instance.y.astype(np.longdouble)
-    if instance.intercept:
-        y = y - np.sort(y)[len(y) // 2]
-    out = []
-    for chosen in subsets:
-        some = y[rows_of(instance, chosen)]
-        centred = some - some.mean() if instance.intercept else some
-        total = centred @ centred
-        out.append(float(total) if total > 1e-30 * (some @ some) else 0.0)
-    return np.array(out)
+def row_masks(instance: Instance, subsets) -> np.ndarray:
+    """A row of zeros and ones for each subset."""
+    masks = np.zeros((len(subsets), instance.units))
+    for s, chosen in enumerate(subsets):
+        masks[s, list(chosen)] = 1
+    return masks if instance.groups is None else masks[:, instance.groups]
 
 
 def check_partial(instance: Instance, patience: float) -> str | None:
-    x = np.ascontiguousarray(instance.x[:, -1])
     found = _core.several_partial(
-        x, instance.y, np.ascontiguousarray(instance.design), instance.k, side=instance.side,
-        t=instance.t, at_least=instance.at_least, groups=instance.groups,
-        enumerate=instance.listed, time_limit=patience,
+        np.ascontiguousarray(instance.x[:, -1]), instance.y, np.ascontiguousarray(instance.design),
+        instance.k, side=instance.side, t=instance.t, at_least=instance.at_least,
+        groups=instance.groups, enumerate=instance.listed, time_limit=patience,
     )  # fmt: skip
     if len(found["inliers"]) > 0:
         right = exact_exceeds(instance, found["inliers"].tolist())
         return None if right else "the subset found is not on that side"
-    targets = np.stack([x, instance.y], axis=1)
-    subsets, factor, thin, fitted = triangles(instance, targets)
-    # y's column was made orthogonal to Z alone, and so was x's: both are as they were, given Z.
-    a = np.abs(factor[:, fitted, fitted])
-    along = np.where(factor[:, fitted, fitted] < 0, -1, 1) * factor[:, fitted, fitted + 1]
-    length = np.hypot(along, factor[:, fitted + 1, fitted + 1])
-    doubtful = thin | (a < 1e-6) | (length < 1e-6)
-    r = along / np.where(length > 0, length, 1)
-    sign = 1 if instance.side == "above" else -1
-    near = sign * (r - instance.t) > -NEAR
-    for s in np.flatnonzero(near | doubtful):
+    subsets = subsets_of(instance)
+    for s in may_exceed(instance, subsets):
         if exact_exceeds(instance, subsets[s]):
             return f"subset {subsets[s]} is on that side" if found["decided"] else "open"
     return None if found["decided"] else "open"
+
+
+def may_exceed(instance: Instance, subsets) -> np.ndarray:
+    """The subsets whose partial correlation may be on that side, as far as intervals can tell."""
+    given = Intervals(unit_table(instance.design, instance.targets), row_masks(instance, subsets))
+    sign = 1 if instance.side == "above" else -1
+    t, off = sign * instance.t, given.off
+    a, b, c = given.left[0, 0], given.left[1, 1], sign * given.left[0, 1]
+    away = -off if t >= 0 else off
+    size = np.sqrt(np.maximum(a + away, 0) * np.maximum(b + away, 0))
+    return np.flatnonzero(given.unclear | (c + off > t * size * (1 - np.sign(t) * 1e-12)))
 
 
 def check(instance: Instance, patience: float) -> str | None:
@@ -267,61 +245,23 @@ def check(instance: Instance, patience: float) -> str | None:
 # ---- runs -----------------------------------------------------------------------------------
 
 
-@dataclass
-class State:
-    seed: int = 2026
-    patience: float = 2.0
-    next: int = 0
-    wrong: list[str] = field(default_factory=list)
-    not_closed: list[str] = field(default_factory=list)
-
-
-def run(state: State, until: int, save=lambda: None, every: float = 5.0) -> None:
-    saved = time.monotonic()
-    while state.next < until:
-        instance = draw(state.seed, state.next)
-        trouble = check(instance, state.patience)
-        if trouble == "open":
-            state.not_closed.append(str(instance))
-        elif trouble is not None:
-            state.wrong.append(f"{instance}: {trouble}")
-            print("WRONG", state.wrong[-1], flush=True)
-        state.next += 1
-        if time.monotonic() - saved > every:
-            saved = time.monotonic()
-            save()
-    save()
+def judge(seed: int, number: int, patience: float = 10.0) -> Verdict:
+    it = draw(seed, number)
+    listed = it.listed >= LISTING
+    trouble = check(it, patience if listed else min(patience, BOUNDS_ALONE))
+    if trouble is None:
+        return Verdict(it.family, fuzz_runs.RIGHT)
+    if trouble != "open":
+        return Verdict(it.family, fuzz_runs.WRONG, f"{it}: {trouble}")
+    mark = f"not closed {'with listing' if listed else 'by bounds alone'}, {it.family}"
+    return Verdict(it.family, fuzz_runs.OPEN, str(it), (mark,))
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--instances", type=int, default=2000)
-    parser.add_argument("--state", type=Path)
-    parser.add_argument("--seed", type=int, default=2026)
-    parser.add_argument("--patience", type=float, default=2.0)
-    parser.add_argument("--only", type=int, help="one instance, by its number")
-    parser.add_argument("--quick", action="store_true", help="20 instances")
-    options = parser.parse_args()
-    if options.quick:
-        options.instances = 20
-    if options.only is not None:
-        instance = draw(options.seed, options.only)
-        print(instance, "->", check(instance, options.patience))
-        return 0
-    state = State(options.seed, options.patience)
-    if options.state and options.state.exists():
-        state = State(**json.loads(options.state.read_text()))
-
-    def save() -> None:
-        if options.state:
-            options.state.write_text(json.dumps(asdict(state)))
-
-    try:
-        run(state, options.instances, save)
-    except KeyboardInterrupt:
-        save()
-    print(f"{state.next} instances, {len(state.wrong)} wrong, {len(state.not_closed)} not closed")
-    return 1 if state.wrong else 0
+    parser = fuzz_runs.parser(__doc__.split("\n\n")[0], instances=2000, quick=20, seed=2026)
+    parser.add_argument("--patience", type=float, default=10.0, help="seconds for an instance")
+    given = parser.parse_args()
+    return fuzz_runs.main(judge, given, chunk=100, options={"patience": given.patience})
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import cache
 from itertools import combinations
 
 from naive import Numbers, centred_sums, exact
@@ -17,6 +18,7 @@ from scipy.stats import t as student
 Broken = Callable[[int, Fraction, Fraction, Fraction], bool]
 
 
+@cache
 def critical_r(k: int, level: float) -> float:
     t = float(student.isf(level / 2, k - 2))
     return t / (k - 2 + t * t) ** 0.5

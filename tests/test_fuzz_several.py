@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import fuzz_runs
 import fuzz_several
+import naive_several
 import numpy as np
 import pytest
 
 
 @pytest.mark.parametrize("part", range(2))
 def test_no_answer_is_wrong(part):
-    state = fuzz_several.State(seed=7, patience=0.1, next=100 * part)
-    fuzz_several.run(state, 100 * (part + 1))
-    assert state.wrong == []
-    assert len(state.not_closed) < 25
+    numbers = range(100 * part, 100 * (part + 1))
+    found = fuzz_runs.tally(fuzz_several.judge, 7, numbers, {"patience": 0.1})
+    assert found.wrong == []
+    assert len(found.open) < 25
 
 
 def instance(question):
@@ -58,3 +60,60 @@ def test_notices_a_subset_that_was_said_not_to_exist(monkeypatch):
             break
     monkeypatch.setattr(fuzz_several._core, "several_partial", lambda *a, **o: nothing)
     assert "is on that side" in fuzz_several.check(drawn, 1.0)
+
+
+def test_subsets_that_intervals_pass_over_are_not_near_the_answer():
+    """Every subset in fractions: none that intervals pass over is above the limit."""
+    for number in range(0, 400, 4):
+        drawn = fuzz_several.draw(11, number)
+        subsets = fuzz_several.subsets_of(drawn)[:60]
+        values = [slow_fit(drawn, s) for s in subsets]
+        known = sorted(v for v in values if v is not None)
+        if not known or known[-1] == 1:
+            continue
+        for limit in {known[-1], known[len(known) // 2]}:
+            kept = set(fuzz_several.may_pass(drawn, subsets, float(limit)).tolist())
+            passed = {s for s, v in enumerate(values) if v is not None and v > float(limit)}
+            assert passed <= kept, (number, float(limit))
+
+
+def slow_fit(drawn, chosen):
+    """R2, or minus the residual sum of squares, by tests/naive_several.py."""
+    rows = fuzz_several.rows_of(drawn, chosen)
+    design, y = drawn.design[rows].tolist(), drawn.y[rows].tolist()
+    if drawn.question == "lts":
+        return -naive_several.rss(design, y)
+    return naive_several.r2(design, y, intercept=drawn.intercept)
+
+
+def test_values_in_whole_numbers_are_those_of_fractions():
+    for number in range(120):
+        drawn = fuzz_several.draw(12, number)
+        for chosen in fuzz_several.subsets_of(drawn)[:3]:
+            if drawn.question != "partial":
+                slow = slow_fit(drawn, chosen)
+                fast = fuzz_several.exact_fit(drawn, chosen)
+                assert fast == (slow if slow is None else float(slow)), number
+                continue
+            rows, sign = fuzz_several.rows_of(drawn, chosen), 1 if drawn.side == "above" else -1
+            slow = naive_several.partial_exceeds(
+                drawn.x[rows, -1].tolist(), (sign * drawn.y[rows]).tolist(),
+                drawn.design[rows].tolist(), sign * drawn.t,
+            )  # fmt: skip
+            assert fuzz_several.exact_exceeds(drawn, chosen) == bool(slow), number
+
+
+def test_a_partial_correlation_that_intervals_pass_over_is_not_on_that_side():
+    for number in range(2, 400, 4):
+        drawn = fuzz_several.draw(13, number)
+        subsets = fuzz_several.subsets_of(drawn)[:200]
+        kept = set(fuzz_several.may_exceed(drawn, subsets).tolist())
+        beyond = {s for s in range(len(subsets)) if fuzz_several.exact_exceeds(drawn, subsets[s])}
+        assert beyond <= kept, number
+
+
+def test_intervals_settle_most_subsets_of_ordinary_data():
+    drawn = instance("r2")
+    subsets = fuzz_several.subsets_of(drawn)
+    best = max(fuzz_several.exact_fit(drawn, s) for s in subsets)
+    assert len(fuzz_several.may_pass(drawn, subsets, best)) <= 2

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import fuzz_proofs
+import fuzz_runs
 import mutate_proofs
 import numpy as np
 import pytest
@@ -26,10 +27,10 @@ OBJECTIVES = fuzz_proofs.OBJECTIVES
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(4))
 def test_no_proof_is_refused(part):
-    state = fuzz_proofs.State(seed=16, low=5, high=60, next=90 * part)
-    fuzz_proofs.run(state, 90 * (part + 1), patience=2.0, nodes=300)
-    assert state.refused == []
-    assert state.checked >= 80
+    numbers, options = range(90 * part, 90 * (part + 1)), {"low": 5, "high": 60, "nodes": 300}
+    found = fuzz_runs.tally(fuzz_proofs.judge, 16, numbers, options)
+    assert found.wrong == []
+    assert found.count(fuzz_runs.RIGHT) >= 78
 
 
 @pytest.mark.parametrize("part", range(2))
