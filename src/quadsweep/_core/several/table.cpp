@@ -41,23 +41,28 @@ Long gather(const Column& column) {
 // What is left of y (and x) on Z by Gram-Schmidt, on some rows.
 struct Fitted {
     Long x, y;
-    double x_size = 0, y_size = 0;  // as given
-    DoubleDouble tss;               // of y about the first column, or about zero
+    double x_size = 0, y_size = 0;    // as given
+    double x_about = 0, y_about = 0;  // without the first column's part
+    DoubleDouble tss;                 // of y about the first column, or about zero
     int dependent = 0;
-    double share = 1;  // what the columns before leave of each of Z, multiplied
+    double lost = 1;   // how much smaller the first column's part makes any of Z, at most
+    double share = 1;  // of what is left then, what the others before it leave, multiplied
 
     Fitted(const Table& t, std::span<const int> rows) {
         y = gather(t.y, rows);
         y_size = size_of(y);
         if (!t.x.empty()) x = gather(t.x, rows);
         x_size = size_of(x);
+        x_about = x_size, y_about = y_size;
         std::vector<Long> z;
         if (t.design.empty() || !t.centred) tss = product(y, y);
         for (std::size_t j = 0; j < t.design.size(); ++j) {
             Long column = gather(t.design[j], rows);
             const double given = size_of(column);
+            double about = given;
             for (const Long& before : z) {
                 subtract(column, product(before, column) / product(before, before), before);
+                if (&before == &z.front()) about = size_of(column);
             }
             const DoubleDouble left = product(column, column);
             const bool counts = std::sqrt(left.hi) > dependent_share * given;
@@ -65,7 +70,9 @@ struct Fitted {
                 subtract(y, product(column, y) / left, column);
                 if (!x.empty()) subtract(x, product(column, x) / left, column);
                 z.push_back(std::move(column));
-                share *= std::sqrt(left.hi) / given;
+                if (z.size() == 1) x_about = size_of(x), y_about = size_of(y);
+                lost = std::max(lost, given / about);
+                share *= std::sqrt(left.hi) / about;
             } else {
                 ++dependent;
             }
@@ -75,10 +82,13 @@ struct Fitted {
     bool vanishes(const DoubleDouble& left, double given) const {
         return !(std::sqrt(left.hi) > dependent_share * given);
     }
-    // Whether what is left of a column is certainly nothing, or has nine digits.
-    bool known(const DoubleDouble& left, double given) const {
+    // Whether what is left of a column is certainly nothing, or has nine digits. Offsets make all
+    // columns alike, but that is over once the first column, the intercept, is taken off: from then
+    // on they are columns with a relative error of `lost`.
+    bool known(const DoubleDouble& left, double given, double about) const {
         const double size = std::sqrt(std::max(left.hi, 0.0));
-        const double rounding = given * row_rounding * static_cast<double>(y.size()) / share;
+        const double rounding =
+            std::max(given, lost * about) * row_rounding * static_cast<double>(y.size()) / share;
         if (2 * size < dependent_share * given) return 2 * rounding < dependent_share * given;
         return given == 0 || (size > 2 * dependent_share * given && size > 4e8 * rounding);
     }
@@ -96,14 +106,14 @@ std::vector<int> Table::rows_of(std::span<const int> chosen) const {
 Scored score_of(const Table& t, std::span<const int> units) {
     const Fitted f(t, t.rows_of(units));
     const DoubleDouble b = product(f.y, f.y);
-    const bool exact = f.vanishes(b, f.y_size), known = f.known(b, f.y_size);
+    const bool exact = f.vanishes(b, f.y_size), known = f.known(b, f.y_size, f.y_about);
     if (t.kind == Kind::lts) return {exact ? -0.0 : -b.value(), known};
     if (t.kind == Kind::r2) {
-        if (f.vanishes(f.tss, f.y_size)) return {undefined, f.known(f.tss, f.y_size)};
+        if (f.vanishes(f.tss, f.y_size)) return {undefined, f.known(f.tss, f.y_size, f.y_about)};
         return {exact ? 1.0 : (one - b / f.tss).value(), known};
     }
     const DoubleDouble a = product(f.x, f.x);
-    const bool both = known && f.known(a, f.x_size);
+    const bool both = known && f.known(a, f.x_size, f.x_about);
     if (exact || f.vanishes(a, f.x_size)) return {undefined, both};
     const DoubleDouble c = product(f.x, f.y), most = square_root(a) * square_root(b);
     if (std::fabs(c.hi) <= dependent_share * most.hi) return {0, both};  // rounding of nothing
