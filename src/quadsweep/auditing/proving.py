@@ -13,7 +13,6 @@ thresholds.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -22,10 +21,9 @@ import numpy as np
 from quadsweep.arrays import Floats
 from quadsweep.auditing.claims import Claim
 from quadsweep.auditing.sides import Side, Strong, Tilt, Weak
-from quadsweep.auditing.spread import Column
 from quadsweep.clock import Clock
 from quadsweep.proofs.proof import Proof, together
-from quadsweep.proofs.writer import Statement, Unproved, write
+from quadsweep.proofs.writer import Statement, Unproved, largest_covariance, write
 
 _ROOM = 1e-9  # of a correlation, between what is proved and what is aimed at
 
@@ -60,10 +58,9 @@ def _statement(side: Side, x: Floats, y: Floats, turned: int, fewest: int, most:
     n = len(x)
     asked: dict[str, Any] = {"best": False, "or_more": True}
     if isinstance(side, Tilt):
-        a, b = (Column(v).least_squares(n - most) for v in (x, y))
-        t = side.margin * math.sqrt(a) * math.sqrt(b) / n * (1 - 1e-6)
+        t = largest_covariance(x, y, n - most, side.margin)
         sign = side.sign * turned
-        asked |= {"sign": sign, "beta": turned * side.beta}
+        asked |= {"sign": sign, "beta": turned * side.beta, "margin": side.margin}
         return Statement(x, y, n - most, "cov", t, range(n), 0.0, **asked)
     if isinstance(side, Strong):
         t = side.threshold(n - fewest)

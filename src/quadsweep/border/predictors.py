@@ -38,7 +38,7 @@ def sample(
     """
     if not isinstance(intercept, (bool, np.bool_)):
         raise TypeError(f"fit_intercept must be True or False; got {intercept!r}")
-    columns = _columns(given.x)
+    columns = columns_of(given.x)
     if columns is None and weights is None and intercept:
         return validation.sample(given.x, given.y, objective, nan_policy)
     if columns is None:
@@ -48,7 +48,7 @@ def sample(
     return _several(given, columns, objective, nan_policy, weights, bool(intercept))
 
 
-def _columns(x: Any) -> list[Any] | None:
+def columns_of(x: Any) -> list[Any] | None:
     """The columns of a table, None if there is but one sequence of numbers."""
     if isinstance(x, list) and x and all(isinstance(v, np.ndarray) and v.ndim == 1 for v in x):
         return x  # as `frames.unpack` leaves a frame's columns

@@ -10,7 +10,7 @@ import typer
 
 from quadsweep.cli import options
 from quadsweep.cli.ending import BadInput, note, print_json
-from quadsweep.cli.points import read_points
+from quadsweep.cli.predictors import read_predictors
 from quadsweep.proofs.checking import check
 from quadsweep.proofs.proof import Proof
 
@@ -20,15 +20,16 @@ REFUTED = 1
 def check_command(
     proof: Annotated[str, typer.Argument(metavar="PROOF", help="Written by --proof.")],
     file: options.File,
-    x: options.X = None,
+    x: options.Xs = None,
     y: options.Y = None,
+    formula: options.Formula = None,
     json: options.Json = False,
 ) -> None:
     """Verify a proof against the data, in exact arithmetic: 0 proved, 1 refuted.
 
     Example: quadsweep check weights.proof weights.csv --x "body mass" --y brain
     """
-    points = read_points(file, x, y)
+    points = read_predictors(file, x, y, formula, None)
     try:
         found = check(proof, points.x, points.y)
     except OSError as wrong:

@@ -8,6 +8,7 @@ from os import PathLike
 from typing import Any
 
 from quadsweep.border import frames, validation
+from quadsweep.border.predictors import columns_of
 from quadsweep.proofs import checker
 from quadsweep.proofs.proof import Proof
 
@@ -49,8 +50,9 @@ def check(proof: Proof | str | PathLike[str], x: Any, y: Any = None) -> Check:
     ----------
     proof : Proof or path
         From ``solve(..., proof=True)``, or the file it was saved to.
-    x, y : one-dimensional sequences of numbers
-        The data as given to :func:`quadsweep.solve`; rows with missing values are left out.
+    x, y : sequences of numbers
+        The data as given to :func:`quadsweep.solve`: x has a column for each of several
+        predictors. Rows with missing values are left out.
 
     Returns
     -------
@@ -71,13 +73,15 @@ def check(proof: Proof | str | PathLike[str], x: Any, y: Any = None) -> Check:
     """
     known = proof if isinstance(proof, Proof) else Proof.load(proof)
     given = frames.unpack(x, y)
-    xs, ys = (validation.column(v, n) for v, n in ((given.x, "x"), (given.y, "y")))
-    if len(xs) != len(ys):
-        raise ValueError(f"x and y must have the same length; got {len(xs)} and {len(ys)}")
+    predictors = columns_of(given.x)
+    xs = [validation.column(v, "x") for v in ([given.x] if predictors is None else predictors)]
+    ys = validation.column(given.y, "y")
+    if len(xs[0]) != len(ys):
+        raise ValueError(f"x and y must have the same length; got {len(xs[0])} and {len(ys)}")
     start = time.perf_counter()
     run = checker.Checker(known.content)
     try:
-        run.check(xs.tolist(), ys.tolist())
+        run.check(*(column.tolist() for column in (*xs, ys)))
         proved, message = True, known.claim
     except checker.Refuted as wrong:
         proved, message = False, str(wrong)

@@ -18,13 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quadsweep import _core
-from quadsweep.proofs import checker
+from quadsweep.clock import Clock
+from quadsweep.proofs import checker, several
 from quadsweep.proofs.proof import Proof
 
 Floats = NDArray[np.float64]
 
 FEW = 20_000  # subsets that are listed without further ado
 MANY = 10**6  # subsets that are listed where boxes do not end
+MOST_NODES = 50_000  # of a proof with several predictors
 LISTED = {"roots": [{"frame": "all", "nodes": [["list"]]}]}
 ROOM = 0.25  # of the distance between value and threshold: between aim and threshold
 _KINDS = ("bound", "list", "split", "copies")
@@ -41,7 +43,8 @@ class Unproved(Exception):
 
 @dataclass(frozen=True)
 class Statement:
-    """What is to be proved of the complete rows x, y; y stands for sign * (y - beta x).
+    """What is to be proved of the complete rows x, y; x has a column for each predictor where there
+    are several. With one of them y stands for sign * (y - beta x).
 
     ``good`` are the positions of a good subset, ``value`` its value; claimed to come within a
     tolerance of the threshold if ``best``.
@@ -58,6 +61,13 @@ class Statement:
     or_more: bool = False
     sign: int = 1
     beta: float = 0.0
+    margin: float | None = None  # of a slope: the threshold is one of the covariance
+
+    @property
+    def columns(self) -> list[list[float]]:
+        """x and y as the checker has them."""
+        predictors = self.x.T if self.x.ndim == 2 else [self.x]
+        return [column.tolist() for column in (*predictors, self.y)]
 
     @property
     def sense(self) -> int:
@@ -82,6 +92,8 @@ class Statement:
             claim["sign"] = self.sign
         if self.beta != 0:
             claim["beta"] = self.beta
+        if self.margin is not None:
+            claim["margin"] = self.margin
         return claim
 
 
@@ -103,16 +115,14 @@ def write(
     """
     if not (math.isfinite(statement.threshold) and math.isfinite(statement.value)):
         raise Unproved("the value is beyond the doubles")
+    columns = statement.columns
     content: dict[str, Any] = {
         "format": checker.FORMAT,
         "version": checker.VERSION,
-        "predictors": 1,
-        "data": {
-            "rows": len(statement.x),
-            "sha256": checker.digest(statement.x.tolist(), statement.y.tolist()),
-        },
+        "predictors": len(columns) - 1,
+        "data": {"rows": len(statement.x), "sha256": checker.digest(columns)},
         "claim": statement.claim(),
-        "placement": {"shift": [0.0, 0.0], "scale": [0, 0], "tilt": 0.0},
+        "placement": _as_given(len(columns) - 1),
         "criterion": {},
         "roots": [],
     }
@@ -122,9 +132,11 @@ def write(
     subsets = _subsets(statement) if list_up_to > 0 else math.inf
     if subsets <= list_up_to:
         return Proof(content | LISTED)
-    if subsets > MANY and any(_wide(v) for v in (statement.x, statement.y)):
+    if subsets > MANY and any(_wide(np.array(v)) for v in columns):
         raise Unproved("the squares of a column are beyond the doubles")
     statement = replace(statement, threshold=content["claim"]["threshold"])
+    if len(columns) > 2:
+        return _with_several(statement, content, most_nodes, time_limit)
     y = statement.sign * (statement.y - statement.beta * statement.x)
     tree = _core.prove(
         statement.x,
@@ -149,9 +161,43 @@ def write(
         return Proof(content | LISTED)
     if tree["status"] != "optimal":
         raise Unproved(tree["status"])
-    content["placement"] = {part: tree[part] for part in ("shift", "scale", "tilt")}
+    content["placement"] = {part: tree[part] for part in ("shift", "scale")}
+    content["placement"]["tilt"] = [tree["tilt"]]
     content["criterion"] = _hints(statement, tree["constant"])
     content["roots"] = list(_roots(statement, tree))
+    return Proof(content)
+
+
+def _as_given(p: int) -> dict[str, Any]:
+    """The placement of columns that stay where they are."""
+    place: dict[str, Any] = {"shift": [0.0] * (p + 1), "scale": [0] * (p + 1), "tilt": [0.0] * p}
+    if p > 1:
+        place["mix"] = [[0.0] * j + [1.0] for j in range(p)]
+    return place
+
+
+def _with_several(
+    statement: Statement, content: dict[str, Any], most_nodes: int, time_limit: float
+) -> Proof:
+    """The tree of several predictors. It is written in floating point with something to spare for
+    rounding, not with a bound on it: so it is checked before it is handed out."""
+    clock = Clock(time_limit)
+    squared = statement.objective == "r2"
+    place = several.Placement.about(statement.x, statement.y, np.array(sorted(statement.good)))
+    tree = several.Tree(place, statement.k, statement.aim, squared, most_nodes or MOST_NODES, clock)
+    try:
+        roots = list(tree.roots())
+    except several.TooMany as wrong:
+        raise Unproved(str(wrong)) from None
+    rho = 1 - statement.threshold
+    while squared and Fraction(rho) < 1 - Fraction(statement.threshold):
+        rho = math.nextafter(rho, math.inf)
+    criterion = {"rho": rho} if squared else {}
+    content = content | {"placement": place.content(), "criterion": criterion, "roots": roots}
+    try:
+        checker.Checker(content).check(*statement.columns)
+    except checker.Refuted as wrong:
+        raise Unproved(f"rounding hides a step: {wrong}") from None
     return Proof(content)
 
 
@@ -160,7 +206,7 @@ def _exact(statement: Statement, content: dict[str, Any]) -> checker.Claim:
     the value and of the threshold may hide."""
     claim, rows = content["claim"], list(statement.good)
     step = math.ulp(max(abs(statement.threshold), abs(statement.value)))
-    exact = checker.Claim(content, statement.x.tolist(), statement.y.tolist())
+    exact = checker.Claim(content, statement.columns)
     while statement.best and exact.beats(exact.sums(rows), exact.t):
         claim["threshold"] += statement.sense * step
         exact.threshold = Fraction(claim["threshold"])
@@ -172,6 +218,17 @@ def _exact(statement: Statement, content: dict[str, Any]) -> checker.Claim:
             claim["tol"] += step
             step *= 2
     return exact
+
+
+def largest_covariance(x: Floats, y: Floats, k: int, margin: float) -> float:
+    """The largest T with n T <= margin sqrt(ab) for any k rows or more, or just below it."""
+    (xs, ys), unit = checker.in_whole_units([[Fraction(v) for v in c.tolist()] for c in (x, y)])
+    a, b = (checker.Column(c, k).least / 4**unit for c in (xs, ys))
+    most = Fraction(margin) ** 2 * a * b / len(x) ** 2
+    t = math.sqrt(a) * math.sqrt(b) * margin / len(x)
+    while Fraction(t) ** 2 > most:
+        t *= 1 - 2**-52
+    return t
 
 
 def _wide(column: Floats) -> bool:

@@ -8,26 +8,33 @@ import numpy as np
 
 from quadsweep.answers.result import Result
 from quadsweep.methods.choice import PROVING
+from quadsweep.methods.problem import Problem
 from quadsweep.progress import SearchProgress, watching
+from quadsweep.proofs.several import MOST
 from quadsweep.proofs.writer import Statement, Unproved, write
 from quadsweep.solving.question import Question
 
 
-def check_provable(method: str, objective: str) -> None:
+def check_provable(method: str, objective: str, problem: Problem) -> None:
     """Before any work: is there a kind of proof for this?"""
     if objective == "var":
         raise ValueError("objective 'var' needs no proof: its best points are neighbours")
     if method not in PROVING:
         raise ValueError(f"proof=True needs method {' or '.join(PROVING)}; got {method!r}")
+    if problem.p > MOST:
+        raise ValueError(f"proof=True is for up to {MOST} predictors; got {problem.p}")
+    if problem.weights is not None or not problem.intercept:
+        raise ValueError("proof=True is for fits with an intercept and without weights")
 
 
 def with_proof(
     question: Question, result: Result, time_limit: float, progress: SearchProgress
 ) -> Result:
-    """The result with its proof; without one where it is not optimal, or time is over."""
-    if result.status != "optimal":
-        return result
+    """The result with its proof; without one where it is not optimal, where predictors depend on
+    each other, or time is over."""
     points, problem = question.points, question.problem
+    if result.status != "optimal" or problem.p < points.p:
+        return result
     good = np.searchsorted(points.rows, result.inliers).tolist()
     statement = Statement(
         points.x, points.y, problem.k, problem.objective.name, result.bound, good, result.value

@@ -115,7 +115,7 @@ def solve(
     )
     asked = question.keeping(k, drop)
     if proof:
-        check_provable(method, objective)
+        check_provable(method, objective, asked.problem)
     clock = Clock(validation.seconds(time_limit))
     result = asked.answer(
         method,

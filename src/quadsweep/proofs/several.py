@@ -1,0 +1,266 @@
+"""The proof of an optimum with several predictors: a tree of boxes of hyperplanes.
+
+The search is the engine's in small, in NumPy, depth first, with the threshold known. Columns are
+placed about the subset found: X whitened by a triangle, Y what its plane leaves of y. In the frame
+of a column its coefficient is 1 and the others' are in [-1, 1]; with theta the coefficients, alpha
+the plane's mean and e = theta (X, Y) - alpha, a subset that beats t has
+
+    sum over it of  e^2 - rho theta_Y^2 (y - g)^2  <  0          rho = 1 - t, any g    (R2)
+    sum over it of  e^2  -  t theta_Y^2  <  0                                          (lts)
+
+In a box e^2 lies above its tangent at the middle, so that the least value is at a corner, where the
+sum of the `need` smallest costs is  need lambda - sum (lambda - cost)^+  with lambda the last of
+them. What rounding may hide is taken off (`_SAFE`); the checker does it all again exactly.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+from math import comb
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quadsweep.clock import Clock
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Nodes = list[list[Any]]
+
+MOST = 3  # predictors: with more the checker takes too long
+_SAFE = 1e-12  # of the sums of absolute values
+_NARROW = 1e-7  # sides of a box below which rows are branched on
+_LISTED = 60  # subsets left that are listed
+_STEPS = 9  # towards the best multiplier of a box
+
+
+class TooMany(Exception):
+    """More nodes than the proof may have, or no time left."""
+
+
+def short(values: Floats) -> Floats:
+    """In few binary digits: a placement need not be precise, and the checker is faster for it."""
+    return values.astype(np.float32).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class Placement:
+    """As the file has it, and the placed columns in floating point."""
+
+    shift: Floats
+    mix: Floats  # a triangle
+    tilt: Floats
+    power: int  # of two, that y is multiplied by
+    columns: Floats  # n by p + 1
+    y: Floats
+
+    @classmethod
+    def about(cls, x: Floats, y: Floats, good: Ints) -> Placement:
+        """Whitened by the good rows, y less their plane."""
+        p = x.shape[1]
+        centre, middle = x[good].mean(axis=0), y[good].mean()
+        spread = (x[good] - centre).T @ (x[good] - centre) / len(good)
+        scale = np.sqrt(np.diag((x - centre).T @ (x - centre)) / len(x))
+        scale = np.where(scale > 0, scale, 1)
+        spread = spread + 1e-9 * np.diag(scale**2)  # dummies may be constant there
+        mix = np.tril(np.linalg.inv(np.linalg.cholesky(spread)))
+        shift = short(np.append(centre, middle))
+        moved = x - shift[:p]
+        tilt = short(np.linalg.lstsq(moved[good] - moved[good].mean(axis=0),
+                                     y[good] - middle, rcond=None)[0])  # fmt: skip
+        left = y - shift[p] - moved @ tilt
+        size = float(np.sqrt(np.mean(left[good] ** 2))) or float(np.sqrt(np.mean(left**2))) or 1.0
+        power = -math.frexp(size)[1]
+        mix = short(mix)
+        placed = np.column_stack([moved @ mix.T, np.ldexp(left, power)])
+        return cls(shift, mix, tilt, power, placed, np.ldexp(y - shift[p], power))
+
+    def content(self) -> dict[str, Any]:
+        p = len(self.tilt)
+        return {
+            "shift": self.shift.tolist(),
+            "scale": [0] * p + [self.power],
+            "mix": [row[: j + 1].tolist() for j, row in enumerate(self.mix)],
+            "tilt": self.tilt.tolist(),
+        }
+
+
+@dataclass(frozen=True)
+class Part:
+    """Subsets with parameters in a box that keep some rows and choose `need` of the open ones."""
+
+    box: Floats  # D by 2
+    open: Ints
+    copies: Ints  # of each open row
+    kept: Ints  # rows, with repetition
+    need: int
+    multiplier: float = 0.0
+
+    def ways(self) -> int:
+        """Subsets left, about: copies counted as rows."""
+        return comb(int(self.copies.sum()), self.need) if self.need >= 0 else 0
+
+    def impossible(self) -> bool:
+        return self.need < 0 or self.need > self.copies.sum()
+
+
+class Tree:
+    """Writes the nodes below the roots."""
+
+    def __init__(
+        self, place: Placement, k: int, t: float, squared: bool, most_nodes: int, clock: Clock
+    ) -> None:
+        self.z, self.y, self.k, self.squared = place.columns, place.y, k, squared
+        self.t = t if squared else t * 4.0**place.power
+        self.p = self.z.shape[1] - 1
+        self.most, self.clock, self.count = most_nodes, clock, 0
+        same: dict[bytes, list[int]] = {}
+        for i, row in enumerate(np.column_stack([self.z, self.y])):
+            same.setdefault(row.tobytes(), []).append(i)
+        self.names = np.array([at[0] for at in same.values()], dtype=np.int64)
+        copies = np.array([len(at) for at in same.values()], dtype=np.int64)
+        self.copies = np.minimum(copies, k - 1) if squared else copies
+
+    def roots(self) -> Iterator[dict[str, Any]]:
+        ordered = np.sort(self.z, axis=0)
+        low, high = ordered[: self.k].mean(axis=0), ordered[-self.k :].mean(axis=0)
+        for own in range(self.p + 1):
+            away = sum(max(-low[j], high[j]) for j in range(self.p + 1) if j != own)
+            slack = 1e-9 * (abs(low[own]) + abs(high[own]) + away) + 1e-300
+            alpha = [low[own] - away - slack, high[own] + away + slack]
+            box = np.array([[-1.0, 1.0]] * self.p + [alpha])
+            start = Part(box, self.names, self.copies, np.zeros(0, dtype=np.int64), self.k)
+            frame = f"x{own + 1}" if own < self.p else "y"
+            yield {"frame": frame, "box": box.ravel().tolist(), "nodes": self.below(start, own)}
+
+    def below(self, root: Part, own: int) -> Nodes:
+        nodes, pending = [], [root]
+        while pending:
+            self.count += 1
+            if self.count > self.most:
+                raise TooMany("too many nodes")
+            if self.clock.left() <= 0:
+                raise TooMany("time_limit")
+            node, parts = self.visit(pending.pop(), own)
+            nodes.append(node)
+            pending.extend(reversed(parts))
+        return nodes
+
+    def visit(self, part: Part, own: int) -> tuple[list[Any], list[Part]]:
+        if part.impossible():
+            return ["list"], []
+        costs, base, g = self.costs(part, own)
+        hints = [g] if self.squared else []
+        lambdas, values, doubt = self.values(part, costs, base)
+        hints += lambdas.tolist()
+        if np.all(values > doubt):
+            return ["bound", hints], []
+        part = self.decided(part, costs, lambdas, values - doubt)
+        if part.impossible() or part.ways() <= _LISTED:
+            return ["list", hints], []
+        width = part.box[:, 1] - part.box[:, 0]
+        if np.max(width) < _NARROW:
+            return self.branch(part, hints, costs, lambdas)
+        at = self.longest(part, own, width)
+        low, high = part.box[at]
+        parts = []
+        for half in ([low, (low + high) / 2], [(low + high) / 2, high]):
+            box = part.box.copy()
+            box[at] = half
+            parts.append(Part(box, part.open, part.copies, part.kept, part.need, g))
+        return ["split", at + 1, hints], parts
+
+    def plane(self, at: Floats, own: int) -> tuple[Floats, float]:
+        """Coefficients of the columns, and alpha."""
+        return np.insert(at[:-1], own, 1.0), float(at[-1])
+
+    def costs(self, part: Part, own: int) -> tuple[Floats, Floats, float]:
+        """At every corner, of kept rows and of open ones (side by side); bases; the multiplier."""
+        rows = np.concatenate([part.kept, part.open])
+        z, y = self.z[rows], self.y[rows]
+        middle, alpha = self.plane(part.box.mean(axis=1), own)
+        e = z @ middle - alpha
+        ends = [self.plane(np.array(c), own) for c in product(*part.box)]
+        theta = np.array([c for c, _ in ends])
+        moved = theta @ z.T - np.array([a for _, a in ends])[:, None]
+        below = e * (2 * moved - e)
+        of_y = theta[:, -1] ** 2
+        if not self.squared:
+            return below, -self.t * of_y, 0.0
+        g = self.multiplier(part, e, y, float(middle[-1]) ** 2)
+        return below - (1 - self.t) * of_y[:, None] * (y - g) ** 2, np.zeros(len(ends)), g
+
+    def multiplier(self, part: Part, e: Floats, y: Floats, of_y: float) -> float:
+        """Nearly the best one at the middle: the mean of y over the rows it makes one choose."""
+        low, high = float(y.min()), float(y.max())
+        fixed, rho = len(part.kept), (1 - self.t) * of_y
+        g = part.multiplier if low <= part.multiplier <= high else (low + high) / 2
+        for _ in range(_STEPS):
+            cost = e[fixed:] ** 2 - rho * (y[fixed:] - g) ** 2
+            order = np.argsort(cost, kind="stable")
+            upto = np.cumsum(part.copies[order])
+            taken = np.clip(part.need - (upto - part.copies[order]), 0, part.copies[order])
+            mean = (y[:fixed].sum() + (taken * y[fixed:][order]).sum()) / self.k
+            low, high = (g, high) if mean > g else (low, g)
+            g = mean if low < mean < high and _ % 2 == 0 else (low + high) / 2
+        return float(g)
+
+    def values(self, part: Part, costs: Floats, base: Floats) -> tuple[Floats, Floats, Floats]:
+        """At every corner: lambda, V, and what rounding may hide of it."""
+        fixed = len(part.kept)
+        offset = base + costs[:, :fixed].sum(axis=1)
+        free = costs[:, fixed:]
+        order = np.argsort(free, axis=1)
+        upto = np.cumsum(part.copies[order], axis=1)
+        last = np.argmax(upto >= part.need, axis=1) if part.need > 0 else np.zeros(len(free), int)
+        at = np.take_along_axis(order, last[:, None], axis=1)
+        lambdas = np.take_along_axis(free, at, axis=1)[:, 0]
+        below = (np.maximum(lambdas[:, None] - free, 0) * part.copies).sum(axis=1)
+        size = np.abs(costs).sum(axis=1) + self.k * np.abs(lambdas) + np.abs(base)
+        return lambdas, offset + part.need * lambdas - below, _SAFE * size
+
+    def decided(self, part: Part, costs: Floats, lambdas: Floats, values: Floats) -> Part:
+        """Without the rows whose copies all corners keep, or leave out."""
+        free = costs[:, len(part.kept) :]
+        above = np.maximum(free - lambdas[:, None], 0)
+        under = np.maximum(lambdas[:, None] - free, 0)
+        out = np.all(values[:, None] + above >= 0, axis=0)
+        kept = np.all(values[:, None] + under >= 0, axis=0) & ~out
+        both = np.all(values[:, None] + under >= 0, axis=0) & out
+        if np.any(both):  # nothing here is better
+            return Part(part.box, part.open[:0], part.copies[:0], part.kept, 1)
+        stay = ~(out | kept)
+        more = np.repeat(part.open[kept], part.copies[kept])
+        return Part(
+            part.box, part.open[stay], part.copies[stay], np.concatenate([part.kept, more]),
+            part.need - len(more), part.multiplier,
+        )  # fmt: skip
+
+    def longest(self, part: Part, own: int, width: Floats) -> int:
+        """The parameter along which the tangents are furthest off, about."""
+        rows = np.concatenate([part.kept, part.open])
+        others = np.delete(self.z[rows], own, axis=1)
+        squares = np.append((others**2).mean(axis=0), 1.0)
+        return int(np.argmax(width * np.sqrt(squares)))
+
+    def branch(
+        self, part: Part, hints: list[float], costs: Floats, lambdas: Floats
+    ) -> tuple[list[Any], list[Part]]:
+        """On the row that has most copies: more than z of them, or at most z."""
+        i = int(np.argmax(part.copies))
+        z = int(part.copies[i] - 1) // 2
+        others = np.arange(len(part.open)) != i
+        parts = []
+        for copies, kept in ((part.copies[i] - z - 1, z + 1), (z, 0)):
+            free, number = part.open[others], part.copies[others]
+            if copies > 0:
+                free, number = np.append(free, part.open[i]), np.append(number, copies)
+            rows = np.concatenate([part.kept, np.repeat(part.open[i], kept)])
+            parts.append(
+                Part(part.box, free, number, rows, part.need - kept, part.multiplier)
+            )  # fmt: skip
+        return ["copies", int(part.open[i]), z, hints], parts

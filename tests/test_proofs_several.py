@@ -1,0 +1,143 @@
+"""Proofs with several predictors are accepted where they are true, refused where they are not."""
+
+from __future__ import annotations
+
+import copy
+import subprocess
+import sys
+from fractions import Fraction
+
+import fuzz_proofs_several
+import fuzz_runs
+import naive_several
+import numpy as np
+import pytest
+
+import quadsweep as qs
+from quadsweep.cli.application import run as cli
+from quadsweep.proofs import checker
+from quadsweep.proofs.proof import Proof
+from quadsweep.proofs.writer import Statement, largest_covariance, write
+
+
+def plane(seed=0, n=14, p=2):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n, p))
+    y = x.sum(axis=1) + 0.3 * rng.normal(size=n)
+    y[: n // 5] += 4
+    return x, y
+
+
+def proved(objective, n=14, p=2, k=11):
+    """An optimum with its proof by boxes, and the columns."""
+    x, y = plane(n=n, p=p)
+    best = qs.solve(x, y, k, objective=objective)
+    asked = Statement(x, y, k, objective, best.bound, best.inliers.tolist(), best.value)
+    return write(asked, list_up_to=0), [*x.T.tolist(), y.tolist()]
+
+
+def refused(content, columns):
+    with pytest.raises(checker.Refuted) as why:
+        checker.Checker(content).check(*columns)
+    return str(why.value)
+
+
+@pytest.mark.parametrize("part", range(2))
+def test_no_proof_is_refused(part):
+    numbers = range(12 * part, 12 * (part + 1))
+    found = fuzz_runs.tally(fuzz_proofs_several.judge, 3, numbers, {"high": 11, "nodes": 600})
+    assert found.wrong == []
+    assert found.count(fuzz_runs.RIGHT) >= 9
+
+
+@pytest.mark.parametrize("objective", ["r2", "lts"])
+def test_solve_writes_a_proof_that_checks(objective, tmp_path):
+    x, y = plane(n=24)
+    result = qs.solve(x, y, drop=4, objective=objective, proof=True)
+    result.proof.save(tmp_path / "p")
+    assert qs.check(tmp_path / "p", x, y).proved
+    with pytest.raises(ValueError, match="other data"):
+        qs.check(tmp_path / "p", x[:, ::-1], y)
+
+
+@pytest.mark.parametrize("objective", ["r2", "lts"])
+def test_a_threshold_that_a_subset_passes_is_refused(objective):
+    proof, columns = proved(objective)
+    content = copy.deepcopy(proof.content)
+    content["claim"]["subset"] = None
+    content["claim"]["threshold"] *= 0.99 if objective == "r2" else 1.02
+    content["criterion"] = {"rho": 1 - content["claim"]["threshold"] + 1e-12}
+    refused(content, columns)
+
+
+def test_every_part_of_a_proof_is_needed():
+    proof, columns = proved("r2")
+
+    def changed(change):
+        content = copy.deepcopy(proof.content)
+        change(content)
+        return refused(content, columns)
+
+    assert "leave out planes of the frame x1" in changed(lambda c: c["roots"].pop(0))
+    assert "leave out" in changed(lambda c: c["roots"][1]["box"].__setitem__(0, -0.99))
+    assert "rho is too small" in changed(lambda c: c["criterion"].__setitem__("rho", 1e-3))
+    assert "triangle" in changed(lambda c: c["placement"]["mix"][1].__setitem__(1, 0.0))
+    assert "further from" in changed(lambda c: c["claim"].__setitem__("tol", 0.0))
+    assert "node" in changed(lambda c: c["roots"][2]["nodes"][-1].__setitem__(0, "bound"))
+
+
+def test_what_columns_leave_is_that_of_fractions():
+    rng = np.random.default_rng(4)
+    table = rng.integers(-3, 4, (9, 4)).astype(float)
+    table[:, 1] = 2 * table[:, 0]  # dependent
+    content = {
+        "claim": {"objective": "lts", "keep": 4, "or_more": False, "threshold": 1.0},
+        "placement": {"shift": [0.0] * 4, "scale": [0] * 4, "tilt": [0.0] * 3,
+                      "mix": [[1.0], [0.0, 1.0], [0.0, 0.0, 1.0]]},
+    }  # fmt: skip
+    claim = checker.Claim(content, table.T.tolist())
+    for _ in range(20):
+        rows = rng.permutation(9)[: int(rng.integers(1, 9))].tolist()
+        design = [[1.0, *table[i, :3]] for i in rows]
+        expected = naive_several.rss(design, table[rows, 3].tolist())
+        left, below = claim.sums(rows).left(claim.fitted)
+        assert Fraction(left, below << 2 * claim.unit) == expected
+
+
+def test_what_has_no_kind_of_proof_is_said():
+    x, y = plane(n=20, p=4)
+    with pytest.raises(ValueError, match="up to 3 predictors; got 4"):
+        qs.solve(x, y, drop=2, proof=True)
+    with pytest.raises(ValueError, match="without weights"):
+        qs.solve(x[:, :2], y, drop=2, proof=True, weights=np.ones(20))
+
+
+def test_the_command_line_writes_and_checks(tmp_path, capsys):
+    x, y = plane(n=16)
+    table, proof = tmp_path / "d.csv", str(tmp_path / "d.proof")
+    rows = [",".join(map(repr, row)) for row in np.column_stack([x, y]).tolist()]
+    table.write_text("\n".join(["a,b,c", *rows]) + "\n")
+    columns = ["--x", "a", "--x", "b", "--y", "c"]
+    assert cli(["solve", str(table), *columns, "--drop", "2", "--proof", proof]) == 0
+    assert cli(["check", proof, str(table), *columns]) == 0
+    assert "proved: no 14 of 16 rows have r2 above" in capsys.readouterr().out
+    alone = [sys.executable, checker.__file__, proof, str(table)]
+    done = subprocess.run(alone, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout[:22]) == (0, "proved: no 14 of 16 ro")
+
+
+def test_a_slope_s_margin_is_checked_exactly():
+    rng = np.random.default_rng(7)
+    x = rng.normal(size=30)
+    y = 0.4 * x + 0.8 * rng.normal(size=30)
+    found = qs.audit(x, y, claim="sign", proof=True)
+    content = found.proof.content
+    assert content["claim"]["margin"] == found.tol
+    most = largest_covariance(x, y, content["claim"]["keep"], found.tol)
+    assert content["claim"]["threshold"] == most > 0
+    forged = copy.deepcopy(content)
+    forged["claim"]["threshold"] = most * (1 + 1e-12)
+    assert "passes the margin" in str(qs.check(Proof(forged), x, y))
+    a, b = (checker.Column(checker.in_whole_units([list(map(Fraction, v.tolist()))])[0][0],
+                           content["claim"]["keep"]).least for v in (x, y))  # fmt: skip
+    assert a > 0 < b
