@@ -138,6 +138,15 @@ def _lts_gradient(a: float, b: float, c: float) -> tuple[float, float, float]:
     return -slope * slope, 2.0 * slope, -1.0
 
 
+def _mcd(a: float, b: float, c: float, k: int) -> float:
+    return max(a / k * (b / k) - c / k * (c / k), 0.0)
+
+
+def _mcd_gradient(a: float, b: float, c: float) -> tuple[float, float, float]:
+    # d log det = (b da - 2 c dc + a db) / (ab - c^2)
+    return -b, 2.0 * c, -a
+
+
 OBJECTIVES: dict[str, Objective] = {
     o.name: o
     for o in (
@@ -162,6 +171,10 @@ OBJECTIVES: dict[str, Objective] = {
         Objective(
             "lts", "residual sum of squares", -1, "L5", 3, True, False, False,
             _lts, _lts_gradient,
+        ),
+        Objective(
+            "mcd", "determinant of the covariance", -1, "L5", 3, True, False, False,
+            _mcd, _mcd_gradient,
         ),
     )
 }  # fmt: skip

@@ -46,7 +46,7 @@ auto to_numpy(std::vector<T>&& values, std::initializer_list<std::size_t> shape)
 }
 
 Objective objective_named(const std::string& wanted) {
-    for (int i = 0; i < 7; ++i) {
+    for (int i = 0; i < objectives; ++i) {
         const auto o = static_cast<Objective>(i);
         if (name(o) == wanted) return o;
     }

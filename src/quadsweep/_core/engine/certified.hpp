@@ -27,4 +27,8 @@ struct CertifiedAnswer : Answer {
 CertifiedAnswer certified(const Problem& problem, const CertifiedOptions& options,
                           Control& control);
 
+// What it asks for mcd, which has boxes of its own: see ellipse/.
+CertifiedAnswer least_determinant(const Problem& problem, const CertifiedOptions& options,
+                                  Control& control);
+
 }  // namespace quadsweep

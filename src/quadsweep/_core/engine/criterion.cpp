@@ -483,6 +483,7 @@ std::unique_ptr<Criterion> make_criterion(Objective objective, const Ranges& ran
         case Objective::var:
             return std::make_unique<Spread>(ranges, score, tol);
         case Objective::lts:
+        case Objective::mcd:  // has a search of its own, ellipse/
             break;
     }
     return std::make_unique<Residual>(ranges, score, tol);

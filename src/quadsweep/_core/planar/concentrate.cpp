@@ -139,6 +139,14 @@ std::optional<Gain> quadratic_form(Objective objective, const Centred& m) {
             return g;
         case Objective::lts:
             break;
+        case Objective::mcd: {
+            const double det = m.a * m.b - m.c * m.c;
+            if (!(det > 0)) return std::nullopt;
+            g.uu = -m.b / det;
+            g.uw = 2 * m.c / det;
+            g.ww = -m.a / det;
+            return g;
+        }
     }
     const double slope = m.a > 0 ? m.c / m.a : 0;
     g.uu = -slope * slope;
@@ -163,6 +171,14 @@ Gain gain_of_pair(Objective objective, double x1, double y1, double x2, double y
         g.uu = -p * p;
         g.uw = objective == Objective::r ? 2 * std::fabs(p * q) : 2 * p * q;
         g.ww = -q * q;
+    }
+    if (objective == Objective::mcd && scale > 0) {
+        // An ellipse along the pair.
+        constexpr double along = 0.125;
+        const double p = dy / scale, q = dx / scale;
+        g.uu = -p * p - along * q * q;
+        g.uw = 2 * (1 - along) * p * q;
+        g.ww = -q * q - along * p * p;
     }
     return g;
 }

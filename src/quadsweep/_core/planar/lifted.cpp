@@ -78,6 +78,7 @@ Coordinates natural_lift(const Points& p, Objective objective) {
         case Objective::r2:
         case Objective::r:
         case Objective::lts:
+        case Objective::mcd:
             h = Coordinates(n, 6);
             fill(h, 3, p, xx);
             fill(h, 4, p, xy);

@@ -191,9 +191,11 @@ WideScore wide_score(const ExactSums& s, double k, Objective objective) {
         case Objective::var:
             return {-s.a / k, 2 * s.ex};
         case Objective::lts:
+            return {-s.rest, 2 * s.ey};
+        case Objective::mcd:
             break;
     }
-    return {-s.rest, 2 * s.ey};
+    return {-(s.a * s.rest) / (k * k), 2 * (s.ex + s.ey)};
 }
 
 bool operator<(const WideScore& p, const WideScore& q) {

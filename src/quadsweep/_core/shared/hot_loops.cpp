@@ -198,7 +198,8 @@ Moments below(const double* x, const double* y, const double* weight, const doub
 extern const HotLoops QUADSWEEP_CONCAT(hot_loops_, QUADSWEEP_ISA);
 const HotLoops QUADSWEEP_CONCAT(hot_loops_, QUADSWEEP_ISA) = {
     QUADSWEEP_STRING(QUADSWEEP_ISA),
-    {screen<R2>, screen<R>, screen<Cov>, screen<DV>, screen<TV>, screen<Var>, screen<LTS>},
+    {screen<R2>, screen<R>, screen<Cov>, screen<DV>, screen<TV>, screen<Var>, screen<LTS>,
+     screen<MCD>},
     angles,
     ranks,
     sides,

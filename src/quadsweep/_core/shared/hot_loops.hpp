@@ -46,7 +46,7 @@ struct HotLoops {
     const char* name;
 
     // How many rows of the table, added to `base`, may score as much as `best`.
-    int (*screen[7])(const MomentTable& table, const Moments& base, double k, const Slack& slack,
+    int (*screen[objectives])(const MomentTable& table, const Moments& base, double k, const Slack& slack,
                      double best);
 
     // For each point the angle at which the pencil meets it, as a key that rises from -1 to 3 over

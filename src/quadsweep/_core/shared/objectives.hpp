@@ -17,7 +17,8 @@ namespace quadsweep {
 inline constexpr double infinity = std::numeric_limits<double>::infinity();
 inline constexpr double undefined = -infinity;  // the score of a subset that has no value
 
-enum class Objective { r2, r, cov, dv, tv, var, lts };
+enum class Objective { r2, r, cov, dv, tv, var, lts, mcd };
+inline constexpr int objectives = 8;
 
 struct R2 {
     static constexpr Objective id = Objective::r2;
@@ -106,6 +107,21 @@ struct LTS {
     }
 };
 
+// The determinant of the covariance matrix, whose divisor is k.
+struct MCD {
+    static constexpr Objective id = Objective::mcd;
+    static constexpr std::string_view name = "mcd";
+    static constexpr int sense = -1;
+    static QUADSWEEP_INLINE double score(const Centred& m, double k) {
+        return -std::fmax(m.a * m.b - m.c * m.c, 0.0) / (k * k);
+    }
+    static QUADSWEEP_INLINE double optimistic(const CentredRange& m, double k) {
+        const double c = std::fabs(m.c_hi) > std::fabs(m.c_lo) ? m.c_hi : m.c_lo;
+        const double least = m.a_lo * m.b_lo - c * c - 0x1p-50 * (m.a_lo * m.b_lo);
+        return (m.a_lo > 0) & (m.b_lo > 0) & (least > 0) ? -least / (k * k) : 0.0;
+    }
+};
+
 // f.template operator()<R2>(), ... for the objective named by `o`.
 template <class F>
 auto visit(Objective o, F&& f) {
@@ -123,9 +139,11 @@ auto visit(Objective o, F&& f) {
         case Objective::var:
             return f.template operator()<Var>();
         case Objective::lts:
+            return f.template operator()<LTS>();
+        case Objective::mcd:
             break;
     }
-    return f.template operator()<LTS>();
+    return f.template operator()<MCD>();
 }
 
 inline double score(Objective o, const Centred& m, double k) {

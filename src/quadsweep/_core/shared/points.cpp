@@ -157,6 +157,7 @@ double trivial_bound(const Problem& problem) {
         case Objective::tv:
         case Objective::var:
         case Objective::lts:
+        case Objective::mcd:
             break;
     }
     return 0;
@@ -176,9 +177,11 @@ int value_exponent(const Points& points, Objective objective) {
         case Objective::var:
             return 2 * points.ex;
         case Objective::lts:
+            return 2 * points.ey;
+        case Objective::mcd:
             break;
     }
-    return 2 * points.ey;
+    return 2 * (points.ex + points.ey);
 }
 
 double value_of(const Points& points, Objective objective, double score) {
