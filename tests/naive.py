@@ -18,8 +18,9 @@ Vector = list[Fraction]
 MAXIMISED = {"r2", "r", "cov", "dv"}
 NATURAL_LIFT = {
     "r2": "L5", "r": "L5", "lts": "L5", "cov": "L3c", "dv": "L3d", "tv": "L3t", "var": "L2",
+    "mcd": "L5",
 }  # fmt: skip
-MIN_K = {"r2": 3, "r": 3, "lts": 3, "cov": 2, "dv": 2, "tv": 2, "var": 2}
+MIN_K = {"r2": 3, "r": 3, "lts": 3, "cov": 2, "dv": 2, "tv": 2, "var": 2, "mcd": 3}
 LIFTS: dict[str, Callable[[Fraction, Fraction], Vector]] = {
     "L2": lambda x, y: [x * x, x],
     "L3c": lambda x, y: [x * y, x, y],
@@ -55,6 +56,8 @@ def score_of_sums(a: Fraction, b: Fraction, c: Fraction, k: int, objective: str)
         return c * c / (a * b) if objective == "r2" else c * abs(c) / (a * b)
     if objective == "lts":
         return -(b - c * c / a) if a else -b
+    if objective == "mcd":
+        return -(a * b - c * c) / (k * k)
     return {"cov": c / k, "dv": (a - b) / k, "tv": -(a + b) / k, "var": -a / k}[objective]
 
 

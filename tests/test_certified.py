@@ -20,7 +20,7 @@ from quadsweep.methods.certified import search
 from quadsweep.methods.problem import Problem
 from quadsweep.objectives import get
 
-OBJECTIVES = ("r2", "r", "cov", "dv", "tv", "lts")
+OBJECTIVES = ("r2", "r", "cov", "dv", "tv", "lts", "mcd")
 GENEROUS = 120.0  # seconds; the engine needs a fraction of one, busy machines need more
 
 
@@ -251,7 +251,7 @@ def test_few_of_many_and_nearly_all_close(k):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kept", [1000, 5000])
-@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("objective", [o for o in OBJECTIVES if o != "mcd"])  # it has no cells
 def test_cells_are_opened_where_no_narrower_box_can_help(objective, kept):
     """What whole points cost a bound is not a matter of width: splitting would never end."""
     x, y = np.random.default_rng(kept).random((2, 10_000))

@@ -14,6 +14,7 @@ from quadsweep.answers import plane
 from quadsweep.answers.boundary import boundary
 from quadsweep.answers.conic import Conic
 from quadsweep.answers.introduction import INDEX, SelfDescribing, equation, finite, some
+from quadsweep.answers.scatter import Scatter, line_through, scatter_of
 from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.least_squares import Plane
 from quadsweep.objectives import OBJECTIVES
@@ -201,6 +202,36 @@ class Result(SelfDescribing):
 
     @cached_property
     @np.errstate(over="ignore", invalid="ignore")  # columns near the largest numbers
+    def scatter(self) -> Scatter:
+        """Mean and covariance of the inliers; of one predictor and y."""
+        if self.x.ndim == 2:
+            raise ValueError("scatter is of two columns: one predictor and y")
+        return scatter_of(self.x[self.inliers], self.y[self.inliers])
+
+    @property
+    def location(self) -> Floats:
+        """The mean of the inliers, (x, y)."""
+        return self.scatter.location
+
+    @property
+    def covariance(self) -> Floats:
+        """Of the inliers, with the number of them as the divisor."""
+        return self.scatter.covariance
+
+    @property
+    def correlation(self) -> float:
+        """Pearson's r of the inliers, NaN where a column does not vary."""
+        return self.scatter.correlation
+
+    @property
+    def on_a_line(self) -> str | None:
+        """The line that all inliers lie on, for ``mcd`` with an exact fit; None otherwise."""
+        if self.objective != "mcd" or self.status != "optimal" or self.bound != 0:
+            return None
+        return line_through(self.x[self.inliers], self.y[self.inliers], self.names)
+
+    @cached_property
+    @np.errstate(over="ignore", invalid="ignore")  # columns near the largest numbers
     def _boundary(self) -> tuple[Conic | None, str]:
         if self.several:
             return None, self.remark
@@ -219,8 +250,9 @@ class Result(SelfDescribing):
     @property
     def message(self) -> str:
         """The status in words, and anything else worth knowing."""
-        proved, reason = self.certificate, self._boundary[1]
-        return " ".join(filter(None, [proved[0].upper() + proved[1:] + ".", reason]))
+        proved, reason, line = self.certificate, self._boundary[1], self.on_a_line
+        exact = "" if line is None else f"They lie on the line {line}."
+        return " ".join(filter(None, [proved[0].upper() + proved[1:] + ".", exact, reason]))
 
     @property
     def title(self) -> str:
@@ -249,6 +281,8 @@ class Result(SelfDescribing):
             lines.append(("bound", f"{self.bound:.6g}   (gap {self.gap:.3g})"))
         if self.several and len(self.dependent):
             lines.append(("dependent", plane.dependence(self)))
+        elif self.objective == "mcd":
+            lines += self._ellipse_lines()
         elif not self.several and self.objective != "var" and not math.isnan(self.coef[0]):
             lines.append(("line", equation(self.names, float(self.coef[0]), self.intercept)))
         lines.append(("dropped", some(self.outliers, self.labels)))
@@ -260,6 +294,16 @@ class Result(SelfDescribing):
             lines.append(("beware", caution))
         lines.append(("search", f"{self.method}, {self.nodes:,} nodes, {self.seconds:.3g} s"))
         return lines
+
+    def _ellipse_lines(self) -> list[tuple[str, str]]:
+        if self.on_a_line is not None:
+            return [("exact fit", f"all kept points lie on {self.on_a_line}")]
+        (x, y), ((a, c), (_, b)) = self.location, self.covariance
+        return [
+            ("location", f"({x:.6g}, {y:.6g})"),
+            ("covariance", f"{a:.6g}, {b:.6g}, between them {c:.6g}"),
+            ("correlation", f"{self.correlation:.6g}"),
+        ]
 
     def grid(self) -> list[Sequence[str]]:
         """The coefficients of all rows and of the rows kept; none where a line says it."""
@@ -342,6 +386,16 @@ class Result(SelfDescribing):
 
         return marked(self.frame, self.x, self.y, self.names, self.mask)
 
+    def _ellipse(self) -> dict[str, Any]:
+        if self.objective != "mcd":
+            return {}
+        return {
+            "location": [finite(float(v)) for v in self.location],
+            "covariance": [[finite(float(v)) for v in row] for row in self.covariance],
+            "correlation": finite(self.correlation),
+            "line": self.on_a_line,
+        }
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON, which has no infinity: None where nothing is known."""
         return {
@@ -363,6 +417,7 @@ class Result(SelfDescribing):
             "intercept": finite(self.intercept),
             "names": list(self.names),
             "coef": [finite(float(c)) for c in self.coef],
+            **self._ellipse(),
             "conic": None if self.conic is None else self.conic.to_dict(),
             "nodes": self.nodes,
             "seconds": self.seconds,

@@ -182,7 +182,8 @@ class Judge:
             return Fraction(c * c if self._name == "r2" else c * abs(c), a * b)
         if self._name == "lts":
             return -Fraction(a * b - c * c, a) if a else Fraction(-b)
-        return Fraction({"cov": c, "dv": a - b, "tv": -(a + b)}[self._name])
+        determinant = -(a * b - c * c)
+        return Fraction({"cov": c, "dv": a - b, "tv": -(a + b), "mcd": determinant}[self._name])
 
     def _of(self, points: Subset, sums: Sequence[int], sign: int) -> tuple[int, ...]:
         sx, sy, sxx, sxy, syy = sums

@@ -19,6 +19,8 @@ def check_provable(method: str, objective: str, problem: Problem) -> None:
     """Before any work: is there a kind of proof for this?"""
     if objective == "var":
         raise ValueError("objective 'var' needs no proof: its best points are neighbours")
+    if objective == "mcd":
+        raise ValueError("objective 'mcd' has no proof to write yet; leave proof=True out")
     if method not in PROVING:
         raise ValueError(f"proof=True needs method {' or '.join(PROVING)}; got {method!r}")
     if problem.p > MOST:

@@ -54,8 +54,8 @@ def solve(
     drop : int or float, optional
         Points to remove, instead of ``k``.
     objective : str
-        ``r2``, ``r``, ``cov``, ``dv`` (largest is best), ``tv``, ``var``, ``lts`` (smallest);
-        ``r2`` or ``lts`` for several predictors.
+        ``r2``, ``r``, ``cov``, ``dv`` (largest is best), ``tv``, ``var``, ``lts``, ``mcd``
+        (smallest); ``r2`` or ``lts`` for several predictors.
     method : str
         ``auto`` (always with a proof, unless a limit stops it), ``certified``, ``sweep``,
         ``naive``, ``exhaustive`` or ``concentrate``.

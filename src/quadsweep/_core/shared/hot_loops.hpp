@@ -46,8 +46,8 @@ struct HotLoops {
     const char* name;
 
     // How many rows of the table, added to `base`, may score as much as `best`.
-    int (*screen[objectives])(const MomentTable& table, const Moments& base, double k, const Slack& slack,
-                     double best);
+    int (*screen[objectives])(const MomentTable& table, const Moments& base, double k,
+                              const Slack& slack, double best);
 
     // For each point the angle at which the pencil meets it, as a key that rises from -1 to 3 over
     // half a turn; how far rounding may have moved it; the end of the line it is on, 0 or 1.

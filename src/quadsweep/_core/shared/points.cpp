@@ -185,7 +185,7 @@ int value_exponent(const Points& points, Objective objective) {
 }
 
 double value_of(const Points& points, Objective objective, double score) {
-    return std::ldexp(sense(objective) * score, value_exponent(points, objective));
+    return std::ldexp(sense(objective) * score, value_exponent(points, objective)) + 0.0;  // no -0
 }
 
 double score_of(const Points& points, Objective objective, double value) {
