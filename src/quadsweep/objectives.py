@@ -5,7 +5,7 @@ With k points kept and sums S over them,
     a = Sxx - Sx^2/k      b = Syy - Sy^2/k      c = Sxy - Sx*Sy/k
 
 The same table stands in ``_core/shared/objectives.hpp``. A new objective also needs a criterion for
-the certified engine (``_core/engine/criterion.cpp``) and a concentration step
+the certified engine (``_core/engine/criteria/``) and a concentration step
 (``_core/planar/concentrate.cpp``).
 """
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "shared/hot_loops.hpp"
+#include "tuning.hpp"
 
 namespace quadsweep {
 namespace {
@@ -153,7 +154,8 @@ double Bounder::solve(const Row& row, double& lambda, bool positive_is_enough) {
             s_hi = slope;
         }
         if (lo == -infinity || hi == infinity) {
-            if (step == 0 && density_ > 0) step = 1.25 * std::fabs(slope) / density_;
+            if (step == 0 && density_ > 0)
+                step = tuning::first_stride * std::fabs(slope) / density_;
             if (step == 0) step = std::max(0.05 * std::fabs(at), 1e-3 * std::fabs(d) / (need + 1));
             if (step == 0) step = 1e-6;
             at += slope > 0 ? step : -step;
@@ -166,7 +168,7 @@ double Bounder::solve(const Row& row, double& lambda, bool positive_is_enough) {
         const double most = d_lo + s_lo * (meet - lo);
         density_ = (s_lo - s_hi) / (hi - lo);
         const double value = row.offset + best;
-        if (most - best <= 0.02 * std::fabs(value)) break;
+        if (most - best <= tuning::threshold_share * std::fabs(value)) break;
         if (!(hi - lo > 4 * ulp * (std::fabs(lo) + std::fabs(hi)))) break;
         const double secant = lo + (hi - lo) * (s_lo / (s_lo - s_hi));
         at = pass % 2 == 0 ? secant : meet;
@@ -300,7 +302,7 @@ bool Bounder::open_cells(Box& box) const {
         }
     }
     if (straddling == 0) return false;
-    const double least = 0.25 * total / straddling;
+    const double least = tuning::opened_share * total / straddling;
     std::vector<int> kept;
     for (std::size_t j = 0; j < n_cells_; ++j) {
         if (gap_[j] < least || gap_[j] == 0) {

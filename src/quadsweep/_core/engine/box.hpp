@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <variant>
 #include <vector>
 
 #include "shared/objectives.hpp"
@@ -56,12 +57,26 @@ class DecidedMoments {
     double copies_ = 0;
 };
 
+// Good multipliers for a box, a guess from its parent. A subset that beats the threshold does so
+// whatever they are, so any value gives a bound. tv has none.
+struct LineMultipliers {   // r > t, cov, dv, lts
+    double gamma = 0;      // the free mean at the centre's p1
+    double curvature = 0;  // of the bound in gamma
+    double tilt = 0;       // change of gamma with p1
+};
+struct BelowMultipliers {  // r < t
+    double alpha = 0;      // the free mean
+    double curvature = 0;  // of the bound in alpha
+    double tau = 1;        // the free slope
+};
+using Multipliers = std::variant<std::monostate, LineMultipliers, BelowMultipliers>;
+
 struct Box {
     int frame = 0;              // which of the criterion's parametrisations
     double centre[2], half[2];  // of the two searched parameters
-    double multiplier[4] = {};  // the criterion's free multipliers, a guess from the parent
-    double lambda = 0;          // threshold of the parent's centre
-    double upper = infinity;    // no subset of the box scores more
+    Multipliers multipliers;
+    double lambda = 0;        // threshold of the parent's centre
+    double upper = infinity;  // no subset of the box scores more
     double priority = 0;
 
     Undecided open;

@@ -3,24 +3,25 @@
 #include <cmath>
 #include <utility>
 
+#include "tuning.hpp"
+
 namespace quadsweep {
 namespace {
-
-constexpr std::size_t most_opened = 50000;  // cells of a box beyond which it is split all the same
 
 // A negative bound at the centre cannot be split away: it is the gap between the multipliers'
 // optimum and whole points, and only deciding points closes it. Nor can rounding.
 bool stuck(const Box& box, double centre, const Bound& bound) {
     const double least = bound.least();
-    return box.open.items() <= 4 || centre < 0.5 * least || least > -4 * bound.error;
+    return box.open.items() <= tuning::few_items || centre < tuning::stuck_share * least ||
+           least > -4 * bound.error;
 }
 
 // And little of it is the box's width: the less, the more cells there are to be opened before
 // points can be decided.
 bool fine(const Box& box, const Criterion& criterion, const Choice& worst, const Bound& bound) {
-    if (box.open.cell.size() > most_opened) return false;
+    if (box.open.cell.size() > tuning::most_opened) return false;
     const double width = criterion.width_cost(box, 0, worst) + criterion.width_cost(box, 1, worst);
-    const double share = box.open.cell.empty() ? 0.5 : 0.1;
+    const double share = box.open.cell.empty() ? tuning::width_share : tuning::width_share_of_cells;
     return width < share * std::fabs(bound.least());
 }
 
@@ -71,7 +72,7 @@ void split(std::unique_ptr<Box> box, const Criterion& criterion, const Choice& w
         child->centre[i] = centre + sign * half;
         // An ulp more, so that rounding of the centres leaves no gap.
         child->half[i] = half + 0x1p-52 * (std::fabs(centre) + half);
-        if (i == 0) child->multiplier[0] += child->multiplier[2] * sign * half;
+        criterion.inherit(*child, i, sign * half);
     }
     children.push_back(std::move(other));
     children.push_back(std::move(box));

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "shared/threads.hpp"
+#include "tuning.hpp"
 
 namespace quadsweep {
 namespace {
@@ -42,11 +43,11 @@ class Groups {
     std::vector<int> slot_;
 };
 
-// Whether identical points are common enough to look for: certain up to 10^5 points, beyond that by
-// a sample in which every seventh of a per mille of repeats would show.
+// Whether identical points are common enough to look for: certain where they
+// are few, beyond that by a sample in which every seventh of a per mille of repeats would show.
 bool worth_collapsing(const Points& p) {
-    const std::size_t n = p.x.size(), most = 16384;
-    if (n <= 100000) return true;
+    const std::size_t n = p.x.size(), most = tuning::sampled_repeats;
+    if (n <= tuning::certain_repeats) return true;
     std::vector<Entry> seen;
     Groups groups(most);
     for (std::size_t i = 0; i < most; ++i) {
@@ -68,14 +69,14 @@ class Builder {
         cells_.cell.resize(count(n));
         fill(0, 1, 0, n, n_jobs);
         // Two products and an addition for each point of a leaf, an addition a level.
-        cells_.roundings = 2 + Cells::leaf_points + std::ceil(std::log2(n + 1.0));
+        cells_.roundings = 2 + tuning::leaf_points + std::ceil(std::log2(n + 1.0));
     }
 
   private:
     static int half(int n) { return n / 2; }
 
     static int count(int n) {  // cells of a tree over n points
-        if (n <= Cells::leaf_points) return 1;
+        if (n <= tuning::leaf_points) return 1;
         return 1 + count(half(n)) + count(n - half(n));
     }
 
@@ -86,7 +87,7 @@ class Builder {
         c.first = first;
         c.last = last;
         frame(c);
-        if (last - first <= Cells::leaf_points) {
+        if (last - first <= tuning::leaf_points) {
             sum_points(c);
             return;
         }
@@ -104,7 +105,7 @@ class Builder {
         const auto right = [&, jobs = n_jobs - n_jobs / 2] {
             fill(free + 1, free + 2 + below_left, middle, last, jobs);
         };
-        if (n_jobs > 1 && last - first > 20000) {
+        if (n_jobs > 1 && last - first > tuning::fork_points) {
             const Thread other(left);
             right();
         } else {

@@ -26,8 +26,6 @@ struct Cell {
 };
 
 struct Cells {
-    static constexpr int leaf_points = 8;
-
     std::vector<double> x, y;  // distinct points in tree order
     std::vector<int> weight;
     std::vector<int> member, first_member;  // point p stands for member[first_member[p] ...]

@@ -3,7 +3,11 @@
 #include <algorithm>
 #include <numeric>
 
+#include "selection.hpp"
+#include "tuning.hpp"
+
 namespace quadsweep {
+
 std::int64_t ways(const Undecided& open, int need, bool at_least, std::int64_t most) {
     const std::int64_t total =
         std::accumulate(open.copies.begin(), open.copies.end(), std::int64_t{0});
@@ -33,6 +37,43 @@ std::int64_t ways(const Undecided& open, int need, bool at_least, std::int64_t m
     }
     if (!at_least) return count[side];
     return std::min(std::accumulate(count.begin(), count.end(), std::int64_t{0}), most + 1);
+}
+
+std::vector<int> collect(const Cells& cells, const Box& box, const Picks& picks) {
+    Selection all;
+    std::vector<int> copies(cells.size(), 0);
+    for (const Decided* d = box.decided.get(); d != nullptr; d = d->before.get()) {
+        all.cells.insert(all.cells.end(), d->cells.begin(), d->cells.end());
+        for (const auto [point, count] : d->points) copies[point] += count;
+    }
+    for (const auto [point, count] : picks) copies[point] += count;
+    for (int p = 0; p < cells.size(); ++p) {
+        if (copies[p] > 0) all.points.push_back({p, copies[p]});
+    }
+    return indices(cells, all);
+}
+
+std::vector<int> rows_of(const Cells& cells, const Box& box) {
+    std::vector<int> rows = collect(cells, box, {});
+    const auto add = [&](int point) {
+        const auto members = cells.members(point);
+        rows.insert(rows.end(), members.begin(), members.end());
+    };
+    for (int point : box.open.point) add(point);
+    for (int at : box.open.cell) {
+        for (int p = cells.cell[at].first; p < cells.cell[at].last; ++p) add(p);
+    }
+    std::sort(rows.begin(), rows.end());
+    rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+    return rows;
+}
+
+double subsets(int n, int k) {
+    double count = 1;
+    for (int i = 0; i < std::min(k, n - k) && count <= tuning::most_listed; ++i) {
+        count = count * (n - i) / (i + 1);
+    }
+    return count <= tuning::most_listed ? count : infinity;
 }
 
 }  // namespace quadsweep

@@ -16,6 +16,13 @@ std::int64_t ways(const Undecided& open, int need, bool at_least, std::int64_t m
 
 using Picks = std::vector<Decided::Copies>;
 
+// The rows of a box's decided copies and some picks among the others, sorted.
+std::vector<int> collect(const Cells& cells, const Box& box, const Picks& picks);
+// All rows that a subset of the box may have, sorted.
+std::vector<int> rows_of(const Cells& cells, const Box& box);
+// C(n, k), or infinity if it is more than can be listed.
+double subsets(int n, int k);
+
 // Calls visit(moments, kept, picks) for each of them, with the decided copies included.
 template <class Visit>
 class Lister {

@@ -9,11 +9,11 @@
 //   dv > t      the same,                                                  f ~ x - y, g ~ x + y
 //   tv < t      (x - p1)^2 + (y - p2)^2 - t
 //   lts < t     e = Y - p1 X - p2:  e^2, base = -t (flat lines), -t p1^2 (steep ones, axes swapped)
-//   r < t       for the largest r when it is negative: see `Below`
+//   r < t       for the largest r when it is negative: see criteria/below.cpp
 //
 // Squares of what is searched are linearised at the box's centre (the dropped remainder is >= 0),
 // squares of what is maximised are kept: each cost is concave in the parameters, so the sum of the
-// k smallest is concave and its least value over the box is at a corner.
+// k smallest is concave and its least value over the box is at a corner. criteria/ has one a file.
 #pragma once
 
 #include <memory>
@@ -41,6 +41,11 @@ struct Choice {
     Moments moments;    // of them
 };
 
+// The mean that is free, at the ends of p1 and in their middle; the tau of r < t.
+struct FreeMean {
+    double low = 0, high = 0, middle = 0, tau = 0;
+};
+
 // Gives the cheapest subset for a cost at the centre. Implemented by the bound.
 class Chooser {
   public:
@@ -63,10 +68,14 @@ class Criterion {
     // How much a parameter's half-width costs the bound where it is worst, for choosing which one
     // to split.
     virtual double width_cost(const Box& box, int parameter, const Choice& worst) const = 0;
+    // The centre of a child has moved `by` in a parameter: so do good multipliers.
+    virtual void inherit(Box&, int /* parameter */, double /* by */) const {}
     // How strongly one more copy of (x, y) moves the multipliers' optimum.
     virtual double pull(const Box& box, double x, double y) const = 0;
-    // What a proof must know of it beyond the threshold: the balance of cov and dv.
+    // What a proof must know of it beyond the threshold: the balance of cov and dv, and the
+    // multipliers of a box.
     virtual double constant() const { return 1; }
+    virtual FreeMean free_mean(const Box&) const { return {}; }
     // False once the threshold has left the range where this criterion is valid.
     virtual bool valid() const { return true; }
 

@@ -2,83 +2,114 @@
 
 #include <algorithm>
 #include <cmath>
-#include <random>
-#include <utility>
 
-#include "shared/parallel.hpp"
+#include "shared/exact_sums.hpp"
 
 namespace quadsweep {
 namespace {
 
-constexpr double nearby = 0.2;  // of a spread: subsets this close lead to the same one
-
-struct Found {
-    double score;
-    Moments moments;
-};
-
-bool near(double p, double q) { return std::fabs(p - q) <= nearby * (p + q) / 2; }
-
-// Two subsets of a sample that all points would draw to the same place.
-bool alike(const Found& f, const Found& g, double k) {
-    const Centred p = centred(f.moments, k), q = centred(g.moments, k);
-    const double dx = (f.moments.x - g.moments.x) / k, dy = (f.moments.y - g.moments.y) / k;
-    const double a = (p.a + q.a) / 2, b = (p.b + q.b) / 2;
-    return dx * dx * k <= nearby * nearby * a && dy * dy * k <= nearby * nearby * b &&
-           near(p.a, q.a) && near(p.b, q.b) && std::fabs(p.c - q.c) <= nearby * std::sqrt(a * b);
-}
+constexpr double least_share = 8e-13;  // of what cov and dv are made of: their finest tolerance
 
 }  // namespace
 
-std::vector<Moments> promising(const Cells& cells, Objective objective, int k, int starts,
-                               std::uint64_t seed, int n_jobs, const Wanted& wanted) {
-    std::mt19937_64 random(seed);
-    std::uniform_int_distribution<int> any(0, cells.size() - 1);
-    std::vector<std::pair<int, int>> pairs(starts);
-    for (auto& [p, q] : pairs) {
-        p = any(random);
-        q = any(random);
+void Incumbents::raise(double score) {
+    double known = target_.load();
+    while (score > known && !target_.compare_exchange_weak(known, score)) {
     }
-    std::vector<Found> tried(starts);
-    parallel_for(n_jobs, starts, [&](int, std::int64_t s) {
-        const auto [p, q] = pairs[s];
-        const Quadratic cost =
-            loss(gain_of_pair(objective, cells.x[p], cells.y[p], cells.x[q], cells.y[q]));
-        tried[s].moments =
-            concentrate(cells, cheapest(cells, cost, k), objective, k, tried[s].score).moments;
-        return true;
-    });
-    std::erase_if(tried, [](const Found& t) { return t.score == undefined; });
-    std::stable_sort(tried.begin(), tried.end(),
-                     [](const Found& f, const Found& g) { return f.score > g.score; });
-    std::vector<Found> found;
-    for (const Found& t : tried) {
-        const bool known = std::any_of(found.begin(), found.end(), [&](const Found& f) {
-            return wanted.sampled ? alike(f, t, k)
-                                  : std::fabs(f.score - t.score) <= 1e-12 * std::fabs(t.score);
-        });
-        if (!known) found.push_back(t);
-    }
-    // r2 is the better of two problems. On a sample either may look better by chance.
-    if (wanted.sampled && objective == Objective::r2 && found.size() > 1) {
-        const bool rises = centred(found[0].moments, k).c > 0;
-        const auto other = std::find_if(found.begin(), found.end(), [&](const Found& f) {
-            return (centred(f.moments, k).c > 0) != rises;
-        });
-        if (other != found.end()) std::rotate(found.begin() + 1, other, other + 1);
-    }
-    if (found.size() > wanted.most) found.resize(wanted.most);
-    std::vector<Moments> out;
-    for (const Found& f : found) out.push_back(f.moments);
-    return out;
 }
 
-Points sample(const Points& points, int most, std::uint64_t seed) {
-    std::mt19937_64 random(seed);
-    std::uniform_int_distribution<int> any(0, points.size() - 1);
-    std::vector<int> rows(most);
-    for (int& row : rows) row = any(random);
-    return some_of(points, rows);
+void Incumbents::offer(const std::vector<int>& subset) {
+    if (static_cast<int>(subset.size()) < problem_.k) return;
+    const double score = accurate_score(problem_.points, subset, problem_.objective);
+    if (score == undefined || (options_.above && !(score > *options_.above))) return;
+    const Lock lock(mutex_);
+    if (best_.offer(score, subset)) raise(score);
+    if (options_.above) decided_ = true;
+}
+
+Polished Incumbents::polished(const Moments& about, double worth) const {
+    Polished p;
+    p.selection.moments = about;
+    p.selection =
+        concentrate(placed_.cells, p.selection, problem_.objective, problem_.k, p.score, worth);
+    return p;
+}
+
+void Incumbents::offer(const Polished& p) {
+    if (p.selection.weight == problem_.k && promises(p.score)) {
+        offer(indices(placed_.cells, p.selection));
+    }
+}
+
+// Data so degenerate that no start has a value: two points with different x and, if their y agree,
+// a third with another y make one that has, whatever else is kept.
+void Incumbents::offer_any() {
+    const auto &x = problem_.points.given_x, &y = problem_.points.given_y;
+    const auto [low, high] = std::minmax_element(x.begin(), x.end());
+    const auto i = low - x.begin(), j = high - x.begin();
+    const auto other = std::find_if(y.begin(), y.end(), [&](double v) { return v != y[i]; });
+    std::vector<char> kept(problem_.size(), 0);
+    if (is_correlation(problem_.objective)) {
+        if (*low == *high || other == y.end()) return;
+        kept[i] = kept[j] = 1;
+        if (y[i] == y[j]) kept[other - y.begin()] = 1;
+    }
+    auto missing = problem_.k - std::count(kept.begin(), kept.end(), 1);
+    for (char& point : kept) {
+        if (missing > 0 && point == 0) {
+            point = 1;
+            --missing;
+        }
+    }
+    std::vector<int> subset;
+    for (int q = 0; q < problem_.size(); ++q) {
+        if (kept[q] != 0) subset.push_back(q);
+    }
+    offer(subset);
+}
+
+Centred Incumbents::sums() const {
+    if (empty()) return centred(placed_.cells.cell[0].sums, problem_.size());
+    return centred(placed_.moments_of(problem_.points, best_.subset),
+                   static_cast<double>(best_.subset.size()));
+}
+
+// Absolute for r and r2, else relative to the value; cov and dv are differences and may be zero, so
+// no finer than a share of what they are made of. A little less than asked, so that the gap as
+// reported keeps to it however it is rounded.
+double Incumbents::tolerance() const {
+    const double share = std::max(0.8 * problem_.tol, 1e-15);
+    if (is_correlation(problem_.objective)) return share;
+    if (target() == undefined) return 0;
+    const double relative = share * std::fabs(target());
+    if (problem_.objective == Objective::tv || problem_.objective == Objective::lts) {
+        return relative;
+    }
+    return std::max(relative, least_share * made_of());
+}
+
+// sqrt(ab)/k or (a + b)/k of the best subset; 1 is the scale of the data.
+double Incumbents::made_of() const {
+    if (empty() || !placed_.ready()) return 1;
+    const Centred m = sums();
+    const double k = static_cast<double>(best_.subset.size());
+    return problem_.objective == Objective::cov ? std::sqrt(std::fmax(m.a * m.b, 0)) / k
+                                                : (m.a + m.b) / k;
+}
+
+// Where the value may still fall, room for it to do so without a second search.
+void Incumbents::set_tolerance() {
+    tol_ = sense(problem_.objective) < 0 ? 0.7 * tolerance() : tolerance();
+    // No difference below this is worth collecting a subset for.
+    margin_ = tol_ / 100;
+    exact_fit_ = problem_.objective == Objective::lts && !empty() && fits_exactly();
+}
+
+bool Incumbents::fits_exactly() const {
+    const Points& p = problem_.points;
+    const bool precise = best_.subset.size() <= precise_points;
+    const ExactSums sums = exact_sums(p.given_x, p.given_y, best_.subset, precise);
+    return sums.rest.hi <= 0x1p-100 * sums.b.hi;
 }
 
 }  // namespace quadsweep

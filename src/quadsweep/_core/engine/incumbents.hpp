@@ -1,25 +1,82 @@
-// Good subsets to begin with: concentration steps from random lines on a sample of the points, the
-// best of them carried on over all points.
+// The best subset so far, the score that a box must beat, and how much more than that it must
+// promise to stay open.
 #pragma once
 
-#include <cstdint>
+#include <atomic>
 #include <vector>
 
-#include "cells.hpp"
+#include "certified.hpp"
+#include "placement.hpp"
 #include "selection.hpp"
+#include "shared/threads.hpp"
 
 namespace quadsweep {
 
-struct Wanted {
-    std::size_t most;  // subsets
-    bool sampled;      // from a sample: one of each kind is enough, and its score only a hint
+// A selection that concentration steps have led to, and its score where the points are placed.
+struct Polished {
+    Selection selection;
+    double score = undefined;
 };
 
-// Moments of good subsets (scaled to k points), best first, in the coordinates of `cells`.
-std::vector<Moments> promising(const Cells& cells, Objective objective, int k, int starts,
-                               std::uint64_t seed, int n_jobs, const Wanted& wanted);
+class Incumbents {
+  public:
+    Incumbents(const Problem& problem, const CertifiedOptions& options, const Placement& placement)
+        : problem_(problem),
+          options_(options),
+          placed_(placement),
+          limit_(trivial_bound(problem)) {}
 
-// Every step-th point, as points of their own.
-Points sample(const Points& points, int most, std::uint64_t seed);
+    const Incumbent& best() const { return best_; }
+    bool empty() const { return best_.subset.empty(); }
+    // The score to be beaten: of the best subset, or the one that was asked for.
+    double target() const { return target_.load(std::memory_order_relaxed); }
+    void raise(double score);
+    // No subset scores more, whatever the data; and whether that is reached.
+    double limit() const { return limit_; }
+    bool at_limit() const { return target() + tol_ >= limit_; }
+    // A subset above the threshold that was asked for is found; it need not be the best.
+    bool decided() const { return decided_; }
+
+    void offer(const std::vector<int>& subset);
+    void offer(const Polished& p);
+    // Concentration steps from these moments, given up where they cannot pass `worth`.
+    Polished polished(const Moments& about, double worth = undefined) const;
+    void polish(const Moments& about) { offer(polished(about)); }
+    // Some subset that has a value, whatever it is.
+    void offer_any();
+    // Whether a score where the points are placed is worth collecting the subset for.
+    bool promises(double placed_score, double doubt = 0) const {
+        return placed_score * placed_.unit > target() + margin_ + doubt;
+    }
+    // The least placed score that would do.
+    double worth() const { return (target() + margin_) / placed_.unit; }
+    double margin() const { return margin_; }
+
+    // Centred sums of the best subset, or of all points.
+    Centred sums() const;
+
+    // What `tol` means for the best subset (docs/certificate.md).
+    double tolerance() const;
+    // Fixes the tolerance that boxes are closed with.
+    void set_tolerance();
+    double tol() const { return tol_; }
+    // Residuals at the level of the rounding of y itself: any bound but 0 would mean nothing.
+    bool exact_fit() const { return exact_fit_; }
+
+  private:
+    double made_of() const;
+    bool fits_exactly() const;
+
+    const Problem& problem_;
+    const CertifiedOptions& options_;
+    const Placement& placed_;
+    double limit_;
+    Mutex mutex_;
+    Incumbent best_;
+    std::atomic<double> target_{undefined};
+    std::atomic<bool> decided_{false};
+    double tol_ = 0, margin_ = 0;
+    bool exact_fit_ = false;
+};
 
 }  // namespace quadsweep

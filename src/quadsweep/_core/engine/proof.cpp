@@ -181,10 +181,8 @@ class Writer {
     void note(const ProofTree::Node& node, const Box& box, const Bound& bound) {
         tree_.nodes.push_back(node);
         if (!node.hinted) return;
-        const double at = box.multiplier[0], change = box.multiplier[2] * box.half[0];
-        for (double m : {at - change, at + change, at, box.multiplier[3]}) {
-            tree_.numbers.push_back(m);
-        }
+        const FreeMean free = criterion_->free_mean(box);
+        for (double m : {free.low, free.high, free.middle, free.tau}) tree_.numbers.push_back(m);
         for (int q = 0; q < 4; ++q) {
             tree_.numbers.push_back(q < bound.corners ? bound.lambda[q] : 0);
         }
@@ -201,25 +199,12 @@ class Writer {
         const auto look = [&](const Moments& m, double kept, const Picks& picks) {
             const CentredRange range = centred_range(m, kept, slack);
             if (!(optimistic(problem_.objective, range, kept) > options_.claim)) return;
-            std::vector<int> subset = collect(box, picks);
+            std::vector<int> subset = collect(cells_, box, picks);
             if (accurate_score(problem_.points, subset, problem_.objective) > options_.claim) {
                 tree_.better = std::move(subset);
             }
         };
         Lister(box, cells_, options_.at_most, look).run();
-    }
-    std::vector<int> collect(const Box& box, const Picks& picks) const {
-        std::vector<int> copies(cells_.size(), 0), subset;
-        for (const Decided* d = box.decided.get(); d != nullptr; d = d->before.get()) {
-            for (const auto [point, count] : d->points) copies[point] += count;
-        }
-        for (const auto [point, count] : picks) copies[point] += count;
-        for (int p = 0; p < cells_.size(); ++p) {
-            const auto members = cells_.members(p);
-            subset.insert(subset.end(), members.begin(), members.begin() + copies[p]);
-        }
-        std::sort(subset.begin(), subset.end());
-        return subset;
     }
 
     const Problem& problem_;

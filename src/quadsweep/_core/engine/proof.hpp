@@ -1,7 +1,7 @@
 // Writes down why no subset beats a threshold, for a checker that trusts nothing of this.
 //
 // The search once more, depth first and point by point, with the threshold known from the start:
-// the same criteria, bounds, decisions and branchings as in certified.cpp, each noted as it is
+// the same criteria, bounds, decisions and branchings as in worker.cpp, each noted as it is
 // made. The note is a tree in the order in which it is walked; a node carries the multipliers and
 // thresholds lambda that a bound or a decision used. docs/proof-format.md says how it is written.
 #pragma once

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "shared/parallel.hpp"
+#include "tuning.hpp"
 
 namespace quadsweep {
 namespace {
@@ -18,7 +19,7 @@ struct ColumnRange {
 // a mean moves by w/2 at most, and the root of a centred sum of squares of k values by sqrt(k) w/2.
 ColumnRange column_range_by_bins(const std::vector<double>& v, const std::vector<int>& weight,
                                  int k) {
-    constexpr int bins = 8192;
+    constexpr int bins = tuning::range_bins;
     const auto [low, high] = std::minmax_element(v.begin(), v.end());
     const double from = *low, width = (*high - *low) / bins, scale = width > 0 ? 1 / width : 0;
     std::vector<double> count(bins + 1, 0.0);
@@ -138,17 +139,19 @@ double gap_as_given(std::span<const double> column, int exponent) {
 
 Ranges ranges(const Cells& cells, const Points& points, const Placing& at, int k, int n_jobs) {
     ColumnRange x{}, y{};
-    parallel_for(cells.size() > 10000 ? n_jobs : 1, 2, [&](int, std::int64_t column) {
-        const std::vector<double>& v = column == 0 ? cells.x : cells.y;
-        ColumnRange& r = column == 0 ? x : y;
-        const auto gap = [&] {
-            if (column == 0) return gap_as_given(points.given_x, at.ex);
-            return at.slope == 0 ? gap_as_given(points.given_y, at.ey) : 0.0;
-        };
-        if (cells.size() > 50000) r = column_range_by_bins(v, cells.weight, k);
-        if (!(r.least_positive > 0)) r = column_range(v, cells.weight, k, gap);
-        return true;
-    });
+    parallel_for(cells.size() > tuning::threaded_ranges ? n_jobs : 1, 2,
+                 [&](int, std::int64_t column) {
+                     const std::vector<double>& v = column == 0 ? cells.x : cells.y;
+                     ColumnRange& r = column == 0 ? x : y;
+                     const auto gap = [&] {
+                         if (column == 0) return gap_as_given(points.given_x, at.ex);
+                         return at.slope == 0 ? gap_as_given(points.given_y, at.ey) : 0.0;
+                     };
+                     if (cells.size() > tuning::sorted_ranges)
+                         r = column_range_by_bins(v, cells.weight, k);
+                     if (!(r.least_positive > 0)) r = column_range(v, cells.weight, k, gap);
+                     return true;
+                 });
     return {k,       x.mean_lo,        x.mean_hi,        y.mean_lo, y.mean_hi, x.least,
             y.least, x.least_positive, y.least_positive, x.most,    y.most,    x.constant};
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tuning.hpp"
+
 namespace quadsweep {
 namespace {
 
@@ -12,8 +14,6 @@ struct Candidate {
     double weight;
     int cell, point;
 };
-
-constexpr double most_steps = 20;  // like its last one that a walk may have ahead of it
 
 // The value at which the weights of the candidates, in ascending order of `end`, reach k.
 double quantile(const std::vector<Candidate>& all, double Candidate::* end, double k,
@@ -224,7 +224,7 @@ Selection concentrate(const Cells& cells, Selection from, Objective objective, i
         }
         pure = better;
         from = std::move(next);
-        if (worth - better > most_steps * rise) break;
+        if (worth - better > tuning::most_steps * rise) break;
     }
     return from;
 }

@@ -1,0 +1,34 @@
+// The criteria by name, and what their parametrisations share: axes, roots, the order of corners.
+#pragma once
+
+#include <memory>
+
+#include "engine/criterion.hpp"
+#include "engine/ranges.hpp"
+
+namespace quadsweep {
+
+// `tol` is added to the score to be beaten; `good` are the centred sums of a good subset.
+std::unique_ptr<Criterion> correlation_above(const Ranges& ranges, bool squared, double score,
+                                             double tol);
+std::unique_ptr<Criterion> correlation_below(const Ranges& ranges, const Centred& good,
+                                             double score, double tol);
+std::unique_ptr<Criterion> covariance_above(const Ranges& ranges, const Centred& good, double score,
+                                            double tol);
+std::unique_ptr<Criterion> difference_above(const Ranges& ranges, const Centred& good, double score,
+                                            double tol);
+std::unique_ptr<Criterion> residuals_below(const Ranges& ranges, double score, double tol);
+std::unique_ptr<Criterion> spread_below(const Ranges& ranges, double score, double tol);
+
+inline Affine axis_x(double sign = 1) { return {sign, 0, 0}; }
+inline Affine axis_y(double sign = 1) { return {0, sign, 0}; }
+
+// A box over lo1 <= p1 <= hi1, lo2 <= p2 <= hi2.
+Box make_root(int frame, double lo1, double hi1, double lo2, double hi2);
+
+// Corners are (lo1, lo2), (lo1, hi2), (hi1, lo2), (hi1, hi2); where one parameter alone counts, its
+// ends take the place of p2's. The sign of p1 - centre and of p2 - centre at a corner:
+inline double sign1(int corner) { return (corner & 2) != 0 ? 1.0 : -1.0; }
+inline double sign2(int corner) { return (corner & 1) != 0 ? 1.0 : -1.0; }
+
+}  // namespace quadsweep

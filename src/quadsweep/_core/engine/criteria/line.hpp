@@ -1,0 +1,46 @@
+// What r, cov, dv and lts share: residuals about a searched line, against the spread about a mean
+// that is free.
+//
+//   cost = e^2 + s U^2 + d,   e = w - p1 wx - p2,   U = u + p1 ux - gamma,   s <= 0
+//
+// e^2 is linearised at the box's centre; U^2 is exact, and gamma is affine in p1 and free.
+#pragma once
+
+#include <vector>
+
+#include "criteria.hpp"
+
+namespace quadsweep {
+
+class LineCriterion : public Criterion {
+  public:
+    struct Frame {
+        Affine w, wx, u, ux;
+        double lo1, hi1, lo2, hi2;
+        bool steep = false;
+    };
+
+    std::vector<Box> roots() const override;
+    Corners corners(Box& box, Chooser& chooser, Choice& best) const override;
+    double width_cost(const Box& box, int parameter, const Choice& worst) const override;
+    double pull(const Box& box, double x, double y) const override;
+    void inherit(Box& child, int parameter, double by) const override;
+    FreeMean free_mean(const Box& box) const override;
+
+  protected:
+    explicit LineCriterion(int least_k) : least_k_(least_k) {}
+
+    virtual double base(const Frame&, double) const { return 0; }
+
+    double least_k_;
+    std::vector<Frame> frames_;
+    double s_ = 0, d_ = 0;
+
+  private:
+    Choice search_gamma(Box& box, Chooser& chooser) const;
+};
+
+// Sets the range of p2 = mean of (Y - p1 X) over a rectangle of means.
+void set_p2(LineCriterion::Frame& f, double x_lo, double x_hi, double y_lo, double y_hi);
+
+}  // namespace quadsweep

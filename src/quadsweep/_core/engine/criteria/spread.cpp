@@ -1,0 +1,53 @@
+// tv < t: both means searched, nothing free.
+#include <algorithm>
+#include <cmath>
+
+#include "criteria.hpp"
+
+namespace quadsweep {
+namespace {
+
+class Spread final : public Criterion {
+  public:
+    Spread(const Ranges& r, double score, double tol) : r_(r), tol_(tol) { aim(score); }
+
+    std::vector<Box> roots() const override {
+        return {make_root(0, r_.x_lo, r_.x_hi, r_.y_lo, r_.y_hi)};
+    }
+    void aim(double score) override { t_ = -(score + tol_); }
+    bool valid() const override { return t_ > 0; }
+
+    Corners corners(Box& box, Chooser& chooser, Choice& best) const override {
+        const Affine x = axis_x() - box.centre[0], y = axis_y() - box.centre[1];
+        best = chooser.choose(Cost{x, {}, y, y, 1, -t_}, 0, box.lambda);
+        box.lambda = best.lambda;
+        Corners out;
+        for (int q = 0; q < 4; ++q) {
+            const double d1 = sign2(q) * box.half[0], d2 = sign1(q) * box.half[1];
+            out.cost[q] = {x, {0, 0, 2 * d1}, y, y - 2 * d2, 1, -t_};
+        }
+        return out;
+    }
+    double upper(const Box&, double value) const override {
+        return -std::max(t_ + value / r_.k * (1 + 1e-12), 0.0);
+    }
+    double width_cost(const Box& box, int parameter, const Choice&) const override {
+        return r_.k * box.half[parameter] * box.half[parameter];
+    }
+    double pull(const Box& box, double x, double y) const override {
+        return std::hypot(x - box.centre[0], y - box.centre[1]);
+    }
+    std::unique_ptr<Criterion> clone() const override { return std::make_unique<Spread>(*this); }
+
+  private:
+    Ranges r_;
+    double tol_, t_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Criterion> spread_below(const Ranges& ranges, double score, double tol) {
+    return std::make_unique<Spread>(ranges, score, tol);
+}
+
+}  // namespace quadsweep

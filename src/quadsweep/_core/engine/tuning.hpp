@@ -1,0 +1,100 @@
+// What trades time for time or memory. None of these can make an answer wrong: constants that a
+// proof rests on (roundings, slack, tolerances) stand with the proof that needs them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace quadsweep::tuning {
+
+// ---- the tree of moments ----------------------------------------------------------------------
+
+inline constexpr int leaf_points = 8;
+inline constexpr int fork_points = 20000;  // below a cell from which a thread is worth its start
+inline constexpr int whole_points = 512;   // up to here a root box holds points, beyond it cells
+inline constexpr std::size_t root_cells = 64;
+inline constexpr std::size_t certain_repeats =
+    100000;                                            // up to here identical points are looked for
+inline constexpr std::size_t sampled_repeats = 16384;  // beyond it, if so many show a pair
+
+// ---- ranges of means and spreads --------------------------------------------------------------
+
+inline constexpr int sorted_ranges = 50000;  // up to here by sorting, beyond it by bins
+inline constexpr int range_bins = 8192;
+inline constexpr int threaded_ranges = 10000;  // the two columns at once
+
+// ---- the first subsets ------------------------------------------------------------------------
+
+inline constexpr int sample_points = 1000;  // for the starts, where there are more
+inline constexpr int sample_kept = 200;     // points of the sample that a start keeps, at least
+inline constexpr int most_sampled = 50000;
+inline constexpr int few_starts = 12, sampled_starts = 24;  // random lines
+inline constexpr std::size_t few_finalists = 3;
+// Starts of different kinds that are carried on over all: with one, half of a uniform square at
+// n = 10^6 began with the wrong sign of r in one seed of twelve and did not end.
+inline constexpr std::size_t finalists = 6;
+inline constexpr double nearby = 0.2;  // of a spread: subsets this close lead to the same one
+// Starts on two threads: 1.84 times at n = 10^5, from 1.48 one after the other. Not up to here.
+inline constexpr int serial_points = 500;
+inline constexpr double most_steps = 20;  // like its last one that a walk may have ahead of it
+
+// ---- multipliers and thresholds ---------------------------------------------------------------
+
+inline constexpr double turn = 1.75;        // where flat and steep lines meet, away from slope 1
+inline constexpr double most_balance = 64;  // of f to g: its square multiplies a cost's rounding
+inline constexpr int ascent_steps = 8;
+inline constexpr double ascent_share = 0.15;  // of the bound that a step must promise, times four
+inline constexpr int tau_steps = 3;
+inline constexpr double tau_share = 0.03;        // of the bound that a better tau must promise
+inline constexpr double threshold_share = 0.02;  // of the bound that a better lambda must promise
+inline constexpr double first_stride = 1.25;     // of what the last density of costs suggests
+
+// ---- what becomes of a box --------------------------------------------------------------------
+
+// Cells are opened while they take away this share of the bound; from `closing_share` on opening
+// them may well close the box, in between only where halving the box gains less.
+inline constexpr double coarse_share = 0.25;
+inline constexpr double closing_share = 0.8;
+inline constexpr double opened_share = 0.25;  // of the mean gap: what a cell that is opened has
+// Beyond so many cells a box is split all the same: its memory stays small.
+inline constexpr std::size_t most_opened = 50000;
+inline constexpr std::size_t few_items = 4;  // so little is left that only deciding it helps
+// A box whose centre's bound is less than this share of its worst corner's is not stuck.
+inline constexpr double stuck_share = 0.5;
+// Points are decided where the width is less than this share of the bound. With all of it, 51 of
+// 60 points of heavy tails were not closed in any time; with less, none.
+inline constexpr double width_share = 0.5, width_share_of_cells = 0.1;
+
+// ---- listing ----------------------------------------------------------------------------------
+
+inline constexpr double listable_copies = 64;  // in a box whose ways to be filled are counted
+// Where splitting cannot help so many times more are listed: near-ties among clusters close six
+// times sooner.
+inline constexpr std::int64_t stuck_listing = 20;
+// All subsets are listed once the boxes have cost as much: twelve of 25 points with heavy tails
+// 25 ms, from more than a second.
+inline constexpr double most_listed = 2e9;
+inline constexpr double listed_a_box = 1000;  // subsets, in the time of one box
+inline constexpr double boxes_before_listing = 1000;
+
+// ---- proposals --------------------------------------------------------------------------------
+
+// Cells and points costed for proposals from open boxes, of all that are costed.
+inline constexpr double explored_share = 0.02;
+inline constexpr double explored_first = 20000;
+inline constexpr double coarse_doubt = 1e-3;  // of the score: what cells cut in two may promise
+inline constexpr double weight_doubt = 0.5;   // of k: what a choice may be short of
+
+// ---- threads and memory -----------------------------------------------------------------------
+
+inline constexpr int serial_work = 100000;      // points in boxes before threads are asked for help
+inline constexpr double most_waiting = 0x1p28;  // bytes of boxes before the search goes depth first
+
+// ---- parts solved by themselves ---------------------------------------------------------------
+
+inline constexpr double largest_part = 0.8;  // of the points
+inline constexpr int deepest = 6;            // parts of parts
+inline constexpr double near_fit = 1e-3;     // of b: residuals below it get columns of their own
+inline constexpr double far_cluster = 1e6;   // squared spreads from the origin: moved there
+
+}  // namespace quadsweep::tuning
