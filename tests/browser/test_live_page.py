@@ -133,6 +133,64 @@ def test_a_point_is_taken_away_by_a_click_and_by_the_keyboard(phones):
     assert asked(phones)["n"] == 24
 
 
+def test_a_point_is_added_and_moved_by_the_keyboard(phones):
+    data = qs.datasets.load("phone-calls")
+    picture = phones.find_element(By.ID, "scatter")
+    picture.send_keys(Keys.ARROW_RIGHT, Keys.INSERT)
+    picture.send_keys(Keys.SHIFT, Keys.ARROW_UP, Keys.ARROW_UP)
+    assert asked(phones)["n"] == 25
+    rows = np.genfromtxt(rows_on_screen(phones).splitlines()[1:], delimiter=",")
+    first = np.argmin(data.x)
+    assert rows[:24, 1:3].tolist() == np.column_stack([data.x, data.y]).tolist()
+    assert rows[24, 1] == data.x[first]
+    assert rows[24, 2] > data.y[first]
+
+
+def test_a_finger_drags_a_point_up_and_scrolls_beside_it(phones):
+    data = qs.datasets.load("phone-calls")
+    shape = phones.find_element(By.ID, "scatter").rect
+
+    def swiped(at):
+        x = shape["x"] + shape["width"] / 2 + at[0]
+        y = shape["y"] + shape["height"] / 2 + at[1]
+        steps = [("touchStart", 0), *(("touchMove", -12 * i) for i in range(1, 8)), ("touchEnd", 0)]
+        for kind, up in steps:
+            points = [] if kind == "touchEnd" else [{"x": x, "y": y + up}]
+            phones.execute_cdp_cmd(
+                "Input.dispatchTouchEvent", {"type": kind, "touchPoints": points}
+            )
+        return asked(phones)
+
+    phones.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": True})
+    try:
+        assert swiped(point_on_screen(phones, data.x[5], data.y[5]))["edited"]
+        rows = np.genfromtxt(rows_on_screen(phones).splitlines()[1:], delimiter=",")
+        phones.find_element(By.ID, "undo").click()
+        assert not swiped((-200, -150))["edited"]  # no point is near
+    finally:
+        phones.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": False})
+    assert np.flatnonzero(rows[:, 2] != data.y).tolist() == [5]
+    whole = 1.12 * np.ptp(data.y) * 84 / (432 * shape["width"] / 800)  # all the way, not cut short
+    assert rows[5, 2] - data.y[5] == pytest.approx(whole, rel=0.1)
+
+
+def test_what_was_brushed_is_forgotten_with_its_points(phones):
+    picture = phones.find_element(By.ID, "scatter")
+    phones.find_element(By.CSS_SELECTOR, "input[value=brush]").click()
+    drag = ActionChains(phones).move_to_element_with_offset(picture, -300, -190).click_and_hold()
+    drag.move_by_offset(300, 200).move_by_offset(300, 190).release().perform()
+    assert phones.find_element(By.ID, "brushed").is_displayed()
+    asked(phones, "a,b\n1,1\n2,2\n3,9\n5,5\n")
+    assert not phones.find_element(By.ID, "brushed").is_displayed()
+
+
+def test_few_shuffles_give_no_verdict(phones):
+    phones.execute_script("document.getElementById('shuffles').value = 9")
+    phones.find_element(By.ID, "run-path").click()
+    WebDriverWait(phones, PATIENCE).until(lambda p: "too few" in text(p, "path-told"))
+    assert text(phones, "path-told").startswith("9 shufflings are too few to say")
+
+
 def test_points_are_added_and_brushed_away(phones):
     picture = phones.find_element(By.ID, "scatter")
     phones.find_element(By.CSS_SELECTOR, "input[value=add]").click()
@@ -187,7 +245,7 @@ def test_columns_are_chosen_swapped_and_put_on_a_log_scale(driver, tmp_path):
     assert told["value"] == pytest.approx(1, abs=1e-9)
     page.find_element(By.ID, "x-log").click()
     assert asked(page)["n"] == 4
-    assert "1 rows are left out" in text(page, "left-out")
+    assert "1 row is left out" in text(page, "left-out")
 
 
 def test_hostile_names_and_values_are_text(driver, tmp_path):

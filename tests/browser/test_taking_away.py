@@ -308,7 +308,7 @@ def test_sizes_that_were_not_proved_in_time_are_marked_as_such(driver, tmp_path,
     table = Table("noise", ["x", "y"], [x.tolist(), y.tolist()])
     opened(driver, tmp_path, page_of([table], "noise"))
     settle(driver)
-    driver.execute_script("document.getElementById('shuffles').value = 9")
+    driver.execute_script("document.getElementById('shuffles').value = 19")
     driver.find_element(By.ID, "run-path").click()
     WebDriverWait(driver, PATIENCE).until(
         lambda d: (

@@ -159,9 +159,10 @@ def _path_caption(report: Report, value: str) -> str:
         )
     open_ = sum(not step.success for step in report.steps)
     if open_:
+        verb = "is" if open_ == 1 else "are"
         text += (
-            f" {open_:,} of {len(report.steps):,} sizes are not proved: hollow marks are the best "
-            "found."
+            f" {open_:,} of {len(report.steps):,} sizes {verb} not proved: hollow marks are the "
+            "best found."
         )
     return text
 

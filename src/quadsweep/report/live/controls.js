@@ -20,6 +20,7 @@ const state = {
 };
 
 const count = (v) => v.toLocaleString("en-US");
+const few = (v, one, more) => `${count(v)} ${v === 1 ? one : more}`;
 const number = (v, digits = 6) => (v === null || !Number.isFinite(v) ? "not known" : String(Number(v.toPrecision(digits))));
 // As in Python: four digits, or whole from a thousand on; a line by its columns' names.
 const figure = (v) => (Math.abs(v) >= 1000 && Math.abs(v) < 1e9 ? Math.round(v).toLocaleString("en-US") : number(v, 4));
@@ -84,8 +85,10 @@ function refresh(keepAxes = false) {
   byId("undo").disabled = state.history.length === 0;
   byId("restore").disabled = !(state.edits.gone.size || state.edits.moved.size || state.edits.added.length);
   byId("left-out").textContent = state.left.length
-    ? `${count(state.left.length)} rows are left out: a value is missing, not finite${state.logX || state.logY ? ", or not positive" : ""}.` : "";
+    ? `${few(state.left.length, "row is", "rows are")} left out: a value is missing, not finite${state.logX || state.logY ? ", or not positive" : ""}.` : "";
   if (!keepAxes) {
+    state.brushed = [];
+    byId("brushed").hidden = true;
     walker.cancel();
     auditor.cancel();
     idle("path");
@@ -109,6 +112,7 @@ function takeTable(table, options = {}) {
   state.drop = options.drop || 0;
   state.edits = nothing();
   state.history = [];
+  state.focus = -1;
   for (const [id, chosen] of [["x-column", state.x], ["y-column", state.y]]) {
     byId(id).replaceChildren(...numeric.map((i) => new Option(table.names[i], i, false, i === chosen)));
     byId(id).value = String(chosen);
@@ -283,16 +287,21 @@ function busy(name) {
 // What is not proved on the path, in a sentence; the picture has hollow marks for it.
 function unproved({ drops, proved, noise }) {
   const open = (proved || []).filter((v) => v === false).length;
-  const own = open ? ` ${count(open)} of ${count(drops.length)} sizes are not proved within ${given.seconds} s: hollow marks are the best found.` : "";
+  const own = open ? ` ${count(open)} of ${few(drops.length, "size", "sizes")} ${open === 1 ? "is" : "are"} not proved within ${given.seconds} s: hollow marks are the best found.` : "";
   const shuffled = noise && noise.open
-    ? ` ${count(noise.open)} optima of shuffled data are not proved either, so noise may reach higher than the band.` : "";
+    ? ` ${few(noise.open, "optimum of shuffled data is", "optima of shuffled data are")} not proved either, so noise may reach higher than the band.` : "";
   return own + shuffled;
 }
 
+const UNREMARKABLE = 0.1, SIGNIFICANT = 0.05; // as choosing/verdicts.py
+
 function verdict({ overall, shuffles }, drops) {
+  if (shuffles + 1 < 1 / SIGNIFICANT) {
+    return `${few(shuffles, "shuffling is", "shufflings are")} too few to say whether the path rises above noise.`;
+  }
   const p = `(p = ${number(overall, 3)} from ${count(shuffles)} shufflings, corrected for ${drops.length} sizes)`;
-  if (overall > 0.1) return `Unremarkable ${p}: with y shuffled the path does as well somewhere.`;
-  if (overall > 0.05) return `Borderline ${p}: with y shuffled the path does as well now and then.`;
+  if (overall > UNREMARKABLE) return `Unremarkable ${p}: with y shuffled the path does as well somewhere.`;
+  if (overall > SIGNIFICANT) return `Borderline ${p}: with y shuffled the path does as well now and then.`;
   return `x and y go together, more than noise gives ${p}; how many points to drop is another question.`;
 }
 
@@ -384,6 +393,10 @@ const tool = () => document.querySelector("input[name=tool]:checked").value;
 
 function listenToPointer(svg) {
   let held = null;
+  // A finger scrolls the page, except where it takes hold of a point or of a tool.
+  svg.addEventListener("touchstart", (event) => {
+    if (state.table && (tool() !== "move" || scatter.nearest(state.points, scatter.place(event.touches[0]), 22) >= 0)) event.preventDefault();
+  }, { passive: false });
   svg.addEventListener("pointerdown", (event) => {
     if (!state.table) return;
     const at = scatter.place(event), index = scatter.nearest(state.points, at, event.pointerType === "touch" ? 22 : 12);
@@ -439,14 +452,13 @@ function brush(from, to) {
     return cx >= x1 && cx <= x2 && cy >= y1 && cy <= y2;
   });
   byId("brushed").hidden = state.brushed.length === 0;
-  byId("brushed-count").textContent = `${count(state.brushed.length)} points brushed`;
+  byId("brushed-count").textContent = `${few(state.brushed.length, "point", "points")} brushed`;
   byId("told").textContent = byId("brushed-count").textContent;
 }
 function settleBrush(only) {
   remember();
   const chosen = new Set(state.brushed);
   for (const i of state.used) if (chosen.has(i) !== only) state.edits.gone.add(state.points[i].row);
-  byId("brushed").hidden = true;
   refresh();
 }
 
@@ -466,6 +478,11 @@ function listenToKeys(svg) {
       state.focus = order[at < 0 ? 0 : (at + forward + order.length) % order.length];
       tell(state.focus);
       show();
+    } else if (event.key === "Insert" && state.table) {
+      const middle = (lim) => (lim[0] + lim[1]) / 2;
+      const [x, y] = p ? [p.x, p.y] : [middle(scatter.xlim), middle(scatter.ylim)];
+      state.focus = state.points.length; // the new one is last, and the next keys are for it
+      add(x, y);
     } else if ((event.key === "Delete" || event.key === "Backspace") && p) toggle(state.focus);
     else return;
     event.preventDefault();
