@@ -302,7 +302,5 @@ def _node(statement: Statement, node: Any, numbers: Any, corners: int) -> list[A
         multipliers = free.get(statement.objective, [])
         if statement.objective == "r" and statement.threshold < 0:
             multipliers = [at, tau]
-        if statement.objective == "tv":  # the core counts its corners the other way round
-            lambdas = [lambdas[i] for i in (0, 2, 1, 3)]
         out.append([*multipliers, *lambdas[:corners]])
     return out
