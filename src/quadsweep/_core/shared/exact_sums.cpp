@@ -89,9 +89,20 @@ double triple(const Column& x, const Column& y, std::size_t i, std::size_t j, st
     return area.value();
 }
 
+// Whether all points are on the line through the first and one beside it, decided exactly: x varies.
+bool on_one_line(const Column& x, const Column& y) {
+    const auto differs = [&](double e) { return e != x.entry[0]; };
+    const auto second = std::find_if(x.entry.begin(), x.entry.end(), differs) - x.entry.begin();
+    for (std::size_t l = 0; l < x.entry.size(); ++l) {
+        if (triple(x, y, 0, static_cast<std::size_t>(second), l) != 0) return false;
+    }
+    return true;
+}
+
 // Where residuals are lost even in double-double (points close together next to one far away):
 // RSS = (sum over triples of the squared determinant) / (k a), by Cauchy and Binet, all terms >= 0.
 DoubleDouble residuals_by_triples(const Column& x, const Column& y, const DoubleDouble& a) {
+    if (on_one_line(x, y)) return {};
     const std::size_t k = x.entry.size();
     DoubleDouble squares;
     for (std::size_t i = 0; i < k; ++i) {
