@@ -31,10 +31,11 @@ WASM_FLAGS = -target wasm32-wasi -mexec-model=reactor -std=c++20 -O3 -msimd128 -
   -ffp-contract=off -fno-math-errno -fno-trapping-math -fopenmp-simd -w \
   -DNDEBUG -DQUADSWEEP_NO_THREADS -DQUADSWEEP_ISA=baseline -Isrc/quadsweep/_core
 WASM_OBJECTS = $(patsubst src/quadsweep/_core/%.cpp,build/wasm/%.o,$(WASM_SOURCES))
-wasm: $(WASM)
+wasm: $(VENV)/.ready
+	$(MAKE) --no-print-directory -j $(shell nproc 2>/dev/null || echo 2) $(WASM)
 $(WASM): $(WASM_OBJECTS)
 	$(BIN)/python -m ziglang c++ $(WASM_FLAGS) -s $^ -o $@
-build/wasm/%.o: src/quadsweep/_core/%.cpp $(filter %.hpp,$(CORE)) | $(VENV)/.ready
+build/wasm/%.o: src/quadsweep/_core/%.cpp $(filter %.hpp,$(CORE))
 	mkdir -p $(@D)
 	$(BIN)/python -m ziglang c++ $(WASM_FLAGS) -c $< -o $@
 

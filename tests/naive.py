@@ -36,12 +36,17 @@ def exact(values: Numbers) -> Vector:
 
 
 def centred_sums(x: Vector, y: Vector) -> tuple[Fraction, Fraction, Fraction]:
-    k = len(x)
-    mx, my = sum(x) / k, sum(y) / k
-    a = sum((u - mx) ** 2 for u in x)
-    b = sum((w - my) ** 2 for w in y)
-    c = sum((u - mx) * (w - my) for u, w in zip(x, y, strict=True))
-    return Fraction(a), Fraction(b), Fraction(c)
+    """a, b, c, summed in whole numbers: quotients are reduced once, at the end."""
+    k, (us, p), (ws, q) = len(x), over_one_denominator(x), over_one_denominator(y)
+    a = k * sum(u * u for u in us) - sum(us) ** 2
+    b = k * sum(w * w for w in ws) - sum(ws) ** 2
+    c = k * sum(u * w for u, w in zip(us, ws, strict=True)) - sum(us) * sum(ws)
+    return Fraction(a, k * p * p), Fraction(b, k * q * q), Fraction(c, k * p * q)
+
+
+def over_one_denominator(values: Vector) -> tuple[list[int], int]:
+    denominator = math.lcm(*(v.denominator for v in values))
+    return [v.numerator * (denominator // v.denominator) for v in values], denominator
 
 
 def score(x: Vector, y: Vector, objective: str) -> Fraction | None:

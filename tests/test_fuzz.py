@@ -102,7 +102,7 @@ def test_notices_a_planted_subset_that_was_missed(monkeypatch):
     raise AssertionError("no such instance")
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("jobs", ["1", pytest.param("2", marks=pytest.mark.slow)])
 def test_goes_on_where_it_ended(tmp_path, jobs):
     kept = tmp_path / "state.jsonl"
     run = [sys.executable, str(SCRIPT), "--state", str(kept), "--patience", "0.2", "--jobs", jobs]

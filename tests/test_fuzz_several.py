@@ -62,6 +62,7 @@ def test_notices_a_subset_that_was_said_not_to_exist(monkeypatch):
     assert "is on that side" in fuzz_several.check(drawn, 1.0)
 
 
+@pytest.mark.slow
 def test_subsets_that_intervals_pass_over_are_not_near_the_answer():
     """Every subset in fractions: none that intervals pass over is above the limit."""
     for number in range(0, 400, 4):

@@ -167,7 +167,12 @@ def test_pictures_are_drawn():
 
 
 @pytest.mark.parametrize(
-    ("name", "least"), [("masking-groups", 4), ("masking-populations", 6), ("masking-leverage", 3)]
+    ("name", "least"),
+    [
+        ("masking-groups", 4),
+        pytest.param("masking-populations", 6, marks=pytest.mark.slow),
+        ("masking-leverage", 3),
+    ],
 )
 def test_masked_rows_are_found_where_the_approximations_fail(name, least):
     data = qs.datasets.load(name)

@@ -20,7 +20,7 @@ from quadsweep.objectives import OBJECTIVES
 from quadsweep.report import gather, to_html
 from quadsweep.report.live import Table
 
-pytestmark = needs_engine
+pytestmark = [needs_engine, pytest.mark.slow]
 
 PLANAR = [name for name in qs.datasets.names() if qs.datasets.load(name).x.ndim == 1]
 

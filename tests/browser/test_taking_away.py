@@ -23,7 +23,7 @@ from quadsweep.exploring import dataset_table, page_of
 from quadsweep.report import gather, to_html
 from quadsweep.report.live import Table, page
 
-pytestmark = needs_engine
+pytestmark = [needs_engine, pytest.mark.slow]
 
 SVG = "{http://www.w3.org/2000/svg}"
 
