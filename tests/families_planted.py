@@ -42,14 +42,18 @@ def a_cluster(rng, n, k):
     return shuffled(rng, scale * inside, scale * outside)
 
 
-def a_line_below_a_parabola(rng, n, k):
+def a_line_below_a_parabola(rng, n, k, flat=False):
     """For lts, k >= 5. Others are (i, i^2): three of them leave at least 2/3. One or two of them
     leave k - 2 >= 3 points of a line that passes 7 X below, at whole x within X: the sum of
-    squares is at least (7 X)^2 / (2 + 2 X^2). The line's own is at most 0.09."""
+    squares is at least (7 X)^2 / (2 + 2 X^2). The line's own is at most 0.09.
+
+    For mcd, `flat`: k^3 det is the sum over triples of (twice their area)^2, at least 4 with three
+    of the parabola, or with one of it and two of the line. Of the line it is at most (k X)^2 times
+    its sum of squares, 0.09 / (k X)^2."""
     reach = max(k, n - k)
     x = rng.permutation(2 * reach + 1)[:k] - float(reach)
     noise = rng.normal(size=k)
-    noise *= rng.uniform(0.01, 0.3) / np.sqrt(noise @ noise)
+    noise *= rng.uniform(0.01, 0.3) / np.sqrt(noise @ noise) / (k * reach if flat else 1)
     inside = np.stack([x, rng.uniform(-1, 1) * x - 8 * reach - 8 + noise])
     i = rng.permutation(2 * reach + 1)[: n - k] - float(reach)
     return shuffled(rng, inside, np.stack([i, i * i]))
@@ -80,6 +84,8 @@ def planted(rng, objective: str) -> Sample:
         return a_cluster(rng, *sizes(rng, 2))
     if objective == "lts":
         return a_line_below_a_parabola(rng, *sizes(rng, 5))
+    if objective == "mcd":
+        return a_line_below_a_parabola(rng, *sizes(rng, 5, most=60), flat=True)
     if objective in ("r", "r2"):
         return an_exact_line(rng, *sizes(rng, 3))
     return two_far_ends(rng, *sizes(rng, 2), flat=objective == "dv")
@@ -99,7 +105,7 @@ def nearly_all(rng, objective: str) -> Sample:
 
 def two_or_three(rng, objective: str) -> Sample:
     """The fewest points there can be: their subsets can be listed."""
-    least = 3 if objective in ("r2", "r", "lts") else 2
+    least = 3 if objective in ("r2", "r", "lts", "mcd") else 2
     x, y = of_a_kind(rng, int(rng.integers(20, (200, 40)[least - 2])))
     return x, y, least, None
 

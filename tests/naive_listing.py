@@ -28,9 +28,9 @@ Ints = NDArray[np.int64]
 TINY = 2.0**-1000
 SMALL = 16  # points up to which all subsets are one matrix of zeros and ones
 SHARED_SCALE = ("dv", "tv")
-PERFECT = {"r2": 1.0, "r": 1.0, "lts": 0.0, "tv": 0.0}
+PERFECT = {"r2": 1.0, "r": 1.0, "lts": 0.0, "tv": 0.0, "mcd": 0.0}
 _DIGITS = 4 * np.arange(SMALL, dtype=np.uint64)
-SENSE = {"r2": 1, "r": 1, "cov": 1, "dv": 1, "tv": -1, "lts": -1}
+SENSE = {"r2": 1, "r": 1, "cov": 1, "dv": 1, "tv": -1, "lts": -1, "mcd": -1}
 
 
 @lru_cache(maxsize=256)
@@ -153,6 +153,11 @@ def intervals(x: Floats, y: Floats, k: int, objective: str) -> tuple[Floats, Flo
         low = quotient(least_c, least_a, most_a, least_b, most_b, up=False)
         high = quotient(most_c, least_a, most_a, least_b, most_b, up=True)
         return np.where(defined, low * low, -math.inf), high * high
+    if objective == "mcd":
+        return (
+            -(most_a * most_b - least_c * least_c) * (1 + 2.0**-50) - TINY,
+            -np.maximum(least_a * least_b * (1 - 2.0**-50) - most_c * most_c - TINY, 0),
+        )
     # Not c^2 / a: the square might underflow.
     fitted = np.where(least_a > 0, most_c / np.where(least_a > 0, least_a, 1) * most_c, math.inf)
     return -(most_b - least_c / most_a * least_c), -np.maximum(least_b - fitted, 0)

@@ -71,6 +71,8 @@ class Plane:
             return (a * b - c * c, k * v * v * a) if a else (b, k * v * v)
         if objective == "cov":
             return c, k * k * u * v
+        if objective == "mcd":
+            return a * b - c * c, (k * k * u * v) ** 2
         a, b = a * v * v, b * u * u
         return {"dv": a - b, "tv": a + b, "var": a}[objective], (k * u * v) ** 2
 

@@ -24,6 +24,16 @@ def test_no_answer_is_wrong(part):
     assert len(found.open) < 100
 
 
+@pytest.mark.parametrize(
+    ("first", "count"), [(0, 150), pytest.param(1000, 4000, marks=pytest.mark.slow)]
+)
+def test_no_least_determinant_is_wrong(first, count):
+    options = QUICKLY | {"objectives": ["mcd"]}
+    found = fuzz_runs.tally(fuzz.judge, 2026, range(first, first + count), options)
+    assert found.wrong == []
+    assert len(found.open) < 0.1 * count
+
+
 def instance(form="exactly", number=0):
     """A drawn instance in general position of which something remains to be chosen."""
     while True:

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "root.hpp"
 #include "shared/hot_loops.hpp"
 
 namespace quadsweep::ellipse {
@@ -11,6 +10,7 @@ namespace {
 
 constexpr double ulp = 0x1p-52;
 constexpr double kept_roundings = 120;
+constexpr int improvements = 3;  // of the multipliers of a box
 
 Quadratic product(const Affine& f, const Affine& g) {
     return {
@@ -25,11 +25,41 @@ double beyond(double a, double width) {
     return std::copysign(std::max(std::fabs(a) - width, 0.0), a);
 }
 
+// What the width of a box may be, given that its centre is rounded.
+double padded_half(const Rectangle& box, Parameter p) {
+    return box.half(p) * (1 + 4 * ulp) + 4 * ulp * box.most(p);
+}
+
 }  // namespace
 
+// The mean is convex in l^2 and in (S', A'), so it is largest at their ends; in Y' it is a parabola
+// that may open downwards, by `hollow`, and is then above its ends by no more than that.
+double most_a_point(const Rectangle& box, const Fit& centre, const Multipliers& free, double t) {
+    const auto [l, s, a, g, v] = centre;
+    const auto [e2, phi, n1, n2, n3] = free;
+    const double hS = padded_half(box, S), hA = padded_half(box, A), hY = padded_half(box, Y);
+    const double y0 = box.middle(Y);
+    double most = -infinity, size = 0;
+    for (int corner = 0; corner < 16; ++corner) {
+        const double end = (corner & 1) != 0 ? box.hi[L] : box.lo[L], w = end * end;
+        const double dS = (corner & 2) != 0 ? hS : -hS, dA = (corner & 4) != 0 ? hA : -hA;
+        const double dY = (corner & 8) != 0 ? hY : -hY, y = y0 + dY;
+        const double m = dS * y - dA;
+        const double squares =
+            e2 * (l * l * (t / w + dS * dS * w + m * m)) + phi * (g * g * (w + dY * dY));
+        const double along = n2 * l * (dS * (w + y * y) - dA * y);
+        const double hollow = std::max(-(e2 * l * l * dS * dS + phi * g * g + n2 * l * dS), 0.0);
+        const double lines = n1 * l * m + n3 * g * dY + hollow * dY * dY;
+        most = std::max(most, squares + along + lines);
+        size = std::max(size, squares + std::fabs(n2) * l * (hS * (w + y * y) + hA * std::fabs(y)) +
+                                  std::fabs(n1) * l * (hS * std::fabs(y) + hA) +
+                                  std::fabs(n3) * g * hY + hollow * dY * dY);
+    }
+    return most + 64 * ulp * size;
+}
+
 Rows Bounder::rows() {
-    return {x_.data(), y_.data(), weight_.data(),      P_.data(),
-            E_.data(), H_.data(), point_error_.data(), padded_};
+    return {x_.data(), y_.data(), weight_.data(), cost_.data(), point_error_.data(), padded_};
 }
 
 bool Bounder::load(Box& box) {
@@ -43,45 +73,42 @@ bool Bounder::load(Box& box) {
         y_[i] = cells_.y[open.point[i]];
         weight_[i] = open.copies[i];
     }
-    for (Column* c : {&P_, &E_, &H_, &point_error_}) c->resize(padded_);
-    cost_.resize(corners);
+    for (Column* c : {&cost_, &point_error_}) c->resize(padded_);
     kept_ = box.kept.moments();
-    const double kept = box.kept.copies();
-    const Ranges here{spread_of(x_, weight_, box.need, kept, kept_.x, kept_.xx),
+    if (!box.ranged) {
+        const double kept = box.kept.copies();
+        box.ranges = {spread_of(x_, weight_, box.need, kept, kept_.x, kept_.xx),
                       spread_of(y_, weight_, box.need, kept, kept_.y, kept_.yy)};
-    if (!here.contract_spread(box) || !here.contract(box)) return false;
+        box.ranged = true;
+    }
+    if (!box.ranges.contract(box)) return false;
     centre_ = centre_of(box);
     return true;
 }
 
-CentreTask Bounder::centre_task(const Multipliers& m) const {
+CostTask Bounder::task(const Multipliers& m) const {
     const Fit& c = centre_;
-    return {weight_of_e_, m.phi, m.n1, m.n2, m.n3, base_, c.l, c.s, c.a, c.g, c.v};
+    return {m.e2, m.phi, m.n1, m.n2, m.n3, c.l, c.s, c.a, c.g, c.v};
 }
 
-// What the decided points cost at a corner.
-double Bounder::kept_cost(const Multipliers& m, const Fit& step) const {
+double Bounder::kept_cost(const Multipliers& m) const {
     const double kept = box_->kept.copies();
     if (kept == 0) return 0;
-    const Affine e = centre_.e(), f = centre_.f(), de = step.e(), df = step.f();
-    const Affine nu{0, m.n2, m.n1}, constant{0, 0, 1};
-    const Quadratic cost = product(e, weight_of_e_ * e + nu + 2 * weight_of_e_ * de) +
-                           product(nu, de) + product(m.phi * f, f + 2 * df) +
-                           product(constant, m.n3 * f + m.n3 * df - base_);
-    return cost.total(kept_, kept);
+    const Affine e = centre_.e(), f = centre_.f(), nu{0, m.n2, m.n1};
+    return (product(e, m.e2 * e + nu) + product(f, m.phi * f + m.n3)).total(kept_, kept);
 }
 
-// The sizes of its terms, at any corner.
-double Bounder::kept_size(const Multipliers& m, const Reach& r) const {
+// The sizes of its terms.
+double Bounder::kept_size(const Multipliers& m) const {
     const double kept = box_->kept.copies();
     if (kept == 0) return 0;
     const double x = std::sqrt(std::fabs(kept_.xx)), y = std::sqrt(std::fabs(kept_.yy));
     const double one = std::sqrt(kept);
-    const double e = r.l * x + r.s * y + r.a * one, de = r.dl * x + r.ds * y + r.da * one;
-    const double f = r.g * y + r.v * one, df = r.dg * y + r.dv * one;
-    const double nu = std::fabs(m.n2) * y + std::fabs(m.n1) * one;
-    return weight_of_e_ * e * (e + 2 * de) + nu * (e + de) + m.phi * f * (f + 2 * df) +
-           std::fabs(m.n3) * one * (f + df) + base_ * kept;
+    const Fit& c = centre_;
+    const double e = c.l * x + std::fabs(c.s) * y + std::fabs(c.a) * one;
+    const double f = c.g * y + std::fabs(c.v) * one;
+    return e * (m.e2 * e + std::fabs(m.n2) * y + std::fabs(m.n1) * one) +
+           f * (m.phi * f + std::fabs(m.n3) * one);
 }
 
 // A threshold to start from: the right quantile of a few of the costs.
@@ -91,7 +118,7 @@ double Bounder::guess() const {
     double total = 0;
     for (int i = 0; i < count_; ++i) {
         total += weight_[i];
-        if (i % step == 0) some.push_back(P_[i]);
+        if (i % step == 0) some.push_back(cost_[i]);
     }
     if (some.empty()) return 0;
     const double share = std::clamp(box_->need / std::max(total, 1.0), 0.0, 1.0);
@@ -102,28 +129,22 @@ double Bounder::guess() const {
 
 // Maximises the concave, piecewise linear D(lambda) = cost + lambda (need - weight) of what is
 // below lambda, by a bracket on its slope. Any lambda gives a bound, so it stops when little is
-// left to gain or, at a corner, when the bound is positive for certain.
-double Bounder::solve(const double* cost, Below at_lambda, double offset, double& lambda,
-                      bool positive_is_enough) {
-    const auto& loops = hot_loops();
+// left to gain or when the bound is positive for certain.
+double Bounder::solve(double offset, double& lambda) {
     const double need = box_->need;
     double best = -infinity, best_lambda = lambda;
     double lo = -infinity, hi = infinity, d_lo = 0, d_hi = 0, s_lo = 0, s_hi = 0;
     double at = lambda, step = 0;
     for (int pass = 0; pass < 100; ++pass) {
-        if (pass > 0) {
-            const Tally t = loops.tally(cost, weight_.data(), padded_, at);
-            at_lambda = {t.weight, t.cost};
-        }
-        const double slope = need - at_lambda.weight, d = at_lambda.cost + at * slope;
+        const Tally t = hot_loops().tally(cost_.data(), weight_.data(), padded_, at);
+        looked_at += count_ / 4.0;
+        const double slope = need - t.weight, d = t.cost + at * slope;
         if (d > best) {
             best = d;
             best_lambda = at;
         }
         if (slope == 0 || !std::isfinite(d)) break;
-        if (positive_is_enough && offset + best > 1e-8 * (std::fabs(offset) + std::fabs(best))) {
-            break;
-        }
+        if (offset + best > 1e-8 * (std::fabs(offset) + std::fabs(best))) break;
         if (slope > 0) {
             lo = at;
             d_lo = d;
@@ -156,188 +177,114 @@ double Bounder::solve(const double* cost, Below at_lambda, double offset, double
 }
 
 Choice Bounder::evaluate(const Multipliers& m, double lambda, bool guessed) {
-    base_ = 1 + m.phi;
-    ellipse_loops().centre(rows(), centre_task(m));
+    ellipse_loops().costs(rows(), task(m));
+    looked_at += count_;
     Choice c;
     c.lambda = guessed ? lambda : guess();
-    const Tally t = hot_loops().tally(P_.data(), weight_.data(), padded_, c.lambda);
-    c.value = solve(P_.data(), {t.weight, t.cost}, kept_cost(m, Fit() - Fit()), c.lambda, false);
-    c.moments = hot_loops().below(x_.data(), y_.data(), weight_.data(), P_.data(), padded_,
+    const double k = box_->need + box_->kept.copies();
+    c.value = solve(kept_cost(m) - k * most_a_point(*box_, centre_, m, t_), c.lambda);
+    if (!std::isfinite(c.value)) c.value = -infinity;
+    if (c.value > 0) return c;
+    c.moments = hot_loops().below(x_.data(), y_.data(), weight_.data(), cost_.data(), padded_,
                                   c.lambda, c.weight);
     c.moments += kept_;
     c.weight += box_->kept.copies();
-    looked_at += count_;
     return c;
 }
 
-// At the centre of a box, what the multipliers multiply should be zero over what is chosen, as it
-// is over a subset with its own parameters there. Where it is not, the chosen lie aside, by more
-// than the box is wide, and moving the threshold's ellipse away from them raises the bound.
-Multipliers Bounder::multipliers(const Box& box, const Choice& at) const {
-    const double w = at.weight;
-    Multipliers out;
-    if (!(w > 0)) return out;
-    const Moments& s = at.moments;
-    const double my = s.y / w, mx = s.x / w;
+Choice Bounder::plain(Box& box) {
+    const Choice c = evaluate({1 / t_}, box.lambda, box.guessed);
+    box.lambda = c.lambda;
+    box.guessed = true;
+    return c;
+}
+
+// Where the chosen points lie aside by more than the box is wide, the ellipse of the threshold is
+// moved the other way, by as much: then they cost more, and the subsets of the box hardly.
+Multipliers Bounder::better(const Multipliers& now, const Choice& chosen) const {
+    const double w = chosen.weight;
+    const Moments& s = chosen.moments;
+    const double mx = s.x / w, my = s.y / w;
     const double yy = s.yy / w - my * my, xy = s.xy / w - mx * my;
     const Fit& c = centre_;
-    const double h = 0.5, l = c.l, hS = l * box.half(S), hA = l * box.half(A);
-    const double along = yy > 0 ? beyond(l * xy / yy + c.s, h * hS) : 0;  // of e on y
-    const double mean_e = beyond(l * mx + c.s * my - c.a, h * (hA + std::fabs(my) * hS));
-    const double mean_f = c.g * my - c.v, square_f = c.g * c.g * yy + mean_f * mean_f;
-    const double ratio = std::log(box.hi[L] / box.lo[L]);
-    const double spread = beyond(std::log(std::max(square_f, 1e-9)), h * ratio);
-    out.phi = std::clamp(1 + spread, 0.1, 4.0);
-    out.n1 = 2 * weight_of_e_ * (mean_e - along * my);
-    out.n2 = 2 * weight_of_e_ * along;
-    out.n3 = 2 * beyond(mean_f, h * c.g * box.half(Y));
+    const double hS = c.l * box_->half(S), hA = c.l * box_->half(A);
+    // As they are now: of e + (n1 + n2 y) t / 2 and f + n3 / (2 phi).
+    const double slope = (yy > 0 ? (c.l * xy + c.s * yy) / yy : 0) + now.n2 * t_ / 2;
+    const double mean_e = c.l * mx + c.s * my - c.a + (now.n1 + now.n2 * my) * t_ / 2;
+    const double own_f = c.g * my - c.v, mean_f = own_f + now.n3 / (2 * now.phi);
+    const double square_f = std::max(c.g * c.g * yy + own_f * own_f, 1e-9);
+    const double along = beyond(slope, hS);
+    const double aside = beyond(mean_e, hA + std::fabs(my) * hS);
+    Multipliers out{1 / t_};
+    out.phi = std::clamp(1 + beyond(std::log(square_f), 0.5 * std::log(box_->hi[L] / box_->lo[L])),
+                         0.1, 4.0);
+    out.n1 = 2 / t_ * (aside - along * my);
+    out.n2 = 2 / t_ * along;
+    out.n3 = 2 * out.phi * beyond(mean_f, c.g * box_->half(Y));
     return out;
 }
 
-Choice Bounder::centre(Box& box) {
-    const Choice plain = evaluate({}, box.lambda, box.guessed);
-    box.lambda = plain.lambda;
-    box.guessed = true;
-    free_ = multipliers(box, plain);
-    lambda0_ = plain.lambda;
-    const Choice aside = evaluate(free_, plain.lambda, true);
-    if (aside.value > plain.value) {
-        lambda0_ = aside.lambda;
-    } else {
-        free_ = {};
-        base_ = 2;
-    }
-    return plain;
+bool Bounder::clear(const Multipliers& free, double lambda, double value) {
+    error_ = measure_error(free, lambda);
+    lambda_ = lambda;
+    value_ = value;
+    return value > error_;
 }
 
-void Bounder::corner(const Box& box, int q) {
-    cost_[q].resize(padded_);
-    const Fit step = corner_of(box, q) - centre_;
-    lambda_[q] = lambda0_;
-    const Below t = ellipse_loops().corner(rows(), {step.l, step.s, step.a, step.g, step.v},
-                                           lambda_[q], cost_[q].data());
-    value_[q] = solve(cost_[q].data(), t, kept_cost(free_, step), lambda_[q], true);
-    if (!std::isfinite(value_[q])) value_[q] = -infinity;
-    looked_at += count_ / 4.0;
-}
-
-void Bounder::bound(const Box& box) {
-    ellipse_loops().centre(rows(), centre_task(free_));
-    for (int q = 0; q < corners; ++q) corner(box, q);
-    error_ = measure_error(box);
-}
-
-bool Bounder::too_wide(const Box& box, const Choice& choice) {
+// By f alone: no k points have their mean and spread of y here.
+bool Bounder::clear_by_f(const Choice& chosen) {
     const Affine f = centre_.f();
-    const double squares = product(f, f).total(choice.moments, choice.weight) / choice.weight;
-    if (!(squares * box.lo[L] > 1.1 * box.hi[L])) return false;
-    const Multipliers chosen = free_;
-    free_ = {};
-    base_ = 1;
-    weight_of_e_ = 0;
-    const double lambda = lambda0_;
-    ellipse_loops().centre(rows(), centre_task(free_));
-    lambda0_ = guess();
-    bool closed = true;
-    for (int q = 0; q < corners; ++q) {
-        // S and A do not matter.
-        if ((q & 3) == 0) {
-            corner(box, q);
-            closed = closed && value_[q] > 0;
-        } else {
-            value_[q] = value_[q & ~3];
-            lambda_[q] = lambda_[q & ~3];
-            cost_[q] = cost_[q & ~3];
-        }
-        if (!closed) break;
-    }
-    if (closed) closed = least() > measure_error(box);
-    free_ = chosen;
-    base_ = 1 + free_.phi;
-    weight_of_e_ = aimed_;
-    lambda0_ = lambda;
-    return closed;
+    const double squares = product(f, f).total(chosen.moments, chosen.weight) / chosen.weight;
+    if (!(squares * box_->lo[L] > 1.1 * box_->hi[L])) return false;
+    const Multipliers only_f{0, 1};
+    const Choice c = evaluate(only_f, 0, false);
+    return c.value > 0 && clear(only_f, c.lambda, c.value);
 }
 
-double Bounder::least() const { return *std::min_element(value_, value_ + corners); }
-
-Choice Bounder::chosen_at_worst() const {
-    const auto q = std::min_element(value_, value_ + corners) - value_;
-    Choice c;
-    c.value = value_[q];
-    c.lambda = lambda_[q];
-    c.moments = hot_loops().below(x_.data(), y_.data(), weight_.data(), cost_[q].data(), padded_,
-                                  c.lambda, c.weight);
-    c.moments += kept_;
-    c.weight += box_->kept.copies();
-    return c;
+bool Bounder::close(const Choice& plain) {
+    const Multipliers none{1 / t_};
+    if (plain.value > 0 && clear(none, plain.lambda, plain.value)) return true;
+    if (plain.weight > 0 && clear_by_f(plain)) return true;
+    Multipliers best = none, now = none;
+    Choice at = plain, found = plain;
+    for (int i = 0; i < improvements && at.weight > 0; ++i) {
+        now = better(now, at);
+        at = evaluate(now, at.lambda, true);
+        if (!(at.value > found.value)) break;
+        found = at;
+        best = now;
+    }
+    ellipse_loops().costs(rows(), task(best));
+    return clear(best, found.lambda, found.value);
 }
 
-Reach Bounder::reach(const Box& box) const {
-    Reach r{centre_.l,
-            std::fabs(centre_.s),
-            std::fabs(centre_.a),
-            centre_.g,
-            std::fabs(centre_.v),
-            0,
-            0,
-            0,
-            0,
-            0,
-            72 + padded_ / 512.0};
-    const auto cover = [](double& most, double value) { most = std::max(most, std::fabs(value)); };
-    for (int q = 0; q < corners; ++q) {
-        const Fit at = corner_of(box, q), step = at - centre_;
-        cover(r.l, at.l);
-        cover(r.s, at.s);
-        cover(r.a, at.a);
-        cover(r.g, at.g);
-        cover(r.v, at.v);
-        cover(r.dl, step.l);
-        cover(r.ds, step.s);
-        cover(r.da, step.a);
-        cover(r.dg, step.g);
-        cover(r.dv, step.v);
-    }
-    return r;
-}
-
-// Forward error of the bound at any corner: of the costs below the threshold, of their sum, of the
-// decided points.
-double Bounder::measure_error(const Box& box) {
-    const auto& loops = ellipse_loops();
-    const Reach reach = this->reach(box);
-    loops.errors(rows(), centre_task(free_), reach);
-    double touched = 0, threshold = 0;
-    for (int q = 0; q < corners; ++q) {
-        touched = std::max(touched, loops.touched(rows(), cost_[q].data(), lambda_[q]));
-        threshold = std::max(threshold, std::fabs(lambda_[q]));
-    }
-    const double sum = touched * (1 + 1e-6) + 8 * ulp * threshold * (box.need + 1);
-    return sum + kept_roundings * ulp * kept_size(free_, reach);
+// Forward error of the bound: of the costs below the threshold, of their sum, of the decided
+// points.
+double Bounder::measure_error(const Multipliers& free, double lambda) {
+    const double sums = 72 + padded_ / 512.0;
+    const double touched = ellipse_loops().errors(rows(), task(free), lambda, sums);
+    return touched * (1 + 1e-6) + 8 * ulp * std::fabs(lambda) * (box_->need + 1) +
+           kept_roundings * ulp * kept_size(free);
 }
 
 bool Bounder::fix(Box& box) {
-    const auto& loops = ellipse_loops();
-    out_.assign(padded_, 0.0);
-    in_.assign(padded_, 0.0);
-    for (int q = 0; q < corners; ++q) {
-        const double lift = error_ - value_[q];
-        if (!(lift > 0)) continue;
-        if (!std::isfinite(lift)) return true;
-        loops.required(rows(), cost_[q].data(), lambda_[q], lift, out_.data(), in_.data());
-    }
+    const double lift = error_ - value_;
+    if (!std::isfinite(lift)) return true;
     auto left = std::make_shared<Undecided>();
     auto sure = std::make_shared<Decided>();
     std::int64_t available = 0;
     int need = box.need;
     DecidedMoments kept = box.kept;
+    // Fewer than lift / up copies are kept against the threshold, or left out.
+    const auto possible = [&](double up, int copies) {
+        if (!(up * copies > lift)) return copies;
+        return static_cast<int>(std::ceil(lift / up)) - 1;
+    };
     for (int i = 0; i < count_; ++i) {
         const int point = box.open->point[i], copies = box.open->copies[i];
-        // Fewer than out_[i] copies are kept against the threshold, fewer than in_[i] left out.
-        const int most = out_[i] > copies ? copies : static_cast<int>(std::ceil(out_[i])) - 1;
-        const int missing = in_[i] > copies ? copies : static_cast<int>(std::ceil(in_[i])) - 1;
-        const int least = copies - missing;
+        const double above = cost_[i] - lambda_, error = point_error_[i];
+        const int most = possible(above - error, copies);
+        const int least = copies - possible(-above - error, copies);
         if (most < least) return false;
         if (least > 0) {
             kept.add(cells_.x[point], cells_.y[point], least);
@@ -362,27 +309,24 @@ bool Bounder::fix(Box& box) {
     }
     box.need = need;
     box.open = std::move(left);
+    box.ranged = false;
     return true;
 }
 
-double Bounder::width_cost(const Box& box, const Choice& choice, Parameter p) const {
-    const Moments& m = choice.moments;
-    const double w = choice.weight, half = box.half(p), l = centre_.l, g = centre_.g;
-    const Affine e{1, box.middle(S), -box.middle(A)}, f{0, 1, -box.middle(Y)};
+double Bounder::width_cost(const Box& box, Parameter p) const {
+    const double half = box.half(p), l = centre_.l, g = centre_.g;
+    const double ratio = box.hi[L] / box.lo[L], y = box.most(Y);
     switch (p) {
-        case L: {
-            const double hg = (1 / box.lo[L] - 1 / box.hi[L]) / 2;
-            return half * half * weight_of_e_ * product(e, e).total(m, w) +
-                   hg * hg * product(f, f).total(m, w);
-        }
+        case L:
+            return ratio - 2 + 1 / ratio;
         case S:
-            return weight_of_e_ * l * l * m.yy * half * half;
+            return l * l / t_ * (box.hi[L] * box.hi[L] + y * y) * half * half;
         case A:
-            return weight_of_e_ * l * l * w * half * half;
+            return l * l / t_ * half * half;
         case Y:
             break;
     }
-    return g * g * w * half * half;
+    return g * g * half * half;
 }
 
 }  // namespace quadsweep::ellipse

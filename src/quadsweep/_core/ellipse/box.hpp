@@ -1,22 +1,22 @@
-// A box of the search for the least covariance determinant, and its corners.
+// A box of the search for the least covariance determinant, and what the points of a subset with
+// its parameters there must cost.
 //
 // The searched parameters of a subset I are those of its regression of x on y, minus the slope, S,
 // and the intercept A, and the mean Y and the standard deviation l of y (all with the divisor of
-// the covariance, the number kept). With g = 1 / l, the residuals
+// the covariance, the number kept). With those of a box's centre, L for its l and g = 1 / L,
 //
-//   e = l (x + S y - A) = l x + s y - a      have mean square det, and none of 1 or y in them,
-//   f = g (y - Y)       = g y - v            have mean square 1 and mean 0.
+//   e = L (x + S y - A),    f = g (y - Y),    cost = e^2 / t + phi f^2 + (n1 + n2 y) e + n3 f
 //
-// So det < t exactly if the sum over I of
+// for any multipliers phi > 0, n1, n2 and n3. Because I's own residuals have the mean square
+// det / l^2, and none of 1 or y in them, the mean of the cost over I is known from its parameters
+// (S', A', Y', l) and det alone: with dS = S - S', dA = A - A' and m = dS Y' - dA,
 //
-//   e^2 / t + phi f^2 - (1 + phi) + (n1 + n2 y) e + n3 f
+//   mean e^2 = (L / l)^2 det + L^2 (dS^2 l^2 + m^2)       mean e   = L m
+//   mean f^2 = g^2 (l^2 + (Y' - Y)^2)                     mean f   = g (Y' - Y)
+//                                                         mean y e = L (dS (l^2 + Y'^2) - dA Y')
 //
-// is negative, whatever the multipliers phi > 0, n1, n2 and n3: what they multiply is zero at I's
-// own parameters. In a box both squares are replaced by their tangents at the centre; what is left
-// is affine in (l, s, a, g, v). The box's image there lies in the hull of 24 points: (l, g) in the
-// triangle of the arc's ends and of the point where the tangents at the ends meet, and s = l S,
-// a = l A, v = g Y affine in l and g and in each of S, A and Y. The least sum of k affine costs is
-// concave, so it is least at one of these 24 corners.
+// If the k cheapest points cost more than k times the most that this can be in the box with
+// det < t, then no subset of k points has its parameters in the box and a determinant below t.
 #pragma once
 
 #include <algorithm>
@@ -25,21 +25,17 @@
 #include <vector>
 
 #include "engine/box.hpp"
+#include "root.hpp"
 #include "shared/cost.hpp"
 
 namespace quadsweep::ellipse {
 
-enum Parameter : int { L, S, A, Y };
-inline constexpr int parameters = 4;
-inline constexpr int corners = 24;
-
-// Free in every box: any values give a bound.
+// Free in every box: any values give a bound. `e2` is 1 / t, or 0 where f alone is asked.
 struct Multipliers {
-    double phi = 1, n1 = 0, n2 = 0, n3 = 0;
+    double e2 = 1, phi = 1, n1 = 0, n2 = 0, n3 = 0;
 };
 
-struct Box {
-    double lo[parameters], hi[parameters];
+struct Box : Rectangle {
     double lambda = 0;        // threshold of the parent's centre
     bool guessed = false;     // whether it is worth starting from
     double upper = infinity;  // no subset of the box scores more
@@ -50,47 +46,25 @@ struct Box {
     int need = 0;                           // points still to be kept
     DecidedMoments kept;
     std::shared_ptr<const Decided> decided;
-
-    double half(Parameter p) const { return (hi[p] - lo[p]) / 2; }
-    double middle(Parameter p) const { return lo[p] + half(p); }
-    double most(Parameter p) const { return std::max(std::fabs(lo[p]), std::fabs(hi[p])); }
+    Ranges ranges;        // of the subsets that are left
+    bool ranged = false;  // whether they are those of what is open now
 };
 using Boxes = std::vector<std::unique_ptr<Box>>;
 
-// The coefficients of e and f.
+// The coefficients of e and f at the centre of a box.
 struct Fit {
     double l = 1, s = 0, a = 0, g = 1, v = 0;
 
-    Fit() = default;
-    Fit(double at_l, double at_g, double slope, double intercept, double mean)
-        : l(at_l), s(at_l * slope), a(at_l * intercept), g(at_g), v(at_g * mean) {}
     Affine e() const { return {l, s, -a}; }
     Affine f() const { return {0, g, -v}; }
-    friend Fit operator-(const Fit& p, const Fit& q) {
-        Fit d;
-        d.l = p.l - q.l;
-        d.s = p.s - q.s;
-        d.a = p.a - q.a;
-        d.g = p.g - q.g;
-        d.v = p.v - q.v;
-        return d;
-    }
 };
+inline Fit centre_of(const Rectangle& box) {
+    const double l = std::sqrt(box.lo[L]) * std::sqrt(box.hi[L]), g = 1 / l;
+    return {l, l * box.middle(S), l * box.middle(A), g, g * box.middle(Y)};
+}
 
-// Where both squares are replaced by their tangents: a point of the arc, and the middle elsewhere.
-inline Fit centre_of(const Box& box) {
-    const double l = std::sqrt(box.lo[L]) * std::sqrt(box.hi[L]);
-    return {l, 1 / l, box.middle(S), box.middle(A), box.middle(Y)};
-}
-inline Fit corner_of(const Box& box, int corner) {
-    const double l1 = box.lo[L], l2 = box.hi[L];
-    const int vertex = corner >> 3;
-    const double l = vertex == 0 ? l1 : vertex == 1 ? l2 : 2 * l1 / (l1 + l2) * l2;
-    const double g = vertex == 0 ? 1 / l1 : vertex == 1 ? 1 / l2 : 2 / (l1 + l2);
-    const auto end = [&](Parameter p, int bit) {
-        return (corner & bit) != 0 ? box.hi[p] : box.lo[p];
-    };
-    return {l, g, end(S, 1), end(A, 2), end(Y, 4)};
-}
+// The mean cost of a subset with its parameters in the box and a determinant of at most t is no
+// more than this.
+double most_a_point(const Rectangle& box, const Fit& centre, const Multipliers& free, double t);
 
 }  // namespace quadsweep::ellipse

@@ -92,36 +92,23 @@ Spread spread_of(const std::vector<double>& values, const std::vector<double>& w
     return out;
 }
 
-std::vector<Box> Ranges::roots() const {
+std::vector<Rectangle> Ranges::roots() const {
     constexpr double wide = 4;  // ends of l in a root
-    std::vector<Box> out;
+    std::vector<Rectangle> out;
     double from = y.least * (1 - 1e-12);
     while (from < y.most) {
         const double to = std::min(from * wide, y.most * (1 + 1e-12));
-        Box box{};
-        box.lo[L] = from;
-        box.hi[L] = to;
-        box.lo[S] = -infinity;
-        box.hi[S] = infinity;
-        box.lo[A] = -infinity;
-        box.hi[A] = infinity;
-        box.lo[Y] = y.mean_lo;
-        box.hi[Y] = y.mean_hi;
-        contract(box);
-        out.push_back(box);
+        Rectangle box{{from, -infinity, -infinity, y.mean_lo}, {to, infinity, infinity, y.mean_hi}};
+        if (contract(box)) out.push_back(box);
         from = to;
     }
     return out;
 }
 
-bool Ranges::contract_spread(Box& box) const {
-    box.hi[L] = std::min(box.hi[L], y.most);
+bool Ranges::contract(Rectangle& box) const {
+    box.hi[L] = std::min(box.hi[L], y.most * (1 + 1e-12));
     box.lo[Y] = std::max(box.lo[Y], y.mean_lo);
     box.hi[Y] = std::min(box.hi[Y], y.mean_hi);
-    return box.lo[L] <= box.hi[L] && box.lo[Y] <= box.hi[Y];
-}
-
-bool Ranges::contract(Box& box) const {
     const double steepest = x.most / box.lo[L] * (1 + 1e-12);
     box.lo[S] = std::max(box.lo[S], -steepest);
     box.hi[S] = std::min(box.hi[S], steepest);
@@ -132,7 +119,10 @@ bool Ranges::contract(Box& box) const {
                              std::max(std::fabs(least), std::fabs(most)));
     box.lo[A] = std::max(box.lo[A], x.mean_lo + least - rounding);
     box.hi[A] = std::min(box.hi[A], x.mean_hi + most + rounding);
-    return box.lo[S] <= box.hi[S] && box.lo[A] <= box.hi[A];
+    for (Parameter p : {L, S, A, Y}) {
+        if (!(box.lo[p] <= box.hi[p])) return false;
+    }
+    return true;
 }
 
 }  // namespace quadsweep::ellipse

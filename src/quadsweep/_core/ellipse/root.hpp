@@ -1,10 +1,24 @@
 // The parameters (box.hpp) that subsets of k or more points can have at all.
 #pragma once
 
-#include "box.hpp"
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
 #include "engine/cells.hpp"
 
 namespace quadsweep::ellipse {
+
+enum Parameter : int { L, S, A, Y };
+inline constexpr int parameters = 4;
+
+struct Rectangle {
+    double lo[parameters], hi[parameters];
+
+    double half(Parameter p) const { return (hi[p] - lo[p]) / 2; }
+    double middle(Parameter p) const { return lo[p] + half(p); }
+    double most(Parameter p) const { return std::max(std::fabs(lo[p]), std::fabs(hi[p])); }
+};
 
 // Of any k or more of the values: ends of their mean and of their standard deviation.
 struct Spread {
@@ -17,13 +31,11 @@ struct Ranges {
 
     // False where rounding leaves nothing of the least spread.
     bool valid() const { return y.least > 0 && std::isfinite(y.most) && std::isfinite(x.most); }
-    // Ends of l and Y.
-    bool contract_spread(Box& box) const;
     // Together they hold the parameters of every subset.
-    std::vector<Box> roots() const;
+    std::vector<Rectangle> roots() const;
     // A slope of x on y, times the spread of y, is no more than the spread of x, and the intercept
     // is the mean of x less the slope times that of y. False if nothing is left of the box.
-    bool contract(Box& box) const;
+    bool contract(Rectangle& box) const;
 };
 Ranges ranges(const Cells& cells, int k);
 

@@ -195,8 +195,10 @@ class Search {
         open->point.resize(cells_.size());
         std::iota(open->point.begin(), open->point.end(), 0);
         open->copies = cells_.weight;
-        for (const Box& root : ranges_.roots()) {
-            auto box = std::make_unique<Box>(root);
+        for (const Rectangle& root : ranges_.roots()) {
+            auto box = std::make_unique<Box>(Box{root});
+            box->ranges = ranges_;
+            box->ranged = true;
             box->open = open;
             box->need = k_;
             frontier_.push(std::move(box));
@@ -296,37 +298,34 @@ class Search {
             const double t = -s_.aim() / s_.unit_;
             bounder_.aim(t);
             if (!bounder_.load(*box)) return;
-            const Choice choice = bounder_.centre(*box);
+            const Choice choice = bounder_.plain(*box);
             propose(*box, choice, t);
-            if (bounder_.too_wide(*box, choice)) return;
-            bounder_.bound(*box);
-            const double value = bounder_.least() - bounder_.error();
-            if (value >= 0) return;
-            // At its own parameters a subset's costs sum to k (det / t - 1).
-            box->upper = std::min(box->upper, -t * std::max(0.0, 1 + value / s_.k_) * s_.unit_);
-            box->priority = value;
-            const Choice worst = bounder_.chosen_at_worst();
+            if (bounder_.close(choice)) return;
+            // What is missing of a mean cost, det / t times at least lo / hi is missing of det / t.
+            const double missing = bounder_.missing() / s_.k_ * (box->hi[L] / box->lo[L]);
+            box->upper = std::min(box->upper, -t * std::max(0.0, 1 - missing) * s_.unit_);
+            box->priority = -missing;
+            const bool hidden = hidden_by_rounding(*box);
             if (!bounder_.fix(*box)) return;
-            const bool hidden = hidden_by_rounding(*box, worst);
             if (list(*box, s_.options_.enumerate * (hidden ? 1000 : 1), t)) return;
             if (hidden) {
                 stuck_upper = std::max(stuck_upper, box->upper);
                 return;
             }
-            split(std::move(box), worst, children);
+            split(std::move(box), children);
         }
 
       private:
         // Where neither the bound nor what the box's width costs it is clear of the rounding.
-        bool hidden_by_rounding(const Box& box, const Choice& worst) const {
+        bool hidden_by_rounding(const Box& box) const {
             double width = 0;
-            for (Parameter p : {L, S, A, Y}) width += bounder_.width_cost(box, worst, p);
+            for (Parameter p : {L, S, A, Y}) width += bounder_.width_cost(box, p);
             const double error = bounder_.error();
-            return !(bounder_.least() < -4 * error) && !(width > 16 * error);
+            return !(bounder_.missing() > 5 * error) && !(s_.k_ * width > 16 * error);
         }
 
         void propose(const Box& box, const Choice& choice, double t) {
-            if (std::fabs(choice.weight - s_.k_) > 0.5 * s_.k_) return;
+            if (!(std::fabs(choice.weight - s_.k_) < 0.5 * s_.k_)) return;
             const Centred m = centred(choice.moments, choice.weight);
             const double det = (m.a * m.b - m.c * m.c) / (choice.weight * choice.weight);
             const bool promises = det < t;
@@ -360,11 +359,11 @@ class Search {
             return true;
         }
 
-        void split(std::unique_ptr<Box> box, const Choice& choice, Boxes& children) {
+        void split(std::unique_ptr<Box> box, Boxes& children) {
             Parameter widest = L;
             double most = -1;
             for (Parameter p : {L, S, A, Y}) {
-                const double cost = bounder_.width_cost(*box, choice, p);
+                const double cost = bounder_.width_cost(*box, p);
                 if (cost > most && divisible(*box, p)) {
                     most = cost;
                     widest = p;
