@@ -26,7 +26,7 @@ import fuzz_proofs
 import naive
 
 POOL = 60  # proofs that are mutated
-WORDS = ("bound", "list", "split", "copies", "flat+", "flat-", "steep+", "steep-", "means", "all",
+WORDS = ("bound", "list", "split", "copies", "y", "y-", "x1", "x1-", "x2", "means", "all",
          "r2", "r", "cov", "dv", "tv", "lts")  # fmt: skip
 
 

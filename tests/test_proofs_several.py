@@ -15,7 +15,7 @@ import pytest
 
 import quadsweep as qs
 from quadsweep.cli.application import run as cli
-from quadsweep.proofs import checker
+from quadsweep.proofs import checker, theorem
 from quadsweep.proofs.proof import Proof
 from quadsweep.proofs.writer import Statement, largest_covariance, write
 
@@ -95,7 +95,7 @@ def test_what_columns_leave_is_that_of_fractions():
         "placement": {"shift": [0.0] * 4, "scale": [0] * 4, "tilt": [0.0] * 3,
                       "mix": [[1.0], [0.0, 1.0], [0.0, 0.0, 1.0]]},
     }  # fmt: skip
-    claim = checker.Claim(content, table.T.tolist())
+    claim = theorem.Claim(content, table.T.tolist())
     for _ in range(20):
         rows = rng.permutation(9)[: int(rng.integers(1, 9))].tolist()
         design = [[1.0, *table[i, :3]] for i in rows]
@@ -138,6 +138,6 @@ def test_a_slope_s_margin_is_checked_exactly():
     forged = copy.deepcopy(content)
     forged["claim"]["threshold"] = most * (1 + 1e-12)
     assert "passes the margin" in str(qs.check(Proof(forged), x, y))
-    a, b = (checker.Column(checker.in_whole_units([list(map(Fraction, v.tolist()))])[0][0],
-                           content["claim"]["keep"]).least for v in (x, y))  # fmt: skip
+    units = (theorem.in_units(list(map(Fraction, v.tolist()))) for v in (x, y))
+    a, b = (theorem.Column(*column, content["claim"]["keep"]).least for column in units)
     assert a > 0 < b

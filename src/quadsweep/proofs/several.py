@@ -2,8 +2,8 @@
 
 The search is the engine's in small, in NumPy, depth first, with the threshold known. Columns are
 placed about the subset found: X whitened by a triangle, Y what its plane leaves of y. In the frame
-of a column its coefficient is 1 and the others' are in [-1, 1]; with theta the coefficients, alpha
-the plane's mean and e = theta (X, Y) - alpha, a subset that beats t has
+of a column w, with v the others, e = w - p v - alpha with p in [-1, 1]; with theta the coefficients
+of e and alpha the plane's mean, a subset that beats t has
 
     sum over it of  e^2 - rho theta_Y^2 (y - g)^2  <  0          rho = 1 - t, any g    (R2)
     sum over it of  e^2  -  t theta_Y^2  <  0                                          (lts)
@@ -154,7 +154,7 @@ class Tree:
         if part.impossible():
             return ["list"], []
         costs, base, g = self.costs(part, own)
-        hints = [g] if self.squared else []
+        hints = [g, g] if self.squared else []
         lambdas, values, doubt = self.values(part, costs, base)
         hints += lambdas.tolist()
         if np.all(values > doubt):
@@ -176,7 +176,7 @@ class Tree:
 
     def plane(self, at: Floats, own: int) -> tuple[Floats, float]:
         """Coefficients of the columns, and alpha."""
-        return np.insert(at[:-1], own, 1.0), float(at[-1])
+        return np.insert(-at[:-1], own, 1.0), float(at[-1])
 
     def costs(self, part: Part, own: int) -> tuple[Floats, Floats, float]:
         """At every corner, of kept rows and of open ones (side by side); bases; the multiplier."""

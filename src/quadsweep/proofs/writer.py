@@ -8,7 +8,7 @@ room to spare: the core's arithmetic rounds, the checker's does not.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import comb
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from quadsweep import _core
 from quadsweep.clock import Clock
-from quadsweep.proofs import checker, several
+from quadsweep.proofs import checker, several, theorem
 from quadsweep.proofs.proof import Proof
 
 Floats = NDArray[np.float64]
@@ -30,7 +30,7 @@ MOST_NODES = 50_000  # of a proof with several predictors
 LISTED = {"roots": [{"frame": "all", "nodes": [["list"]]}]}
 ROOM = 0.25  # of the distance between value and threshold: between aim and threshold
 _KINDS = ("bound", "list", "split", "copies")
-_FRAMES = ("flat+", "steep+", "flat-", "steep-")
+_FRAMES = ("y", "x1", "y-", "x1-")
 
 
 class Unproved(Exception):
@@ -120,7 +120,7 @@ def write(
         "format": checker.FORMAT,
         "version": checker.VERSION,
         "predictors": len(columns) - 1,
-        "data": {"rows": len(statement.x), "sha256": checker.digest(columns)},
+        "data": {"rows": len(statement.x), "sha256": theorem.digest(columns)},
         "claim": statement.claim(),
         "placement": _as_given(len(columns) - 1),
         "criterion": {},
@@ -161,8 +161,8 @@ def write(
         return Proof(content | LISTED)
     if tree["status"] != "optimal":
         raise Unproved(tree["status"])
-    content["placement"] = {part: tree[part] for part in ("shift", "scale")}
-    content["placement"]["tilt"] = [tree["tilt"]]
+    place = {"shift": tree["shift"], "scale": tree["scale"], "tilt": [tree["tilt"]]}
+    content["placement"] |= place
     content["criterion"] = _hints(statement, tree["constant"])
     content["roots"] = list(_roots(statement, tree))
     return Proof(content)
@@ -170,10 +170,8 @@ def write(
 
 def _as_given(p: int) -> dict[str, Any]:
     """The placement of columns that stay where they are."""
-    place: dict[str, Any] = {"shift": [0.0] * (p + 1), "scale": [0] * (p + 1), "tilt": [0.0] * p}
-    if p > 1:
-        place["mix"] = [[0.0] * j + [1.0] for j in range(p)]
-    return place
+    mix = [[0.0] * j + [1.0] for j in range(p)]
+    return {"shift": [0.0] * (p + 1), "scale": [0] * (p + 1), "tilt": [0.0] * p, "mix": mix}
 
 
 def _with_several(
@@ -201,12 +199,12 @@ def _with_several(
     return Proof(content)
 
 
-def _exact(statement: Statement, content: dict[str, Any]) -> checker.Claim:
+def _exact(statement: Statement, content: dict[str, Any]) -> theorem.Claim:
     """The claim in exact arithmetic. Its threshold and tolerance make room for what the rounding of
     the value and of the threshold may hide."""
     claim, rows = content["claim"], list(statement.good)
     step = math.ulp(max(abs(statement.threshold), abs(statement.value)))
-    exact = checker.Claim(content, statement.columns)
+    exact = theorem.Claim(content, statement.columns)
     while statement.best and exact.beats(exact.sums(rows), exact.t):
         claim["threshold"] += statement.sense * step
         exact.threshold = Fraction(claim["threshold"])
@@ -222,8 +220,8 @@ def _exact(statement: Statement, content: dict[str, Any]) -> checker.Claim:
 
 def largest_covariance(x: Floats, y: Floats, k: int, margin: float) -> float:
     """The largest T with n T <= margin sqrt(ab) for any k rows or more, or just below it."""
-    (xs, ys), unit = checker.in_whole_units([[Fraction(v) for v in c.tolist()] for c in (x, y)])
-    a, b = (checker.Column(c, k).least / 4**unit for c in (xs, ys))
+    units = (theorem.in_units([Fraction(v) for v in c.tolist()]) for c in (x, y))
+    a, b = (theorem.Column(*column, k).least for column in units)
     most = Fraction(margin) ** 2 * a * b / len(x) ** 2
     t = math.sqrt(a) * math.sqrt(b) * margin / len(x)
     while Fraction(t) ** 2 > most:
@@ -249,58 +247,77 @@ def _subsets(statement: Statement) -> float:
 
 def _hints(statement: Statement, constant: float) -> dict[str, Any]:
     if statement.objective in ("cov", "dv"):
-        return {"balance": [1 / constant, constant]}
+        return {"balance": constant**2}
     if statement.objective in ("r", "r2"):
         return {"rho": rho_of(statement.threshold, statement.objective == "r2")}
     return {}
 
 
 def rho_of(threshold: float, squared: bool) -> float:
-    """(1 - t)/(1 + t) of t = |threshold|, or its root, rounded to the side that proves enough."""
-    t = math.sqrt(threshold) if squared else abs(threshold)
+    """(1 - t)/(1 + t) for t the threshold, or its root, rounded up."""
+    t = math.sqrt(threshold) if squared else threshold
     # 1 - threshold is exact where it is small, 1 - its root is not.
     near = (1 - threshold) / (1 + t) ** 2 if squared else (1 - t) / (1 + t)
-    power, way = 2 if squared else 1, 1 if threshold >= 0 else -1
+    power = 2 if squared else 1
     rho, step = near, math.ulp(near)
-    while True:
-        left = (1 - Fraction(rho)) ** power
-        right = Fraction(abs(threshold)) * (1 + Fraction(rho)) ** power
-        if way * left <= way * right:
-            return rho
-        rho, step = near + way * step, 2 * step
+    while (1 - Fraction(rho)) ** power > Fraction(threshold) * (1 + Fraction(rho)) ** power:
+        rho, step = near + step, 2 * step
+    return rho
 
 
 def _roots(statement: Statement, tree: dict[str, Any]) -> list[dict[str, Any]]:
+    kind = _Kind.of(statement, tree["constant"])
     numbers = iter(tree["numbers"].tolist())
-    nodes = [_node(statement, node, numbers, tree["corners"]) for node in tree["nodes"]]
+    nodes = [kind.node(node, numbers, tree["corners"]) for node in tree["nodes"]]
     ends = [*(first for _, _, first in tree["roots"][1:]), len(nodes)]
     return [
-        {"frame": _frame(statement, frame), "box": list(box), "nodes": nodes[first:end]}
+        {"frame": kind.frame(frame), "box": kind.box(box), "nodes": nodes[first:end]}
         for (frame, box, first), end in zip(tree["roots"], ends, strict=True)
     ]
 
 
-def _frame(statement: Statement, frame: int) -> str:
-    if statement.objective == "lts":
-        return _FRAMES[min(frame, 1)]
-    if statement.objective == "r2" or (statement.objective == "r" and statement.threshold >= 0):
-        return _FRAMES[frame]
-    return "means"
+@dataclass(frozen=True)
+class _Kind:
+    """How the core's boxes and hints are written for the criteria of ``theorem.py``."""
 
+    name: str  # plane, residual, difference, below or spread
+    by: float = 1.0  # what the core's costs are multiplied by
+    length: float = 1.0  # and its means
 
-def _node(statement: Statement, node: Any, numbers: Any, corners: int) -> list[Any]:
-    kind, hinted, first, second = node
-    name = _KINDS[kind]
-    out: list[Any] = [name]
-    if name == "split":
-        out.append(first + 1)
-    elif name == "copies":
-        out += [first, second]
-    if hinted:
-        low, high, at, tau, *lambdas = next(numbers)
-        free = {"r2": [low, high], "r": [low, high], "cov": [at], "dv": [at]}
-        multipliers = free.get(statement.objective, [])
+    @classmethod
+    def of(cls, statement: Statement, balance: float) -> _Kind:
+        if statement.objective in ("cov", "dv"):
+            return cls("difference", balance**2, balance)
+        if statement.objective == "tv":
+            return cls("spread")
         if statement.objective == "r" and statement.threshold < 0:
-            multipliers = [at, tau]
-        out.append([*multipliers, *lambdas[:corners]])
-    return out
+            return cls("below", rho_of(statement.threshold, False))
+        return cls("residual" if statement.objective == "lts" else "plane")
+
+    def frame(self, number: int) -> str:
+        if self.name == "residual":
+            return _FRAMES[min(number, 1)]
+        return _FRAMES[number] if self.name == "plane" else "means"
+
+    def box(self, ends: Sequence[float]) -> list[float]:
+        """The difference has one parameter, the core's second."""
+        return [self.length * end for end in ends[2:]] if self.name == "difference" else list(ends)
+
+    def node(self, node: Any, numbers: Iterator[list[float]], corners: int) -> list[Any]:
+        kind, hinted, first, second = node
+        name = _KINDS[kind]
+        out: list[Any] = [name]
+        if name == "split":
+            out.append(1 if self.name == "difference" else first + 1)
+        elif name == "copies":
+            out += [first, second]
+        if hinted:
+            out.append(self.hints(*next(numbers), corners=corners))
+        return out
+
+    def hints(
+        self, low: float, high: float, at: float, tau: float, *lambdas: float, corners: int
+    ) -> list[float]:
+        """The multipliers, and a lambda a corner."""
+        free = {"plane": [low, high], "difference": [self.length * at] * 2, "below": [at, at, tau]}
+        return [*free.get(self.name, []), *(self.by * v for v in lambdas[:corners])]

@@ -81,11 +81,23 @@ class Writer {
         }
         // The proof of r < t takes the same spread of both columns: they are placed so.
         good_ = problem_.objective == Objective::r ? Centred{1, 1, 0} : centred(placed, k);
+        if (problem_.objective == Objective::cov) good_ = {power_of_16(good_.a / good_.b), 1, 0};
+        if (problem_.objective == Objective::dv) {
+            const double sum = good_.a + good_.b;
+            const double f = power_of_16((sum - 2 * good_.c) / (sum + 2 * good_.c));
+            good_ = {(1 + f) / 4, (1 + f) / 4, (1 - f) / 4};
+        }
         tree_.shift[0] = at_.x0;
         tree_.shift[1] = at_.y0;
         tree_.scale[0] = -at_.ex;
         tree_.scale[1] = -at_.ey;
         tree_.tilt = at_.slope;
+    }
+    // Near a ratio of spreads, whose fourth root balances cov and dv: the root is a power of two.
+    static double power_of_16(double ratio) {
+        if (!(ratio > 0) || !std::isfinite(ratio)) return 1;
+        return std::ldexp(
+            1.0, std::clamp(4 * static_cast<int>(std::lround(std::log2(ratio) / 4)), -24, 24));
     }
     // To a thousandth of the spread.
     static double near(double value, double spread) {
