@@ -1,6 +1,8 @@
 """The command line: one file a group of commands, errors in one line, four exit codes.
 
 0 done and proved, 2 bad input or usage, 3 a limit stopped the proof, 130 interrupted.
+
+Imports anything below it, when a command needs it. Decides nothing: it reads, asks and prints.
 """
 
 from __future__ import annotations

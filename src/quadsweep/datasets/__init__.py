@@ -2,7 +2,8 @@
 
 The tables are facts from the literature, each with its source; the three ``nonseparable`` ones are
 this project's own counterexamples (``docs/theory.md``), the three ``masking`` ones its own examples
-for audits (``docs/audit.md``).
+for audits (``docs/audit.md``). Imports the counterexamples it ships, and how answers introduce
+themselves; never solves.
 """
 
 from __future__ import annotations

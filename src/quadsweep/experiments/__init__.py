@@ -14,4 +14,7 @@ figures        the lift and the decision boundaries
 tables         rows -> Markdown and CSV
 command        ``quadsweep reproduce``
 =============  =====================================================================
+
+Imports anything but the command line and the report. Has no method of its own: what it measures
+is what users call.
 """

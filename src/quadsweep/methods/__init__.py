@@ -11,7 +11,8 @@ concentrate    a good subset, no proof                     n per step
 univariate     the best subset for ``var``                 n log n
 =============  ==========================================  ======================
 
-Where there are several predictors, weights or no intercept, `several` has the same names.
+Where there are several predictors, weights or no intercept, `several` has the same names. Imports
+the compiled core and what everyone shares. Never checks its arguments: the border has.
 """
 
 from quadsweep.methods import several
