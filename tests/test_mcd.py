@@ -252,3 +252,20 @@ def test_location_covariance_and_correlation_are_those_of_the_kept():
 def test_a_proof_cannot_be_asked_for():
     with pytest.raises(ValueError, match="mcd"):
         qs.solve([0, 1, 2, 3, 5], [0, 1, 0, 2, 9], 4, objective="mcd", proof=True)
+
+
+@pytest.mark.parametrize("tight", [1e-6, 1e-12])
+def test_a_tiny_cluster_among_ordinary_points(tight):
+    x, y = np.random.default_rng(14).normal(size=(2, 60))
+    x[:36] = 1 + tight * x[:36]
+    y[:36] = 1 + tight * y[:36]
+    result = qs.solve(x, y, 34, objective="mcd", time_limit=GENEROUS)
+    assert result.status == "optimal"
+    assert set(range(36, 60)) <= set(result.outliers.tolist())
+
+
+def test_a_determinant_below_the_least_number_is_no_exact_fit():
+    x, y = 1e-120 * np.random.default_rng(15).normal(size=(2, 30))
+    result = qs.solve(x, y, 20, objective="mcd")
+    assert result.value == 0
+    assert result.on_a_line is None

@@ -14,7 +14,7 @@ from quadsweep.answers import plane
 from quadsweep.answers.boundary import boundary
 from quadsweep.answers.conic import Conic
 from quadsweep.answers.introduction import INDEX, SelfDescribing, equation, finite, some
-from quadsweep.answers.scatter import Scatter, line_through, scatter_of
+from quadsweep.answers.scatter import Scatter, collinear, line_through, scatter_of
 from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.least_squares import Plane
 from quadsweep.objectives import OBJECTIVES
@@ -228,7 +228,8 @@ class Result(SelfDescribing):
         """The line that all inliers lie on, for ``mcd`` with an exact fit; None otherwise."""
         if self.objective != "mcd" or self.status != "optimal" or self.bound != 0:
             return None
-        return line_through(self.x[self.inliers], self.y[self.inliers], self.names)
+        x, y = self.x[self.inliers], self.y[self.inliers]
+        return line_through(x, y, self.names) if collinear(x, y) else None
 
     @cached_property
     @np.errstate(over="ignore", invalid="ignore")  # columns near the largest numbers

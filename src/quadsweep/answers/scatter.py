@@ -12,9 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from quadsweep import _core
 from quadsweep.answers.introduction import equation, figure
 from quadsweep.arrays import Floats
 from quadsweep.objectives import centred_sums
+
+EXACT = 2.0**-100  # of the squares of both columns: a determinant that is the rounding of the data
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +70,28 @@ def scatter_of(x: Floats, y: Floats) -> Scatter:
     k = len(x)
     location = np.array([float(x.mean()), float(y.mean())])
     return Scatter(location, np.array([[a / k, c / k], [c / k, b / k]]))
+
+
+def collinear(x: Floats, y: Floats) -> bool:
+    """Whether all points lie on a line, at the level of the rounding of the numbers given.
+
+    Both columns are scaled by powers of two first: a determinant may be zero only because it is
+    less than the least floating-point number.
+
+    >>> tiny = 1e-120 * np.array([0.0, 1, 2, 4])
+    >>> collinear(tiny, 3 * tiny), collinear(tiny, tiny[::-1] ** 2)
+    (True, False)
+    """
+    u, w = scaled(x), scaled(y)
+    rows = list(range(len(x)))
+    size = _core.value(u, w, rows, "var") * _core.value(w, u, rows, "var")
+    return _core.value(u, w, rows, "mcd") <= EXACT * size
+
+
+def scaled(column: Floats) -> Floats:
+    """In units of a power of two about as large as the column's extent, which rounds nothing."""
+    with np.errstate(under="ignore"):
+        return np.ldexp(column, -math.frexp(float(np.ptp(column)))[1])
 
 
 def line_through(x: Floats, y: Floats, names: Sequence[str] = ("x", "y")) -> str:

@@ -39,7 +39,7 @@ Spread spread_of(const std::vector<double>& values, const std::vector<int>& weig
             ss = ss - two_product(gone, gone);
         }
         if (i >= k - 1) {
-            const double slack = 1e-24 * total.value();
+            const double slack = (8 + 4.0 * n) * 0x1p-102 * total.value();
             const double centred = std::max((ss - s * s / size).value() - slack, 0.0);
             const double first = std::fabs(sorted[i - k + 1]);
             const double least =

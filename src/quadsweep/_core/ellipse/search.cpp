@@ -27,6 +27,7 @@ constexpr double listed_a_box = 4000;   // subsets in the time of one box
 constexpr double serial_work = 1e5;     // points costed before more threads are asked for help
 constexpr double moved = 0.5;           // a determinant that falls by this wants another placing
 constexpr double far = 0x1p150;         // coordinates whose costs may leave the range of a double
+constexpr int farthest = 850;           // exponent of a spread, so that residuals do not underflow
 constexpr double log_split = 1.5;       // ratio of the ends beyond which l is halved as a logarithm
 constexpr double narrowest = 1e-13;     // width of a box that splitting does not narrow any more
 constexpr double explored_share = 0.1;  // of the points costed: for concentration from centres
@@ -168,7 +169,7 @@ class Search {
         at.slope = std::ldexp((sums.c / sums.a).value(), sums.ey - sums.ex);
         at.ex = std::ilogb(std::sqrt(sums.a.hi / k)) + sums.ex;
         at.ey = std::ilogb(std::sqrt(sums.rest.hi / k)) + sums.ey;
-        if (!(std::fabs(at.slope) < 0x1p300) || std::abs(at.ex) > 400 || std::abs(at.ey) > 400) {
+        if (!std::isfinite(at.slope) || std::max(std::abs(at.ex), std::abs(at.ey)) > farthest) {
             return false;
         }
         for (int i : reference_.subset) {
