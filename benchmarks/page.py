@@ -23,7 +23,7 @@ import numpy as np
 import quadsweep as qs
 from quadsweep.exploring import page_of
 from quadsweep.report.live import Table, available
-from quadsweep.report.live.page import text_of
+from quadsweep.report.shell import text_of
 
 GOAL = 4.0
 
@@ -42,7 +42,7 @@ console.log(Math.min(...spent));
 
 def in_a_page(x: np.ndarray, y: np.ndarray, k: int, seconds: float, folder: Path) -> float:
     script = folder / "run.js"
-    script.write_text(text_of("engine.js") + _RUN, encoding="utf-8")
+    script.write_text(text_of("live/engine.js") + _RUN, encoding="utf-8")
     import quadsweep.report.live as live
 
     wasm = Path(live.__file__).with_name("engine.wasm")

@@ -10,7 +10,7 @@ import pytest
 
 from quadsweep.report import live
 from quadsweep.report.live import available
-from quadsweep.report.live.page import text_of
+from quadsweep.report.shell import text_of
 
 needs_engine = pytest.mark.skipif(not available(), reason="the engine was not built: make wasm")
 needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="there is no node here")
@@ -20,7 +20,7 @@ _RUN = Path(__file__).with_suffix(".js")
 
 def ask(questions, folder):
     """One answer a question, from the page's own scripts."""
-    scripts = "\n".join(map(text_of, ("engine.js", "questions.js", "table.js")))
+    scripts = "\n".join(map(text_of, ("live/engine.js", "live/questions.js", "live/table.js")))
     script = folder / "ask.js"
     script.write_text(scripts + _RUN.read_text(encoding="utf-8"), encoding="utf-8")
     wasm = Path(live.__file__).with_name("engine.wasm")

@@ -7,7 +7,6 @@ import pytest
 
 import quadsweep as qs
 from quadsweep.auditing.baselines import GREEDY, ONE_STEP, Approximation
-from quadsweep.cli import main
 from quadsweep.cli.wording import as_options
 from quadsweep.comparators.compare import MethodAnswer
 from quadsweep.report import gather, to_html
@@ -21,16 +20,6 @@ SITES = (
     + "".join(f"b{i},b,{i},{-i if i != 5 else 4}\n" for i in range(1, 7))
     + "c1,c,1,1\nd1,,1,1\n"
 )
-
-
-@pytest.fixture
-def run(capsys):
-    def run(*arguments):
-        code = main([str(a) for a in arguments])
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return run
 
 
 @pytest.fixture

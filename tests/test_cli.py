@@ -12,7 +12,6 @@ import pytest
 
 import quadsweep as qs
 import quadsweep.counterexamples
-from quadsweep.cli import main
 
 TABLE = """Species name,Group,body mass (kg),"brain, g"
 Cow,mammal,465,423
@@ -35,16 +34,6 @@ def table(tmp_path):
     path = tmp_path / "animals of farm.csv"
     path.write_text(TABLE, encoding="utf-8")
     return path
-
-
-@pytest.fixture
-def run(capsys):
-    def run(*arguments):
-        code = main([str(a) for a in arguments])
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return run
 
 
 def test_a_file_with_text_spaces_and_gaps_is_answered_by_label(run, table):

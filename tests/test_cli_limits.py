@@ -7,20 +7,8 @@ import sys
 
 import pytest
 
-from quadsweep.cli import main
-
 ROWS = "x,y\n1,1\n2,2\n3,9\n4,4\n6,6.1\n"
 SOLVE = [sys.executable, "-m", "quadsweep", "solve"]
-
-
-@pytest.fixture
-def run(capsys):
-    def run(*arguments):
-        code = main([str(a) for a in arguments])
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return run
 
 
 @pytest.fixture

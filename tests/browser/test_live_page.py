@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 from live_engine import needs_engine
-from live_page import HOSTILE, PATIENCE, agrees, as_text, asked, browser, opened, settle, text
+from live_page import HOSTILE, PATIENCE, agrees, as_text, asked, opened, settle, text
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -23,12 +23,6 @@ from quadsweep.report.live import Table
 pytestmark = [needs_engine, pytest.mark.slow]
 
 PLANAR = [name for name in qs.datasets.names() if qs.datasets.load(name).x.ndim == 1]
-
-
-@pytest.fixture(scope="module")
-def driver():
-    with browser() as one:
-        yield one
 
 
 @pytest.fixture

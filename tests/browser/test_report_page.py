@@ -1,11 +1,9 @@
 """The report in a real browser: it moves, it agrees with itself, it stays at home."""
 
 import json
-import shutil
 
 import numpy as np
 import pytest
-from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
@@ -16,21 +14,6 @@ from quadsweep.report import gather, to_html
 pytestmark = pytest.mark.slow
 
 HOSTILE = "</script><script>window.broken = 1</script><img src=x onerror='window.broken = 2'>&amp;"
-
-
-@pytest.fixture(scope="module")
-def driver():
-    options = webdriver.ChromeOptions()
-    options.binary_location = next(
-        filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome")))
-    )
-    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    service = webdriver.ChromeService(executable_path=shutil.which("chromedriver"))
-    browser = webdriver.Chrome(service=service, options=options)
-    yield browser
-    browser.quit()
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from live_engine import needs_engine
-from live_page import HOSTILE, PATIENCE, as_text, asked, browser, opened, settle, text
+from live_page import HOSTILE, PATIENCE, as_text, asked, opened, settle, text
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -26,12 +26,6 @@ from quadsweep.report.live import Table, page
 pytestmark = [needs_engine, pytest.mark.slow]
 
 SVG = "{http://www.w3.org/2000/svg}"
-
-
-@pytest.fixture(scope="module")
-def driver():
-    with browser() as one:
-        yield one
 
 
 @pytest.fixture

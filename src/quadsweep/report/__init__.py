@@ -1,7 +1,8 @@
 """One page that shows the answer, how it depends on k, and what to beware of.
 
-``content.py`` computes, ``page.py`` writes; the page itself is ``page.html``, ``page.css`` and
-``page.js``, put into one file that asks nothing of the network. Imports the questions it asks
+``content.py`` computes, ``page.py`` writes; the page itself is ``page.html``, ``page.css``,
+``axes.js`` and ``page.js``, which ``shell.py`` puts into one file that asks nothing of the network.
+The page that solves is in ``live/``. Imports the questions it asks
 (solving, choosing, auditing, comparators); never opens a file or a browser.
 """
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 import html
 import itertools
 import math
-import re
-from importlib import resources
 from typing import Any
 from urllib.parse import quote
 
@@ -24,8 +22,9 @@ from quadsweep.extras import needed
 from quadsweep.objectives import centred_sums
 from quadsweep.report.content import Report
 from quadsweep.report.live import Table, available, fragments
-from quadsweep.report.live.page import MOST_VALUES, embedded
+from quadsweep.report.live.page import MOST_VALUES
 from quadsweep.report.sections import failure, regression_section, scrolled, told_audit
+from quadsweep.report.shell import embedded, filled, page_around, script, text_of
 
 _MOST_POINTS = 5_000  # drawn on the page
 _MOST_ROWS = 200  # listed by name
@@ -59,12 +58,11 @@ def to_html(report: Report, table: Table | None = None) -> str:
         parts |= _live(report, table, value)
     else:
         parts |= _static(report, value)
-    return _filled("page.html", parts)
+    return page_around("page.html", parts)
 
 
 def _static(report: Report, value: str) -> dict[str, str]:
     """What was computed, and a slider that shows it."""
-    payload = embedded(_payload(report, value))
     parts = {
         "value": html.escape(value),
         "drawn": html.escape(_drawn_note(report.answer)),
@@ -74,11 +72,10 @@ def _static(report: Report, value: str) -> dict[str, str]:
     }
     return {
         "policy": _POLICY,
-        "style": _file("page.css"),
+        "style": text_of("page.css"),
         "tail": "",
-        "picture": _filled("static.html", parts),
-        "scripts": f'<script id="data" type="application/json">{payload}</script>\n'
-        f"<script>\n{_file('page.js')}\n</script>",
+        "picture": filled("static.html", parts),
+        "scripts": f"{embedded('data', _payload(report, value))}\n{script('axes.js', 'page.js')}",
     }
 
 
@@ -91,17 +88,7 @@ def _live(report: Report, table: Table, value: str) -> dict[str, str]:
         "noise": _noise(report),
         "told": f"{_path_caption(report, value)} {_verdict(report)}".strip(),
     }
-    parts = fragments([table], path)
-    parts["style"] = _file("page.css") + parts["style"]
-    return parts
-
-
-def _filled(template: str, parts: dict[str, str]) -> str:
-    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], _file(template))
-
-
-def _file(name: str) -> str:
-    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
+    return fragments([table], path)
 
 
 def _subtitle(report: Report) -> str:

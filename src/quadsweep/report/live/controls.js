@@ -19,13 +19,7 @@ const state = {
   edits: nothing(), history: [], points: [], used: [], answer: null, path: null, focus: -1, brushed: [],
 };
 
-const count = (v) => v.toLocaleString("en-US");
 const few = (v, one, more) => `${count(v)} ${v === 1 ? one : more}`;
-const number = (v, digits = 6) => (v === null || !Number.isFinite(v) ? "not known" : String(Number(v.toPrecision(digits))));
-// As in Python: four digits, or whole from a thousand on; a line by its columns' names.
-const figure = (v) => (Math.abs(v) >= 1000 && Math.abs(v) < 1e9 ? Math.round(v).toLocaleString("en-US") : number(v, 4));
-const lineText = (line) =>
-  !line ? "none" : `${columnName("y")} = ${figure(line.slope)} · ${columnName("x")} ${line.intercept < 0 ? "-" : "+"} ${figure(Math.abs(line.intercept))}`;
 const columnName = (axis) => {
   const name = state.table.names[state[axis]];
   return state[axis === "x" ? "logX" : "logY"] ? `log10(${name})` : name;
@@ -248,8 +242,8 @@ function paintText(answer, out, all, kept, boundary) {
     for (const id of ["value", "bound", "gap", "time"]) byId(id).textContent = "…";
     byId("proof").textContent = solver.busy ? "looking" : "none";
   }
-  byId("line").textContent = lineText(kept);
-  byId("line-all").textContent = lineText(all);
+  byId("line").textContent = lineText(kept, columnName("x"), columnName("y"));
+  byId("line-all").textContent = lineText(all, columnName("x"), columnName("y"));
   byId("boundary").textContent = boundary;
   byId("rows").replaceChildren(...out.slice(0, MOST_ROWS).map((p) => {
     const li = document.createElement("li");

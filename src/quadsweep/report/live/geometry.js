@@ -1,4 +1,4 @@
-// Sums, lines, conics and scales: what a picture needs to know about points.
+// Sums, lines and conics: what a picture needs to know about points.
 
 // a, b, c about the mean, and the mean, of the points chosen.
 function centredSums(x, y, chosen) {
@@ -192,17 +192,6 @@ function gradientConic(x, y, inside, objective) {
   }
   if (!(least > most)) return null;
   return conicOf([...g, 0, 0, -(least + most) / 2], [mx, my], [sx, sy], x, y, inside);
-}
-
-// Straight scales and ticks at round numbers.
-const scale = (from, to) => (v) => to[0] + ((v - from[0]) / (from[1] - from[0])) * (to[1] - to[0]);
-function ticks([low, high], about) {
-  const rough = (high - low) / about, power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= rough);
-  const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9)), found = [];
-  for (let i = Math.ceil(low / step); i * step <= high + step * 1e-9; i++) found.push(i * step);
-  const small = digits <= 6 && Math.max(Math.abs(low), Math.abs(high)) < 1e7;
-  return found.map((v) => [v, small ? v.toFixed(digits) : v.toPrecision(3)]);
 }
 
 function limits(values) {

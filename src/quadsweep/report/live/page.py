@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import base64
 import html
-import json
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from quadsweep.objectives import OBJECTIVES
+from quadsweep.report.shell import embedded, page_around, script, text_of
 
 PATH_SECONDS = 20.0  # for one size of a path on the page; what takes longer is not called proved
+_ENGINE_BINARY = Path(__file__).with_name("engine.wasm")
 MOST_VALUES = 400_000  # of all tables together: about 8 MB of text
 
 POLICY = (
     "default-src 'none'; script-src 'unsafe-inline' 'wasm-unsafe-eval' blob:; "
     "worker-src blob:; style-src 'unsafe-inline'; img-src data: blob:"
 )
-_WORKER = ("engine.js", "questions.js", "worker.js")
-_PAGE = ("geometry.js", "picture.js", "table.js", "asking.js", "taking.js", "controls.js")
+_ENGINE = ("live/engine.js", "live/questions.js")
+_PAGE = ("geometry", "picture", "table", "asking", "taking", "controls")
 
 
 @dataclass(frozen=True)
@@ -91,28 +91,26 @@ def _plain(value: Any) -> Any:
 
 def available() -> bool:
     """Whether the engine was built and is part of this installation."""
-    return _here("engine.wasm").is_file()
+    return _ENGINE_BINARY.is_file()
 
 
 def fragments(tables: Sequence[Table], path: dict[str, Any] | None = None) -> dict[str, str]:
     """The parts of a page: its policy, markup, style and scripts."""
     content = {"tables": [table.plain() for table in tables], "path": path, "seconds": PATH_SECONDS}
-    given = embedded(content)
-    engine = base64.b64encode(_here("engine.wasm").read_bytes()).decode("ascii")
-    worker = "\n".join(map(text_of, _WORKER))
-    page = "\n".join(text_of(name) for name in ("engine.js", "questions.js", *_PAGE))
-    picture, tail = text_of("live.html").split("<!-- tail -->\n")
+    engine = base64.b64encode(_ENGINE_BINARY.read_bytes()).decode("ascii")
+    worker = "\n".join(map(text_of, (*_ENGINE, "live/worker.js")))
+    picture, tail = text_of("live/live.html").split("<!-- tail -->\n")
     picture = picture.replace("<!-- objectives -->", _objectives())
     return {
         "policy": POLICY,
         "picture": picture,
         "tail": tail,
-        "style": text_of("live.css"),
+        "style": text_of("page.css") + text_of("live/live.css"),
         "scripts": (
-            f'<script id="live-data" type="application/json">{given}</script>\n'
+            f"{embedded('live-data', content)}\n"
             f'<script id="engine" type="text/plain">{engine}</script>\n'
             f'<script id="worker" type="text/plain">\n"use strict";\n{worker}</script>\n'
-            f'<script>\n"use strict";\n(() => {{\n{page}\n}})();\n</script>'
+            + script(*_ENGINE, "axes.js", *(f"live/{name}.js" for name in _PAGE))
         ),
     }
 
@@ -127,9 +125,7 @@ def explore_page(tables: Sequence[Table], title: str = "quadsweep", lead: str = 
     """The page for `quadsweep explore`: no answer yet, the reader asks."""
     from quadsweep import __version__
 
-    style = _here("../page.css").read_text(encoding="utf-8")
-    parts = fragments(tables)
-    parts |= {
+    parts = fragments(tables) | {
         "title": html.escape(title),
         "lead": html.escape(
             lead
@@ -137,20 +133,5 @@ def explore_page(tables: Sequence[Table], title: str = "quadsweep", lead: str = 
             "move the points. Every answer is proved here, on this machine."
         ),
         "version": html.escape(__version__),
-        "style": style + parts["style"],
     }
-    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], text_of("explore.html"))
-
-
-def embedded(payload: dict[str, Any]) -> str:
-    """JSON that may stand inside a script element."""
-    text = json.dumps(payload, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-
-
-def text_of(name: str) -> str:
-    return _here(name).read_text(encoding="utf-8")
-
-
-def _here(name: str) -> Path:
-    return Path(__file__).parent / name
+    return page_around("live/explore.html", parts)

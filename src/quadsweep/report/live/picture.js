@@ -1,49 +1,4 @@
-// The two pictures. Points are two paths, one of dots and one of crosses, however many there are.
-
-const SVG = "http://www.w3.org/2000/svg";
-const byId = (id) => document.getElementById(id);
-
-function element(parent, name, attributes = {}, text = null) {
-  const node = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
-  if (text !== null) node.textContent = text;
-  parent.appendChild(node);
-  return node;
-}
-
-function frame(svg, xlim, ylim, names) {
-  const { width, height } = svg.viewBox.baseVal;
-  const box = { left: 74, right: width - 15, top: 12, bottom: height - 56 };
-  const x = scale(xlim, [box.left, box.right]), y = scale(ylim, [box.bottom, box.top]);
-  const axis = element(svg, "g", { class: "axis" });
-  element(axis, "path", { d: `M${box.left} ${box.top}V${box.bottom}H${box.right}` });
-  for (const [v, label] of ticks(xlim, width / 100)) {
-    element(axis, "line", { x1: x(v), x2: x(v), y1: box.bottom, y2: box.bottom + 5 });
-    element(axis, "text", { x: x(v), y: box.bottom + 22, "text-anchor": "middle" }, label);
-  }
-  for (const [v, label] of ticks(ylim, height / 60)) {
-    element(axis, "line", { x1: box.left - 5, x2: box.left, y1: y(v), y2: y(v) });
-    element(axis, "text", { x: box.left - 9, y: y(v) + 4, "text-anchor": "end" }, label);
-  }
-  const middle = (box.top + box.bottom) / 2;
-  element(svg, "text", { class: "name", x: (box.left + box.right) / 2, y: height - 12, "text-anchor": "middle" }, names[0]);
-  element(svg, "text", { class: "name", x: 16, y: middle, "text-anchor": "middle", transform: `rotate(-90 16 ${middle})` }, names[1]);
-  return {
-    x, y, box,
-    dataX: scale([box.left, box.right], xlim),
-    dataY: scale([box.bottom, box.top], ylim),
-  };
-}
-
-// A picture for the width there is: on a phone fewer units across, so that all in it is larger.
-function sized(svg, wide, narrow) {
-  const phone = document.documentElement.clientWidth < 560;
-  svg.setAttribute("viewBox", phone ? `0 0 480 ${narrow}` : `0 0 800 ${wide}`);
-}
-
-const spot = (v) => v.toFixed(1);
-const route = (points, at, close) =>
-  points.map(([px, py], i) => `${i ? "L" : "M"}${spot(at.x(px))} ${spot(at.y(py))}`).join("") + (close ? "Z" : "");
+// The picture of the points: two paths, one of dots and one of crosses, however many there are.
 
 const MOST_ROUND = 2000; // points drawn as round dots
 
@@ -116,38 +71,9 @@ class Scatter {
     this.curve.setAttribute("d", part.edges.map((edge) => route(edge, this.at)).join(""));
   }
 
-  // Names beside their points: to the right or left, higher or lower, wherever one covers no other
-  // name, no cross and the fewest dots; long ones are shortened.
   names(points, everyone) {
-    this.marks.replaceChildren();
-    const { box } = this.at, taken = points.map((p) => {
-      const cx = this.at.x(p.x), cy = this.at.y(p.y);
-      return { left: cx - 6, right: cx + 6, top: cy - 6, bottom: cy + 6 };
-    });
-    const dots = this.many ? [] : everyone.map((p) => [this.at.x(p.x), this.at.y(p.y)]);
-    const overlap = (p, q) =>
-      Math.max(0, Math.min(p.right, q.right) - Math.max(p.left, q.left)) * Math.max(0, Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top));
-    points.forEach((p, at) => {
-      const text = p.label.length > 24 ? `${p.label.slice(0, 23)}…` : p.label;
-      const node = element(this.marks, "text", { class: "mark" }, text);
-      const width = node.getComputedTextLength() || 7 * text.length, height = 15;
-      const cx = this.at.x(p.x), cy = this.at.y(p.y);
-      let best = null;
-      for (const lower of [0, -14, 14, -28, 28, -42, 42]) {
-        for (const left of [cx + 9, cx - 9 - width, cx - width / 2]) {
-          if (left === cx - width / 2 && lower === 0) continue;
-          const place = { left, right: left + width, top: cy + lower - height / 2, bottom: cy + lower + height / 2 };
-          const outside = Math.max(0, box.left - left) + Math.max(0, place.right - box.right)
-            + Math.max(0, box.top - place.top) + Math.max(0, place.bottom - box.bottom);
-          const cost = taken.reduce((sum, other, i) => sum + (i === at ? 0 : overlap(place, other)), 0) + 40 * outside + Math.abs(lower)
-            + 25 * dots.filter(([px, py]) => px > left && px < place.right && py > place.top && py < place.bottom).length;
-          if (!best || cost < best.cost) best = { ...place, cost };
-        }
-      }
-      taken.push(best);
-      node.setAttribute("x", spot(best.left));
-      node.setAttribute("y", spot((best.top + best.bottom) / 2 + 4));
-    });
+    const placed = (p) => ({ cx: this.at.x(p.x), cy: this.at.y(p.y), label: p.label });
+    nameThem(this.marks, this.at.box, points.map(placed), this.many ? [] : everyone.map(placed));
   }
 
   // Where on the picture an event happened, in the picture's own units.
@@ -164,27 +90,6 @@ class Scatter {
     });
     return best;
   }
-}
-
-function drawPath(svg, { drops, values, proved, noise, here, title }) {
-  svg.replaceChildren();
-  svg.removeAttribute("hidden");
-  sized(svg, 360, 360);
-  const known = [...values, ...(noise ? [...noise.low, ...noise.high] : [])].filter(Number.isFinite);
-  if (!known.length) return;
-  const pad = (Math.max(...known) - Math.min(...known)) * 0.05 || 0.05;
-  const last = Math.max(drops[drops.length - 1], 1);
-  const on = frame(svg, [0, last], [Math.min(...known) - pad, Math.max(...known) + pad], ["points dropped", title]);
-  const pairs = (list) => list.map((v, i) => [drops[i], v]).filter((p) => Number.isFinite(p[1]));
-  if (noise) {
-    element(svg, "path", { class: "band", d: route([...pairs(noise.high), ...pairs(noise.low).reverse()], on, true) });
-    element(svg, "path", { class: "median", d: route(pairs(noise.middle), on) });
-  }
-  element(svg, "path", { class: "path", d: route(pairs(values), on) });
-  pairs(values).forEach(([px, py]) => {
-    if (proved && proved[drops.indexOf(px)] === false) element(svg, "circle", { class: "unproved", cx: on.x(px), cy: on.y(py), r: 5 });
-  });
-  if (here <= last) element(svg, "line", { class: "here", x1: on.x(here), x2: on.x(here), y1: on.box.top, y2: on.box.bottom });
 }
 
 // The picture by itself: styles that a stylesheet gave it become its own.
