@@ -138,6 +138,9 @@ TABLES = {
     "decimal commas": "a;b\n1,5;2\n3,25;4\n1.234,5;7\n",
     "thousands and shares": 'a,b\n"1,234.5",10%\n"2,000",5%\n',
     "dates": "day,b\n1970-01-03,1\n1970-01-01T12:00,2\n2024-02-29 06:30:15,3\n",
+    "dates in other orders": "day,b,c,d\n31.1.1970,01/31/1970 06:30,13/01/1970,1970-02\n"
+    "1.2.1970,2/1/1970,1/2/1970,?\n..,-,1/3/1970,1971-01\n",
+    "dates read two ways": "day,b,c\n01/02/1970,1,5\n03/04/1970,2,#DIV/0!\n",
     "remarks": "# made by hand\n# twice\na,b\n1,2\n3,4\n",
     "counting rows": "id,a,b\n1,5,2\n2,7,4\n3,1,1\n",
     "carriage returns": "a,b\r\n1,2\r\n\r\n3,4\r\n",

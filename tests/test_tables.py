@@ -106,21 +106,52 @@ def test_dates_and_times_are_days(tmp_path, capsys):
     assert "days since 1970" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("kind", ["xlsx", "dta", "feather", "parquet"])
+@pytest.mark.parametrize(
+    ("written_as", "days"),
+    [
+        ("31.01.1970", 30),
+        ("1.2.1970", 31),
+        ("1970/02/03", 33),
+        ("01/31/1970 12:00", 30.5),
+        ("31/01/1970", 30),
+        ("1970-03", 59),
+    ],
+)
+def test_dates_are_read_as_people_write_them(tmp_path, written_as, days):
+    file = written(tmp_path / "t.csv", f"when,y\n{written_as},1\n,2\n{written_as},4\n")
+    np.testing.assert_array_equal(read_points(file).x, [days, np.nan, days])
+
+
+def test_dates_that_could_be_read_two_ways_are_not_guessed(tmp_path):
+    file = written(tmp_path / "t.csv", "when,y\n01/02/1970,1\n03/04/1970,2\n05/06/1970,4\n")
+    with pytest.raises(BadInput, match="in when day and month could change places"):
+        read_points(file)
+
+
+def test_marks_for_nothing_are_missing_and_other_text_among_numbers_is_named(tmp_path):
+    marks = ["..", "-", "?", "n.a.", "#DIV/0!", "NaT", "<NA>"]
+    rows = [f"{mark},{i}" for i, mark in enumerate(marks)]
+    file = written(tmp_path / "t.csv", "\n".join(["gdp,life", *rows, "7.5,8", "9,1"]))
+    assert np.isnan(read_points(file).x[: len(marks)]).all()
+    file = written(tmp_path / "u.csv", "gdp,life\n1,2\nunknown,3\n4,5\n5,6\n")
+    with pytest.raises(BadInput, match="gdp has 'unknown' in row 2, not a number"):
+        read_points(file)
+
+
+@pytest.mark.parametrize("kind", ["xlsx", "dta", "sav", "feather", "parquet"])
 def test_other_programs_files_are_read_through_pandas(tmp_path, kind):
     pd = pytest.importorskip("pandas")
-    pytest.importorskip("openpyxl")
     frame = pd.DataFrame({"x": [1.5, 2.0, None, 5.0], "y": [2, 3, 4, 5], "name": list("abcd")})
     file = str(tmp_path / f"t.{kind}")
-    write = {"xlsx": frame.to_excel, "dta": frame.to_stata}.get(
-        kind, getattr(frame, f"to_{kind}", None)
-    )
     if kind == "dta":
-        write(file, write_index=False)
+        frame.to_stata(file, write_index=False)
     elif kind == "xlsx":
-        write(file, index=False)
+        pytest.importorskip("openpyxl")
+        frame.to_excel(file, index=False)
+    elif kind == "sav":
+        pytest.importorskip("pyreadstat").write_sav(frame, file)
     else:
-        write(file)
+        getattr(frame, f"to_{kind}")(file)
     points = read_points(file)
     np.testing.assert_array_equal(points.x, [1.5, 2, np.nan, 5])
     assert points.names == ("x", "y")

@@ -119,6 +119,8 @@ class InfluenceCurve(SelfDescribing):
             ("removed", f"up to {len(self.m) - 1:,} of {self.n:,} rows"),
             ("certificate", _PROVED[self.status]),
         ]
+        if "~" in self.table():
+            lines.append(("~", "its bound is beyond the values shown, which were attained"))
         return [*lines, ("search", f"{self.seconds:.3g} s")]
 
     def to_dict(self) -> dict[str, Any]:

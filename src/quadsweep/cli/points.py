@@ -14,13 +14,22 @@ from quadsweep import datasets
 from quadsweep.arrays import Floats, Mask
 from quadsweep.border.formulas import Formula
 from quadsweep.border.frames import Columns
+from quadsweep.border.validation import brief
 from quadsweep.cli.ending import BadInput, note
 from quadsweep.cli.tables import SourceTable, open_table
-from quadsweep.cli.tables.values import Reader, column, is_missing, number, reader_of
+from quadsweep.cli.tables.values import (
+    Reader,
+    column,
+    either_way,
+    is_missing,
+    number,
+    reader_of,
+)
 from quadsweep.exploring import dataset_table
 from quadsweep.report.live.page import Table
 
 _MOST_LISTED = 20  # columns named in an error
+_MOST_NEARLY = 3  # columns of which it says why they are not numeric
 
 
 @dataclass(frozen=True)
@@ -254,7 +263,7 @@ def _numbers_rows(table: SourceTable, name: str) -> bool:
 def _listed(table: SourceTable, readers: dict[str, Reader]) -> str:
     """The numeric columns with their ranges, for somebody who must choose."""
     if not readers:
-        return f"{table.source} has no numeric columns"
+        return f"{table.source} has no numeric columns{_nearly(table, readers)}"
     shown = list(readers)[:_MOST_LISTED]
     ranges = []
     for name, values in zip(shown, table.read(shown), strict=True):
@@ -263,7 +272,28 @@ def _listed(table: SourceTable, readers: dict[str, Reader]) -> str:
         ranges.append(f"{name or '(no name)'} ({min(known):.4g} to {max(known):.4g})")
     more = len(readers) - len(shown)
     rest = f" and {more:,} more" if more else ""
-    return f"the numeric columns of {table.source} are: {', '.join(ranges)}{rest}"
+    listed = f"the numeric columns of {table.source} are: {', '.join(ranges)}{rest}"
+    return listed + _nearly(table, readers)
+
+
+def _nearly(table: SourceTable, readers: dict[str, Reader]) -> str:
+    """The columns of numbers or dates that something else is in the way of, and what that is."""
+    found = []
+    for name in dict.fromkeys(table.names):
+        values = table.sample_of(name)
+        if name in readers or all(is_missing(value) for value in values):
+            continue
+        odd = [
+            (row, value)
+            for row, value in enumerate(values, start=1)
+            if not is_missing(value) and number(value, table.decimal) is None
+        ]
+        if 2 * len(odd) < len(values):
+            row, value = odd[0]
+            found.append(f"{name} has {brief(repr(value))} in row {row:,}, not a number")
+        elif either_way(values):
+            found.append(f"in {name} day and month could change places; write 2020-01-31")
+    return "".join(f"; {sentence}" for sentence in found[:_MOST_NEARLY])
 
 
 def column_of(table: SourceTable, wanted: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from collections.abc import Callable
@@ -15,12 +16,17 @@ from quadsweep.arrays import Floats
 from quadsweep.border.validation import brief
 from quadsweep.cli.ending import BadInput
 
-MISSING = frozenset({"", "na", "n/a", "#n/a", "nan", "null", "none", "."})
+MISSING = frozenset(
+    {"", "na", "n/a", "n.a.", "<na>", "nan", "nat", "null", "none", ".", "..", "-", "?"}
+    | {"#n/a", "#na", "#null!", "#div/0!", "#value!", "#ref!", "#name?", "#num!"}  # of workbooks
+)
 _DAY = 86_400.0
 _GROUPS = {  # decimal mark -> numbers with it and with marks between thousands
     ".": re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d*)?"),
     ",": re.compile(r"[+-]?(?:\d{1,3}(?:\.\d{3})+|\d+)(?:,\d*)?(?:[eE][+-]?\d+)?"),
 }
+_DATE = re.compile(r"(\d{1,4})([./])(\d{1,2})\2(\d{1,4})(?:[T ]+(\S.*))?")
+_ORDERS = {".": ("dmy",), "/": ("ymd", "mdy", "dmy")}  # in which dates are written with each mark
 
 
 def is_missing(value: Any) -> bool:
@@ -61,14 +67,15 @@ def _of_another_kind(value: Any) -> float | None:
 
 
 def day(value: Any) -> float | None:
-    """Days since 1970 of a date or a time, in ISO 8601 where it is text.
+    """Days since 1970 of a date or a time, in ISO 8601 where it is text; a month is its first day.
 
-    >>> day("1970-01-03"), day("1970-01-01T12:00"), day("soon")
-    (2.0, 0.5, None)
+    >>> day("1970-01-03"), day("1970-01-01T12:00"), day("1970-02"), day("soon")
+    (2.0, 0.5, 31.0, None)
     """
     if isinstance(value, str):
+        text = value.strip()
         try:
-            value = datetime.fromisoformat(value.strip())
+            value = datetime.fromisoformat(f"{text}-01" if len(text) == len("1970-01") else text)
         except ValueError:
             return None
     if not isinstance(value, date):
@@ -77,6 +84,22 @@ def day(value: Any) -> float | None:
         value = datetime(value.year, value.month, value.day)
     moment = value if value.tzinfo else value.replace(tzinfo=timezone.utc)
     return float(moment.timestamp() / _DAY)
+
+
+def _day_written(value: Any, mark: str, order: str) -> float | None:
+    """Days since 1970 of a date with its parts in some order.
+
+    >>> _day_written("3.1.1970", ".", "dmy"), _day_written("01/13/1970", "/", "dmy")
+    (2.0, None)
+    """
+    parts = _DATE.fullmatch(value.strip()) if isinstance(value, str) else None
+    if parts is None or parts[2] != mark:
+        return None
+    part = dict(zip(order, (parts[1], parts[3], parts[4]), strict=True))
+    if len(part["y"]) != 4:
+        return None
+    time = f"T{parts[5]}" if parts[5] else ""
+    return day(f"{part['y']}-{part['m']:0>2}-{part['d']:0>2}{time}")
 
 
 @dataclass(frozen=True)
@@ -88,14 +111,38 @@ class Reader:
 
 
 def reader_of(values: list[Any], decimal: str) -> Reader | None:
-    """How all values there are can be read; None for text, or where there are none."""
+    """How all values there are can be read; None for text, or where there are none.
+
+    Nor is it known where day and month could change places in every one of them.
+    """
     present = [value for value in values if not is_missing(value)]
     if not present or all(isinstance(value, bool) for value in present):
         return None
     for reader in (Reader("number", lambda v: number(v, decimal)), Reader("date", day)):
         if all(_says(reader, value) for value in present):
             return reader
-    return None
+    fit = _dates_written(present)
+    return fit[0] if len(fit) == 1 else None
+
+
+def either_way(values: list[Any]) -> bool:
+    """Whether all are dates in which day and month could change places.
+
+    >>> either_way(["01/02/1970", "11/12/1970"]), either_way(["01/02/1970", "12/31/1970"])
+    (True, False)
+    """
+    present = [value for value in values if not is_missing(value)]
+    return bool(present) and len(_dates_written(present)) > 1
+
+
+def _dates_written(values: list[Any]) -> list[Reader]:
+    """How dates that are not in ISO 8601 can be read: every order of their parts that fits all."""
+    readers = [
+        Reader("date", functools.partial(_day_written, mark=mark, order=order))
+        for mark, orders in _ORDERS.items()
+        for order in orders
+    ]
+    return [reader for reader in readers if all(_says(reader, value) for value in values)]
 
 
 def _says(reader: Reader, value: Any) -> bool:

@@ -2,13 +2,16 @@
 // delimiters, decimal marks, headers, dates, missing values and sentences. A table is {source, names,
 // columns, decimal}, columns of raw text; `numbers` makes one of them numeric.
 
-const MISSING = new Set(["", "na", "n/a", "#n/a", "nan", "null", "none", "."]);
+const MISSING = new Set(["", "na", "n/a", "n.a.", "<na>", "nan", "nat", "null", "none", ".", "..", "-", "?",
+  "#n/a", "#na", "#null!", "#div/0!", "#value!", "#ref!", "#name?", "#num!"]);
 const FLOAT = /^[+-]?((\d+(_\d+)*\.?(\d+(_\d+)*)?|\.\d+(_\d+)*)(e[+-]?\d+(_\d+)*)?|inf(inity)?|nan)$/i;
 const GROUPS = { // decimal mark -> numbers with it and with marks between thousands
   ".": /^[+-]?\d{1,3}(?:,\d{3})+(?:\.\d*)?$/,
   ",": /^[+-]?(?:\d{1,3}(?:\.\d{3})+|\d+)(?:,\d*)?(?:[eE][+-]?\d+)?$/,
 };
 const ISO_DATE = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,6}))?)?(Z|[+-]\d\d:\d\d)?)?$/;
+const DATE = /^(\d{1,4})([./])(\d{1,2})\2(\d{1,4})(?:[T ]+(\S.*))?$/;
+const ORDERS = [[".", "dmy"], ["/", "ymd"], ["/", "mdy"], ["/", "dmy"]]; // in which dates are written
 
 const SAMPLE = 1000; // rows by which a table is judged
 
@@ -33,7 +36,8 @@ function numberIn(value, decimal = ".") {
 
 // Days since 1970 of a date or a time in ISO 8601.
 function dayIn(value) {
-  const parts = typeof value === "string" ? ISO_DATE.exec(value.trim()) : null;
+  const text = typeof value === "string" ? value.trim() : "";
+  const parts = ISO_DATE.exec(/^\d{4}-\d\d$/.test(text) ? `${text}-01` : text);
   if (!parts) return null;
   const [year, month, day, hour, minute, second] = parts.slice(1, 7).map((part) => Number(part || 0));
   const date = new Date(Date.UTC(year, month - 1, day));
@@ -44,12 +48,23 @@ function dayIn(value) {
   return (date.getTime() / 1000 + hour * 3600 + (minute - ahead) * 60 + second + Number(`0.${parts[7] || 0}`)) / 86400;
 }
 
-// How all values there are can be read, or null for text.
+// Days since 1970 of a date that is not in ISO 8601, its parts in some order.
+const dayWritten = (mark, order) => (value) => {
+  const parts = typeof value === "string" ? DATE.exec(value.trim()) : null;
+  if (!parts || parts[2] !== mark) return null;
+  const at = (part) => [parts[1], parts[3], parts[4]][order.indexOf(part)];
+  if (at("y").length !== 4) return null;
+  return dayIn(`${at("y")}-${at("m").padStart(2, "0")}-${at("d").padStart(2, "0")}${parts[5] ? `T${parts[5]}` : ""}`);
+};
+
+// How all values there are can be read, or null for text and where day and month could change places.
 function readerOf(values, decimal) {
   const present = values.filter((value) => !isMissing(value));
   if (!present.length) return null;
   const readers = [{ name: "number", read: (v) => numberIn(v, decimal) }, { name: "date", read: dayIn }];
-  return readers.find((reader) => present.every((value) => reader.read(value) !== null)) || null;
+  const fits = (reader) => present.every((value) => reader.read(value) !== null);
+  const written = ORDERS.map(([mark, order]) => ({ name: "date", read: dayWritten(mark, order) })).filter(fits);
+  return readers.find(fits) || (written.length === 1 ? written[0] : null);
 }
 
 // Fields of delimited text, quotes and line ends inside quotes included.
