@@ -238,3 +238,11 @@ def test_nearly_always_is_not_called_always():
     lines = dict(replace(answer, dropped=share).lines())
     assert lines["always out"] == str(out)
     assert lines["nearly always"].startswith("none")
+
+
+def test_subsets_that_come_near_are_counted_in_words():
+    x, y = np.arange(9.0), np.array([0.0, 1, 2, 9, 4, 5.5, 6, 7, 8])
+    alone = qs.stability(x, y, drop=1, resamples=5, margin=0.01)
+    assert "no other subset within 1% of the best value" in alone.summary()
+    many = qs.stability(x, y, drop=1, resamples=5, margin=0.5)
+    assert f"{len(many.near)} subsets within 50% of the best value" in many.summary()

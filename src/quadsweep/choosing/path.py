@@ -227,7 +227,7 @@ class Path(SelfDescribing):
 
     def _suggestion(self, k: int | None) -> str:
         if k is None:
-            return "no k stands out"
+            return "none"
         value = self.value[self.k == k][0]
         return f"k = {k:,}, {self.n - k:,} dropped, value {value:.6g}"
 

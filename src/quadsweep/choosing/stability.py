@@ -88,22 +88,25 @@ class Stability(SelfDescribing):
         with np.errstate(invalid="ignore"):
             return np.flatnonzero((self.dropped >= _CLEAR) & (self.dropped <= 1 - _CLEAR))
 
+    def nearness(self) -> str:
+        """How many subsets come near the optimum, itself among them."""
+        near = f"within {100 * self.margin:.2g}% of the best value"
+        if len(self.near) < 2:
+            return f"no other subset {near}" if self.complete else f"at least 1 subset {near}"
+        return f"{'' if self.complete else 'at least '}{len(self.near):,} subsets {near}"
+
     def lines(self) -> list[tuple[str, str]]:
         r, labels = self.result, self.result.labels
         share = self.dropped[r.outliers]
         always = r.outliers[share == 1]
         nearly = r.outliers[(share > 1 - _CLEAR) & (share < 1)]
-        many = "" if self.complete else "at least "
         lines = [
             ("kept", f"{r.k:,} of {r.n:,} points, {_title(r)} = {r.value:.6g}"),
             ("resamples", f"{self.resamples:,} ({self.resample})"),
             ("always out", some(always, labels)),
             ("nearly always", f"{some(nearly, labels)} (over {1 - _CLEAR:.0%} of the times drawn)"),
             ("unclear", some(self.unclear, labels)),
-            (
-                "near-optimal",
-                f"{many}{len(self.near):,} subset(s) within {100 * self.margin:.2g}% of the value",
-            ),
+            ("near-optimal", self.nearness()),
             ("disputed", some(np.flatnonzero(self.disputed), labels)),
         ]
         if self.status != "finished":

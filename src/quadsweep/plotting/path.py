@@ -114,7 +114,7 @@ def _suggestions(ax: Axes, path: Path) -> None:
         value = float(path.value[path.k == k][0])
         ax.plot(
             [path.n - k], [value], _MARKS[names[0]], color=LINE, markeredgecolor="white",
-            markersize=7, zorder=5, label=f"by {' and '.join(names)}: drop {path.n - k:,}",
+            markersize=7, zorder=5, label=f"{', '.join(names)}: drop {path.n - k:,}",
         )  # fmt: skip
 
 

@@ -94,8 +94,7 @@ def _rings(ax: Axes, answer: Stability, share: Floats, size: Floats) -> None:
 
 def _title(answer: Stability) -> str:
     result = answer.result
-    many = "" if answer.complete else "at least "
     return (
         f"k = {result.k:,} of {result.n:,} points, {answer.resamples:,} resamples\n"
-        f"{many}{len(answer.near):,} subset(s) within {100 * answer.margin:.2g}% of the best value"
+        f"{answer.nearness()}"
     )
