@@ -227,6 +227,23 @@ def test_the_noise_inside_is_learned_whatever_lies_outside():
     assert heavy.normal < 0.05
 
 
+def test_normal_noise_has_even_odds_where_the_rows_say_nothing():
+    few = fit_clean_line(np.array([0.0, 1, 2]), np.array([0.0, 1, 2.1]), np.ones(3, bool))
+    assert 0.3 < few.normal < 0.7
+
+
+def test_rules_that_know_nothing_of_noise_are_silent_beside_the_line_null():
+    rng = np.random.default_rng(2)
+    x = rng.uniform(0, 10, size=60)
+    y = 2 * x + rng.normal(size=60)
+    plain = qs.path(x, y, drop=5)
+    assert plain.suggestions()["gain"] is not None
+    beside = qs.path(x, y, drop=5, null="line", permutations=49)
+    assert beside.suggestions() == {"stands out": None}
+    assert "no row stands out" in beside.summary()
+    assert "largest gain" not in beside.summary()
+
+
 def test_a_null_for_a_line_is_refused_where_there_is_none():
     with pytest.raises(ValueError, match="null must be 'shuffled' or 'line'; got 'bootstrap'"):
         qs.path([1, 2, 3, 4], [1, 2, 4, 3], drop=1, null="bootstrap", permutations=9)

@@ -12,7 +12,7 @@ nearest to the line, the others are only known to be larger,
     likelihood(sigma, nu) = product over the k of  t_nu(e_i / sigma) / sigma  times  P(|t_nu| > c / sigma)^(n - k)
 
 and every draw takes its own (sigma, nu) in proportion to it, over a grid with nu from 5 to infinity
-(the normal law). Two simpler nulls fail: with residuals drawn again from the data the extreme one is
+(the normal law, which is given even odds beforehand). Two simpler nulls fail: with residuals drawn again from the data the extreme one is
 there in two of three draws, so that nothing ever stands out; and normal noise alone calls a third
 and more of clean lines with t noise contaminated (`benchmarks/clean_line.py`).
 """  # noqa: E501
@@ -27,6 +27,7 @@ import numpy as np
 from quadsweep.arrays import Floats, Mask
 
 _TAILS = np.array([5.0, 6.0, 8.0, 11.0, 16.0, 25.0, np.inf])
+_ODDS = np.array([*[1 / 12] * 6, 1 / 2])  # beforehand, of each of them
 _SCALES = np.exp(np.linspace(math.log(0.5), math.log(3.0), 80))  # times the spread of those inside
 
 
@@ -105,5 +106,5 @@ def _posterior(inside: Floats, outside: int) -> Floats:
         with np.errstate(divide="ignore"):
             censored = outside * np.log(beyond) if outside else 0.0
         log[row] = density + k * (each - np.log(_SCALES)) + censored
-    weight = np.exp(log - log.max())
+    weight = _ODDS[:, None] * np.exp(log - log.max())
     return np.asarray(weight / weight.sum())
