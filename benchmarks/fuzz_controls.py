@@ -2,10 +2,15 @@
 
     python benchmarks/fuzz_controls.py --instances 20000 --jobs 2 --state fuzz_controls.jsonl
 
-Three in four have n = 8 to 14 and 0 to 3 controls, dummies and copies among them, with and without
-groups and weights; the answer must be the least number. One in four has n = 12 to 16 and 5 to 8
-controls; there the interval must hold the truth. Counted as well: audits that fell back to trying
-all removals of some number of rows, and intervals that stayed open.
+Four in six have n = 8 to 14 and 0 to 3 controls, dummies and copies among them, with and without
+groups and weights; the answer must be the least number. One in six has n = 12 to 16 and 5 to 8
+controls; there the interval must hold the truth. The last is hostile: columns that nearly depend on
+each other, on all rows or on some, offsets, scales, weights and rare dummies to match.
+
+At these sizes an audit may try all removals of some number of rows where its proofs do not reach;
+how often is counted. Every second audit must do without (``--listing always`` or ``never`` for all
+of them): then the boxes and the bound for any number of controls stand alone, and the engine splits
+its boxes instead of listing what is in them.
 
 Intervals tell which subsets may break the claim (tests/naive_intervals.py); these are refitted in
 whole numbers, as tests/naive_controls.py does in fractions.
@@ -18,9 +23,10 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations, islice
 from pathlib import Path
+from typing import Any
 
 import fuzz_runs
 import numpy as np
@@ -29,14 +35,17 @@ from fuzz_runs import Verdict
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 import naive_controls
 import naive_whole
-from control_instances import CLAIMS, Instance, instance
+from control_instances import CLAIMS, Instance, hostile, instance
 from naive_intervals import Intervals, UnitTable, unit_table
 
 import quadsweep as qs
+from quadsweep import _core
 from quadsweep.arrays import Floats, Mask
 from quadsweep.auditing.controls.listing import Listing
 
-MANY = 3  # of four instances, the last has many controls
+MANY, HOSTILE = 4, 5  # of six blocks of claims
+SECONDS = 20.0  # for one audit
+SECONDS_UNLISTED = 0.5  # for one that may stay open
 LEAST = 10**40  # of a column's square, below which what is left is rounding
 SAFELY = 1e-12  # for the roundings of a comparison
 AT_ONCE = 2048
@@ -44,27 +53,48 @@ AT_ONCE = 2048
 
 def draw(seed: int, number: int) -> tuple[Instance | None, str]:
     """An audit, None where there is no coefficient to ask about, and its kind."""
-    claim = CLAIMS[number % len(CLAIMS)]
-    many = number // len(CLAIMS) % 4 == MANY
-    sizes, controls = ((12, 16), (5, 8)) if many else ((8, 14), (0, 3))
-    case = instance(number if seed == 0 else (seed << 32) + number, claim, sizes, controls)
+    claim, block = CLAIMS[number % len(CLAIMS)], number // len(CLAIMS) % 6
+    own = number if seed == 0 else (seed << 32) + number
+    case: Instance | None
+    if block == HOSTILE:
+        return hostile(own, claim), f"{claim}, hostile"
+    sizes, controls = ((12, 16), (5, 8)) if block == MANY else ((8, 14), (0, 3))
+    case = instance(own, claim, sizes, controls)
     if case is not None and len(case.x) < case.controls.shape[1] + 4:
         case = None
-    return case, f"{claim}, {'many' if many else 'few'} controls"
+    return case, f"{claim}, {'many' if block == MANY else 'few'} controls"
 
 
-def judge(seed: int, number: int) -> Verdict:
+def judge(seed: int, number: int, listing: str = "half") -> Verdict:
     case, kind = draw(seed, number)
     if case is None:
         return Verdict(kind, fuzz_runs.NONE)
-    with listings() as listed:
-        found = qs.audit(case.x, case.y, n_jobs=1, **case.keywords)
+    boxes = listing == "never" or (listing == "half" and number // (6 * len(CLAIMS)) % 2 == 1)
+    kind += ", not listed" if boxes else ""
+    try:
+        with without_listing() if boxes else listings() as listed:
+            limit = SECONDS_UNLISTED if boxes else SECONDS
+            found = qs.audit(case.x, case.y, n_jobs=1, time_limit=limit, **case.keywords)
+    except ValueError:  # no coefficient, or too few rows
+        return Verdict(kind, fuzz_runs.NONE)
     marks = (f"all removals tried, {kind}",) if listed else ()
     if not is_right(case, found):
         return Verdict(kind, fuzz_runs.WRONG, f"question {number}, {case}: {found}", marks)
     if not found.success:
-        return Verdict(kind, fuzz_runs.OPEN, f"question {number}: {found.message}", marks)
+        return Verdict(kind, fuzz_runs.OPEN, f"question {number}, {kind}: {found.message}", marks)
     return Verdict(kind, fuzz_runs.RIGHT, marks=marks)
+
+
+@contextmanager
+def replaced(owner: Any, **others: Any) -> Iterator[None]:
+    usual = {name: getattr(owner, name) for name in others}
+    for name, other in others.items():
+        setattr(owner, name, other)
+    try:
+        yield
+    finally:
+        for name, own in usual.items():
+            setattr(owner, name, own)
 
 
 @contextmanager
@@ -78,11 +108,19 @@ def listings() -> Iterator[list[int]]:
             listed.append(m)
         return usual(self, m)
 
-    Listing.listed = counted  # type: ignore[method-assign]
-    try:
+    with replaced(Listing, listed=counted):
         yield listed
-    finally:
-        Listing.listed = usual  # type: ignore[method-assign]
+
+
+@contextmanager
+def without_listing() -> Iterator[list[int]]:
+    """Audits that try no removals one by one, and boxes of which only single subsets are listed."""
+    split = {
+        name: partial(getattr(_core, name), enumerate=1)
+        for name in ("several_partial", "several_fit")
+    }
+    with replaced(Listing, few=lambda self, m: False), replaced(_core, **split):
+        yield []
 
 
 def is_right(case: Instance, found: qs.Audit) -> bool:
@@ -119,7 +157,7 @@ class Refits:
     def __init__(self, case: Instance, found: qs.Audit) -> None:
         n = len(case.x)
         self.found = found
-        self.design = np.column_stack([np.ones(n), case.controls])
+        self.design = np.array(case.regression.controls).T
         self.targets = np.column_stack([case.x, case.y])
         self.weights = np.ones(n) if case.weights is None else case.weights
         columns = np.hstack([self.design, self.targets])
@@ -217,8 +255,10 @@ class Refits:
 
 
 def main() -> int:
-    parser = fuzz_runs.parser(__doc__.splitlines()[0], instances=20_000, quick=20)
-    return fuzz_runs.main(judge, parser.parse_args(), chunk=100, options={})
+    parser = fuzz_runs.parser(__doc__.splitlines()[0], instances=20_000, quick=60)
+    parser.add_argument("--listing", choices=("half", "always", "never"), default="half")
+    given = parser.parse_args()
+    return fuzz_runs.main(judge, given, chunk=120, options={"listing": given.listing})
 
 
 if __name__ == "__main__":

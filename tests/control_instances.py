@@ -93,18 +93,80 @@ def nearly_dependent(seed: int, claim: str) -> Instance:
     if how == 2:
         x, y = z[:, 0] + near * x, z[:, 0] * rng.normal() + near * y
     weights = rng.uniform(0.3, 3, size=n) if rng.uniform() < 0.5 else None
-    arguments: dict[str, Any] = {"claim": claim, "level": float(rng.choice([0.05, 0.2, 0.5]))}
+    level = float(rng.choice([0.05, 0.2, 0.5]))
     if rng.uniform() < 0.3:  # nearly dependent on the other rows only
         x[rng.integers(0, n, size=2)] += rng.normal(size=2)
+    return Instance(x, y, z, None, weights, _asked(rng, claim, level, x, y, z, weights))
+
+
+def hostile(seed: int, claim: str) -> Instance:
+    """What rounding likes least: columns that depend on each other nearly, on all rows or on what
+    is left when a few are gone; offsets and scales of many powers of ten; rare dummies, copies,
+    weights and groups to match."""
+    rng = np.random.default_rng([78, seed, CLAIMS.index(claim)])
+    q = int(rng.integers(1, 5))
+    n = int(rng.integers(q + 5, 12))
+    z = np.column_stack([_control(rng, n) for _ in range(q)])
+    x, y = rng.normal(size=(2, n))
+    y += rng.normal() * x
+    near = 10.0 ** -rng.integers(3, 14)
+    far = rng.permutation(n)[: int(rng.integers(1, 3))]  # without these rows columns nearly depend
+    kept = np.isin(np.arange(n), far, invert=rng.uniform() < 0.5)
+    how = int(rng.integers(6))
+    if how == 0 and q > 1:
+        z[:, 1] = rng.normal() * z[:, 0] + near * rng.normal(size=n)
+    elif how == 1 and q > 1:
+        z[:, 1] = np.where(kept, z[:, 0] + near * rng.normal(size=n), z[:, 1])
+    elif how == 2:
+        x = z @ rng.normal(size=q) + near * x
+    elif how == 3:
+        x = np.where(kept, z @ rng.normal(size=q) + near * x, x)
+    elif how == 4:
+        y = np.where(kept, z @ rng.normal(size=q) + near * y, y)
+    if rng.uniform() < 0.3:
+        copies = rng.integers(0, n, size=(2, max(1, n // 3)))
+        for column in (x, y, z):
+            column[copies[0]] = column[copies[1]]
+    for column in (x, y, *z.T):
+        if rng.uniform() < 0.25:
+            column *= 10.0 ** rng.integers(-9, 10)
+        if rng.uniform() < 0.25:
+            column += 10.0 ** rng.integers(0, 10) * rng.choice([-1, 1])
+    weights = None
+    if rng.uniform() < 0.4:
+        weights = 10.0 ** rng.uniform(0, rng.choice([1, 4, 8, 12]), size=n)
+    groups = None
+    if rng.uniform() < 0.3:  # as a dummy's rows go together
+        groups = np.unique(np.round(z[:, 0], 1), return_inverse=True)[1].astype(np.int64)
+        if len(np.unique(groups)) < 4:
+            groups = None
+    level = float(rng.choice([0.05, 0.2, 0.5]))
+    return Instance(x, y, z, groups, weights, _asked(rng, claim, level, x, y, z, weights))
+
+
+def _control(rng: np.random.Generator, n: int) -> Floats:
+    if rng.uniform() < 0.5:
+        return rng.normal(size=n)
+    dummy = np.zeros(n)
+    dummy[rng.permutation(n)[: int(rng.integers(1, 4))]] = 1.0
+    return dummy
+
+
+def _asked(
+    rng: np.random.Generator, claim: str, level: float, x: Floats, y: Floats, z: Floats,
+    weights: Any,
+) -> dict[str, Any]:  # fmt: skip
+    """The claim, with a threshold around what least squares gives on all rows."""
+    arguments: dict[str, Any] = {"claim": claim, "level": level}
     if claim == "r2":
         arguments["threshold"] = float(rng.uniform(0.1, 0.9))
     if claim == "slope":
-        root = np.ones(n) if weights is None else np.sqrt(weights)
-        columns = root[:, None] * np.column_stack([np.ones(n), z, x])
+        root = np.ones(len(x)) if weights is None else np.sqrt(weights)
+        columns = root[:, None] * np.column_stack([np.ones(len(x)), z, x])
         slope = float(np.linalg.lstsq(columns, root * y, rcond=1e-15)[0][-1])
         width = abs(slope) * rng.uniform(0.1, 1.5)
         arguments["threshold"] = (slope - width, slope + width)
-    return Instance(x, y, z, None, weights, arguments)
+    return arguments
 
 
 def _columns(rng: np.random.Generator, n: int, q: int) -> tuple[Floats, Floats, Floats]:

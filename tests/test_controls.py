@@ -8,7 +8,7 @@ from typing import Any
 import naive_controls
 import numpy as np
 import pytest
-from control_instances import CLAIMS, instance, nearly_dependent
+from control_instances import CLAIMS, hostile, instance, nearly_dependent
 
 import quadsweep as qs
 from quadsweep.auditing.controls.design import Design
@@ -46,10 +46,11 @@ def test_agrees_with_every_refit_in_rational_arithmetic(claim: str) -> None:
 
 
 @pytest.mark.parametrize("claim", CLAIMS)
-def test_nearly_dependent_columns_are_told_apart(claim: str) -> None:
+@pytest.mark.parametrize("family", [nearly_dependent, hostile])
+def test_nearly_dependent_columns_are_told_apart(claim: str, family: Any) -> None:
     # With columns rounded to 16 digits, "reverse" of seed 50 is called robust; the truth is 2.
     for seed in (0, 3, 10, 16, 29, 50):
-        case = nearly_dependent(seed, claim)
+        case = family(seed, claim)
         found = qs.audit(case.x, case.y, n_jobs=1, **case.keywords)
         truth = least(case, found)
         assert found.lower <= (len(case.x) if truth is None else truth), f"seed {seed}"

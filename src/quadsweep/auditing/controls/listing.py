@@ -16,6 +16,7 @@ import numpy as np
 from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.auditing.controls.case import Case
 from quadsweep.auditing.controls.conditions import Determined, Strong, Tilt, Weak
+from quadsweep.auditing.controls.moments import WORST
 from quadsweep.auditing.controls.robust import RobustCase
 from quadsweep.auditing.decisions import FOUND_NONE, UNKNOWN, Answer
 
@@ -90,9 +91,10 @@ class Listing:
         g = left[:, : (r + 2) ** 2].reshape(-1, r + 2, r + 2)
         k, weight, first, second = left[:, (r + 2) ** 2 :].T
         may = np.ones(len(removals), dtype=bool)
-        fine = np.ones(len(removals), dtype=bool)
+        fine, least = np.ones(len(removals), dtype=bool), np.ones(len(removals))
         if r:
-            fine = np.linalg.eigvalsh(g[:, :r, :r])[:, 0] > 1e-6
+            least = np.linalg.eigvalsh(g[:, :r, :r])[:, 0]
+            fine = least > 1e-6
         inner = g[fine]
         if r:
             inner = inner[:, r:, r:] - inner[:, r:, :r] @ np.linalg.solve(
@@ -104,8 +106,9 @@ class Listing:
         if d.intercept is not None:
             with np.errstate(divide="ignore", invalid="ignore"):
                 total = total - first[fine] ** 2 / weight[fine]
-        good = (a > 1e-6) & (b > 1e-6) & (total > 1e-6)
+        good = (a > 0) & (b > 0) & (total > 0)
         with np.errstate(divide="ignore", invalid="ignore"):
+            good &= m.rounding(least[fine], a, b, total) < WORST
             past = self._excess(a, b, c, total, freedom)
         may[fine] = ~good | ~(past < -_NEAR)
         return may

@@ -16,7 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -31,7 +31,7 @@ _NOTHING_LEFT = 10**40  # one over the share of a sum of squares that counts as 
 _UNCLEAR = 1e-7  # up to here it is not clear whether a column depends on the others
 _MOST_COLUMNS = 30  # up to which a rank is counted exactly now and then
 _EXACT_PRODUCTS = 5_000_000  # of whole numbers, for the sums of all rows
-_WORST = 1e-8  # relative error up to which floating point is used
+WORST = 1e-8  # relative error up to which floating point is used
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,8 @@ def basis(columns: Floats) -> Basis:
     left = np.abs(np.diag(r))
     rank = int((left > DEPENDENT).sum())
     clear = not np.any((left > DEPENDENT) & (left < _UNCLEAR))
-    return Basis(np.ascontiguousarray(q[:, :rank]), float(left[0] / left[rank - 1]), clear)
+    condition = float(np.linalg.cond(r[:rank, :rank]))
+    return Basis(np.ascontiguousarray(q[:, :rank]), condition, clear)
 
 
 def residual(q: Floats, column: Floats) -> Floats:
@@ -141,10 +142,14 @@ class Moments:
         total = self.total(kept) / self.scale[1] ** 2
         if not (a > 0 and b > 0 and total > 0):
             return None
-        error = (self.error + 1e-14) / least * max(1 / np.sqrt(a * b), 1 / a, 1 / total, 1 / b)
-        if error > _WORST:
+        error = float(self.rounding(least, a, b, total))
+        if error > WORST:
             return None
         return Sums(len(kept), self.rank + self.design.fixed, a, b, c, total, error)
+
+    def rounding(self, least: Any, a: Any, b: Any, total: Any) -> Any:
+        """About what it may add to c / sqrt(ab) and to R2, where G has this least eigenvalue."""
+        return (self.error + 1e-14) / least / np.minimum(np.minimum(a, b), total)
 
     def total(self, kept: Ints) -> float:
         """The sum of squares of y about its mean, in the units of the data."""
