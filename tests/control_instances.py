@@ -178,8 +178,11 @@ def _columns(rng: np.random.Generator, n: int, q: int) -> tuple[Floats, Floats, 
         y = rng.normal(0, 1.5) * x + rng.normal(size=n)
     if kind == 2:  # far rows
         x[0], y[0] = 10.0, rng.normal(0, 20)
-    columns = []
-    for _ in range(q):
+    columns: list[Floats] = []
+    if q >= 5 and rng.uniform() < 0.5:  # dummies of a factor
+        levels = rng.integers(0, int(rng.integers(3, q + 1)), size=n)
+        columns = list((levels[:, None] == np.unique(levels)[1:]).astype(float).T)
+    for _ in range(q - len(columns)):
         how = rng.uniform()
         if how < 0.4:
             columns.append((rng.uniform(size=n) < rng.uniform(0.1, 0.6)).astype(float))

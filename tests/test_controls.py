@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import combinations
 from typing import Any
 
 import naive_controls
@@ -13,7 +14,7 @@ from control_instances import CLAIMS, hostile, instance, nearly_dependent
 import quadsweep as qs
 from quadsweep.auditing.controls.design import Design
 from quadsweep.auditing.controls.moments import Moments
-from quadsweep.auditing.controls.remaining import Form, Search
+from quadsweep.auditing.controls.remaining import Form, Payments, Search, State
 
 
 def least(case: Any, found: qs.Audit) -> int | None:
@@ -72,36 +73,75 @@ def test_with_many_controls_the_interval_holds_the_truth(claim: str) -> None:
             assert truth <= found.upper, f"seed {seed}"
 
 
-@pytest.mark.slow
+def panel(seed: int) -> Design:
+    """Dummies of a partition and others across it; units that are rows, parts of classes, whole
+    classes, or neither; weights of all sizes."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(9, 13))
+    country = rng.integers(0, int(rng.integers(1, 5)), size=n)
+    dummies = (country[:, None] == np.unique(country)[1:]).astype(float)
+    others = rng.normal(size=(n, int(rng.integers(0, 3))))
+    rare = (rng.uniform(size=(n, 1)) < 0.3).astype(float)
+    z = np.column_stack([np.ones(n), others, dummies, rare[:, : int(rng.integers(2))]])
+    z = z[:, : -1 if z.shape[1] > 1 and rng.uniform() < 0.3 else None]
+    x = rng.normal(size=n)
+    y = x + rng.normal(size=n)
+    unit = [np.arange(n), np.arange(n), country, 3 * country + rng.integers(0, 3, size=n),
+            rng.integers(0, 5, size=n)][seed % 5]  # fmt: skip
+    names, unit = np.unique(unit, return_inverse=True)
+    weights = 10.0 ** rng.uniform(0, [1, 4][seed % 2], size=n) if rng.uniform() < 0.5 else None
+    units = None if len(names) == n else names.tolist()
+    if units is None:
+        unit = np.arange(n)
+    return Design(x, y, z, 0, weights, unit.astype(np.int64), units)
+
+
 def test_the_bound_for_any_number_of_controls_is_never_above_what_is_left() -> None:
-    for seed in range(40):
-        rng = np.random.default_rng(seed)
-        n, q = int(rng.integers(10, 16)), int(rng.integers(1, 6))
-        z = np.column_stack([np.ones(n), rng.normal(size=(n, q))])
-        if seed % 2:
-            z[:, -1] = np.arange(n) < 3
-        x = rng.normal(size=n)
-        y = x + rng.normal(size=n)
-        unit = np.arange(n) if seed % 3 else np.arange(n) // 2
-        units = None if seed % 3 else list(range(int(unit.max()) + 1))
-        design = Design(x, y, z, 0, None, unit, units)
+    bounded = 0
+    for seed in range(60):
+        design = panel(seed)
         m = Moments(design)
-        if m.x @ m.y <= 0.05:
+        if min(m.scale) < 1e-6 or m.error > 1e-9:
             continue
-        search = Search(Form(m.q, m.x, m.y), design, most_nodes=200)
-        for size in (1, 2, 3):
+        form = Form(design.controls, m.x, m.y, rank_without=m.rank_without)
+        state = State(form, design, np.zeros(0, dtype=np.int64))
+        for size in range(1, min(4, design.size)):
+            paid = state.pays(state.present, size)
+            if not isinstance(paid, Payments):
+                continue
+            truth = [_least_left(m, some) for some in combinations(range(design.size), size)]
+            assert state.value - paid.total <= min(truth), f"seed {seed}, {size} removed"
+            bounded += 1
+            for unit, most in enumerate(paid.with_each):
+                ways = combinations(range(design.size), size)
+                own = min(t for t, w in zip(truth, ways, strict=True) if unit in w)
+                assert state.value - most <= own, f"seed {seed}, {size} removed, {unit} among them"
+    assert bounded > 60
+
+
+def test_branching_on_units_proves_only_what_is_so() -> None:
+    proved = 0
+    for seed in range(25):
+        design = panel(seed)
+        m = Moments(design)
+        if min(m.scale) < 1e-6 or m.error > 1e-9 or m.x @ m.y <= 0.05:
+            continue
+        form = Form(design.controls, m.x, m.y, rank_without=m.rank_without)
+        search = Search(form, design, most_nodes=200)
+        for size in range(1, min(4, design.size)):
             if search.refute(size).proved:
-                assert _least_left(design, size) > 0, f"seed {seed}, {size} removed"
+                proved += 1
+                least = min(_least_left(m, some) for some in combinations(range(design.size), size))
+                assert least > 0, f"seed {seed}, {size} removed"
+    assert proved > 10
 
 
-def _least_left(design: Design, size: int) -> float:
-    from itertools import combinations
-
-    moments = Moments(design)
-    return min(
-        float(moments.exact(design.rows(np.array(gone))).c)
-        for gone in combinations(range(design.size), size)
-    )
+def _least_left(moments: Moments, gone: tuple[int, ...]) -> float:
+    """What is left of x.y, exactly, in units of their lengths."""
+    rows = moments.design.rows(np.array(gone))
+    if len(rows) == moments.design.n:
+        return 0.0
+    return float(moments.exact(rows).c) / (moments.scale[0] * moments.scale[1])
 
 
 def some_regression(n: int = 120) -> tuple[Any, Any, Any]:

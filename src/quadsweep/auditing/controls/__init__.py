@@ -3,6 +3,7 @@
 ``design``      the regression: term, controls, weights, what is removed at once
 ``moments``     a, b, c of a subset given the controls, in floating point and exactly
 ``conditions``  the claims, as conditions on those sums
+``classes``     dummies of a partition, fitted exactly whichever rows go
 ``remaining``   lower bounds for any number of controls, by branching on rows
 ``certified``   exact answers for a few controls, by the engine's boxes
 ``proposals``   good removals: influence, greedy, concentration

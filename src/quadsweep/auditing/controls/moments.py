@@ -71,11 +71,15 @@ class Basis:
     clear: bool
 
 
-def basis(columns: Floats) -> Basis:
-    """Of the column space, by a QR decomposition with pivoting of the columns at length one."""
+def basis(columns: Floats, given: Floats | None = None) -> Basis:
+    """Of the column space, by a QR decomposition with pivoting of the columns at length one.
+
+    ``given`` are the columns before something was taken off them; their lengths count.
+    """
     from scipy.linalg import qr
 
-    length = np.sqrt((columns * columns).sum(axis=0))
+    given = columns if given is None else given
+    length = np.sqrt((given * given).sum(axis=0))
     used = columns[:, length > 0] / length[length > 0]
     if used.shape[1] == 0:
         return Basis(np.zeros((len(columns), 0)), 1.0, True)
@@ -83,7 +87,7 @@ def basis(columns: Floats) -> Basis:
     left = np.abs(np.diag(r))
     rank = int((left > DEPENDENT).sum())
     clear = not np.any((left > DEPENDENT) & (left < _UNCLEAR))
-    condition = float(np.linalg.cond(r[:rank, :rank]))
+    condition = float(np.linalg.cond(r[:rank, :rank])) if rank else 1.0
     return Basis(np.ascontiguousarray(q[:, :rank]), condition, clear)
 
 

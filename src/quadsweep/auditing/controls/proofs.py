@@ -69,7 +69,7 @@ class Prover:
     def _form(self, p: Floats, q: Floats) -> Form:
         moments = self._case.moments
         return Form(
-            moments.design.scaled[2],
+            moments.design.controls,
             p,
             q,
             rank_without=moments.rank_without,
@@ -149,9 +149,9 @@ class Prover:
         about = self._case.about_the_mean(inside)
         rest = m.y - float(m.x @ m.y) / float(m.x @ m.x) * m.x
         if how.sign > 0:  # R2 rises: RSS > (1 - t) TSS as long as it does not
-            x = np.column_stack([m.design.scaled[2], m.x])
+            x = np.column_stack([m.design.controls, m.x / m.design.root_weights])
             return Form(x, rest, rest, (1 - how.threshold) * about * about)
         root = math.sqrt(max(1 - how.threshold, 0.0))
         at = m.design.intercept
-        ones = m.design.root_weights[:, None] if at is not None else np.zeros((m.design.n, 0))
+        ones = np.ones((m.design.n, int(at is not None)))
         return Form(ones, root * about, root * about, rest * rest)
