@@ -440,3 +440,25 @@ def test_a_report_with_a_formula_has_a_section_about_the_coefficient(run, file, 
     assert code == 0
     assert "the page has no regression" in err
     assert "With controls" in out.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_an_audit_takes_a_table_and_names_as_solve_does(library):
+    frames = pytest.importorskip(library)
+    rng = np.random.default_rng(8)
+    columns = {name: rng.normal(size=40) for name in ("age", "wage", "years")}
+    columns["wage"] += columns["age"]
+    columns["site"] = [f"s{i % 10}" for i in range(40)]
+    frame = frames.DataFrame(columns)
+    by_name = qs.audit(data=frame, x="age", y="wage")
+    assert by_name.message == qs.audit(columns["age"], columns["wage"]).message
+    grouped = qs.audit(data=frame, x="age", y="wage", groups="site")
+    assert "groups" in grouped.message or "site" in grouped.message
+    controlled = qs.audit(data=frame, x="age", y="wage", controls="years")
+    given = qs.audit(columns["age"], columns["wage"], controls=columns["years"])
+    assert controlled.upper == given.upper
+    assert "(given years)" in controlled.message
+    curve = qs.influence_curve(data=frame, x="age", y="wage", max_drop=2)
+    assert len(curve.m) == 3
+    with pytest.raises(ValueError, match="did you mean 'wage'"):
+        qs.audit(data=frame, x="age", y="wages")

@@ -15,7 +15,7 @@ from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.auditing import claims
 from quadsweep.auditing.baselines import Approximation, approximations
 from quadsweep.auditing.claims import Claim, Terms
-from quadsweep.auditing.controls.kinds import is_regression
+from quadsweep.auditing.controls.kinds import by_name, is_regression
 from quadsweep.auditing.decisions import Asker
 from quadsweep.auditing.fit import Fit, fit
 from quadsweep.auditing.least import Least
@@ -213,7 +213,7 @@ def audit(
     weights : sequence, or name of a column, optional
         Of weighted least squares.
     data : data frame, optional
-        What the formula is about.
+        What the formula is about, or the table whose columns x, y and the others name.
     term : str, optional
         The column of the regression whose coefficient is audited.
     vcov : {"classical", "HC1", "HC3"}, or clusters as a sequence or name of a column
@@ -277,6 +277,7 @@ def audit(
         "controls": controls, "groups": groups, "weights": weights, "data": data, "term": term,
         "vcov": vcov,
     }  # fmt: skip
+    x, y, regression = by_name(x, y, regression)
     if is_regression(x, **regression):
         from quadsweep.auditing.controls.report import audit_regression
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from quadsweep.answers.introduction import SelfDescribing, aligned, known
 from quadsweep.arrays import Floats, Ints
-from quadsweep.auditing.controls.kinds import is_regression
+from quadsweep.auditing.controls.kinds import by_name, is_regression
 from quadsweep.auditing.controls.range import CoefficientCurve, coefficient_curve
 from quadsweep.auditing.decisions import Asker
 from quadsweep.auditing.exact import ExactPoints
@@ -204,6 +204,7 @@ def influence_curve(
     regression = {
         "controls": controls, "groups": groups, "weights": weights, "data": data, "term": term,
     }  # fmt: skip
+    x, y, regression = by_name(x, y, regression)
     if is_regression(x, **regression):
         return coefficient_curve(
             x, y, **regression, vcov=None, max_drop=max_drop, time_limit=time_limit, n_jobs=n_jobs,

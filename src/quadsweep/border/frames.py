@@ -203,6 +203,26 @@ def _found(name: Any, columns: list[str]) -> str:
     raise ValueError(f"data has no column {name!r}; {hint}")
 
 
+def columns_by_name(data: Any, **names: Any) -> dict[str, Any]:
+    """Columns of a frame in place of their names: a list of names becomes a frame.
+
+    What is no name is left as it is, and so is text that names no column, except for x and y.
+    """
+    with needed("a data frame"):
+        import narwhals.stable.v1 as nw
+    data = table(dict(data)) if isinstance(data, Mapping) else in_memory(data)
+    frame = nw.from_native(data, eager_only=True)
+
+    def column(which: str, name: Any) -> Any:
+        if isinstance(name, (list, tuple)) and name and all(isinstance(one, str) for one in name):
+            return nw.to_native(frame.select([_found(one, frame.columns) for one in name]))
+        if isinstance(name, str) and (which in ("x", "y") or name in frame.columns):
+            return nw.to_native(frame[_found(name, frame.columns)])
+        return name
+
+    return {which: column(which, name) for which, name in names.items()}
+
+
 def every_column(frame: Any) -> tuple[list[Any], list[Any]]:
     """Names and columns of a frame, or of an array with columns numbered from 0."""
     if isinstance(frame, (list, tuple, np.ndarray)):
