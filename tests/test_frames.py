@@ -109,7 +109,8 @@ def test_an_index_with_repeats_is_no_trouble():
         (pl.LazyFrame({"a": X, "b": Y}), None, TypeError, "lazy frame, collect it first"),
         (pd.Series(list("abcde")), Y, TypeError, "x must hold real numbers"),
         (pl.Series(list("abcde")), Y, TypeError, "x must hold real numbers"),
-        (pd.Series(pd.date_range("2020", periods=5)), Y, TypeError, "got dates"),
+        (pd.Series(pd.to_timedelta([1, 2, 3, 4, 5])), Y, TypeError, "got durations"),
+        (pd.DataFrame({"a": X, "b": Y, "c": Y}), None, ValueError, "name them: data=, x=, y="),
         (pd.Series(X, dtype=complex), Y, TypeError, "complex"),
     ],
 )  # fmt: skip
@@ -145,3 +146,34 @@ def test_relations_of_duckdb_are_collected_at_the_border():
         assert qs.audit("b ~ a + z", data=relation, term="a").n == 7
         assert qs.pairwise(relation.project("a, b, z"), drop=1, permutations=9).pairs == 3
         assert list(qs.by(relation, "g", qs.solve, x="a", y="b", drop=0)) == ["u", "v"]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow", "numpy"])
+def test_dates_and_times_are_days_whoever_holds_them(library):
+    days = np.array(["1970-01-02", "1970-01-03T12", "NaT", "1970-02-01", "1970-02-02"], "M8[us]")
+    y = [1.0, 2.5, 4, 31, 30]
+    if library == "numpy":
+        result = qs.solve(days, y, k=4, nan_policy="omit")
+    else:
+        made = {"pandas": pd.DataFrame, "polars": pl.DataFrame}
+        make = made.get(library) or pytest.importorskip("pyarrow").table
+        result = qs.solve(data=make({"day": days, "y": y}), x="day", y="y", k=4, nan_policy="omit")
+    np.testing.assert_array_equal(result.x, [1, 2.5, np.nan, 31, 32])
+    assert result.slope == pytest.approx(np.polyfit([1, 2.5, 31, 32], [1, 2.5, 31, 30], 1)[0])
+
+
+def test_times_with_a_zone_and_calendar_dates_are_days_too():
+    zoned = pd.Series(pd.date_range("1970-01-02", periods=5, tz="Europe/Madrid"))
+    assert qs.solve(zoned, Y, k=5).x[1] == pytest.approx(2 - 1 / 24)
+    dates = pl.Series("day", [0, 1, 5, 7, 9]).cast(pl.Date)
+    np.testing.assert_array_equal(qs.solve(dates, Y, k=5).x, [0, 1, 5, 7, 9])
+
+
+def test_of_a_lazy_table_only_the_columns_named_are_collected(tmp_path):
+    file = tmp_path / "t.csv"
+    pl.DataFrame({"a": X, "b": Y, "c": list("abcde")}).write_csv(file)
+    result = qs.solve(data=pl.scan_csv(file), x="a", y="b", k=4)
+    assert result.value == qs.solve(X, Y, k=4).value
+    assert result.to_frame().columns == ["a", "b", "inlier"]
+    with pytest.raises(ValueError, match="no column 'd'"):
+        qs.solve(data=pl.scan_csv(file), x="d", y="b", k=4)

@@ -42,7 +42,7 @@ X, Y = [1.0, 2.0, 3.0, 4.0, 6.0], [1.0, 3.0, 2.0, 5.0, 4.0]
         (X, [1, 2, object(), 4, 5], {"k": 3}, TypeError, "got <object .* at index 2"),
         (X, [1, 2, "3", None, 5], {"k": 3}, TypeError, "y must hold real numbers"),
         (np.array(X) + 1j, Y, {"k": 3}, TypeError, "got complex numbers"),
-        (np.arange(5).astype("datetime64[D]"), Y, {"k": 3}, TypeError, "got dates"),
+        (np.arange(5).astype("timedelta64[D]"), Y, {"k": 3}, TypeError, "got durations"),
         (np.ones((5, 2, 2)), Y, {"k": 3}, ValueError, "one-dimensional; got .*\\(5, 2, 2\\)"),
         (3.0, Y, {"k": 3}, ValueError, "one-dimensional; got .*\\(\\)"),
         ([[1], [2, 3]], Y, {"k": 3}, ValueError, "x must be a flat sequence"),

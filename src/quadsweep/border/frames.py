@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _PLAIN = (list, tuple, range, np.ndarray, type(None), int, float, str)
 KEPT = "inlier"
+_DAY = 86_400e6  # in microseconds
 
 
 @dataclass(frozen=True)
@@ -176,10 +177,15 @@ def _of_data(x: Any, y: Any, data: Any) -> Columns:
         import narwhals.stable.v1 as nw
     except ModuleNotFoundError:
         raise ModuleNotFoundError("data= needs narwhals; pip install 'quadsweep[frames]'") from None
-    frame = nw.from_native(data, eager_only=True, pass_through=True)
+    frame = nw.from_native(data, pass_through=True)
+    wanted = [x] if isinstance(x, str) else list(x) if isinstance(x, (list, tuple)) else []
+    if isinstance(frame, nw.LazyFrame):  # only the columns needed are read
+        names = frame.collect_schema().names()
+        needs = [_found(name, names) for name in (*wanted, *([] if y is None else [y]))]
+        frame = frame.select(dict.fromkeys(needs)).collect()
+        data = nw.to_native(frame)
     if not isinstance(frame, nw.DataFrame):
         raise TypeError(f"data must be a data frame; got {type(data).__name__}")
-    wanted = [x] if isinstance(x, str) else list(x) if isinstance(x, (list, tuple)) else []
     if not wanted:
         raise TypeError(f"x must be the name of a column of data, or a list of names; got {x!r}")
     chosen = [_found(name, frame.columns) for name in wanted]
@@ -294,7 +300,11 @@ def _only_column(value: Any, name: str, nw: Any) -> Any:
     if len(value.columns) != 1:
         raise ValueError(
             f"{name} must be one column; got a frame with {len(value.columns)} columns"
-            + (" (two are taken as x and y)" if name == "x" else "")
+            + (
+                " (two are taken as x and y; of more, name them: data=, x=, y=)"
+                if name == "x"
+                else ""
+            )
         )
     return value[value.columns[0]]
 
@@ -346,6 +356,8 @@ def _values(value: Any, nw: Any) -> Any:
         return value
     if value.dtype.is_numeric():
         return value.cast(nw.Float64).to_numpy()
+    if value.dtype in (nw.Date, nw.Datetime):  # with a time zone too: days in UTC
+        return value.dt.timestamp("us").cast(nw.Float64).to_numpy() / _DAY
     return np.asarray(nw.to_native(value))
 
 

@@ -64,7 +64,10 @@ class Sample:
 
 
 def column(values: Any, name: str) -> Floats:
-    """A one-dimensional float64 array, or a TypeError or ValueError naming the argument."""
+    """A one-dimensional float64 array, or a TypeError or ValueError naming the argument.
+
+    Dates and times become days since 1970-01-01.
+    """
     try:
         array = unmasked(values)
     except ValueError:
@@ -73,6 +76,8 @@ def column(values: Any, name: str) -> Floats:
         raise ValueError(f"{name} must be one-dimensional; got an array of shape {array.shape}")
     if array.dtype.kind == "O":
         array = _numbers(array, name)
+    if array.dtype.kind == "M":
+        array = (array - np.datetime64(0, "D")) / np.timedelta64(1, "D")
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{name} must hold real numbers; got {kind(array)}")
     return np.ascontiguousarray(array, dtype=np.float64)
