@@ -16,6 +16,7 @@ const told = asked.map((q) => {
     if (q.what === "audit") return plain(last(signAudits(engine, { x: numbersOf(q.x), y: numbersOf(q.y) })));
     if (q.what === "path") return plain(last(paths(engine, { ...q, x: numbersOf(q.x), y: numbersOf(q.y) })));
     if (q.what === "significance") return plain(pathSignificance(q.rows, q.sense));
+    if (q.what === "objectives") return plain(OBJECTIVES.map((name) => [name, SENSE[name], LEAST_KEPT[name]]));
     const table = checkedTable(readTable(q.text, q.source));
     return plain({ names: table.names, numeric: numericColumns(table), label: labelColumn(table), first: firstColumns(table).slice(0, 2),
       columns: numericColumns(table).map((i) => numbers(table, i)) });

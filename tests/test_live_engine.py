@@ -77,6 +77,11 @@ def test_built_in_data_sets_by_every_objective(tmp_path):
         agrees(answer, q["x"], q["y"], q["k"], q["objective"], f"{q['name']} by {q['objective']}")
 
 
+def test_the_objectives_are_those_of_python(tmp_path):
+    (told,) = ask([{"what": "objectives"}], tmp_path)
+    assert told == [[o.name, o.sense, o.min_k] for o in OBJECTIVES.values()]
+
+
 def test_the_audit_of_the_sign_is_that_of_python(tmp_path):
     rng = np.random.default_rng(5)
     data = [qs.datasets.load(name) for name in PLANAR]

@@ -1,9 +1,6 @@
 // The live page: a table, two of its columns, what the reader did to the points, and the answer.
 
-const TITLES = {
-  r2: "R²", r: "r", cov: "covariance", dv: "difference of variances", tv: "total variance",
-  var: "variance of x", lts: "residual sum of squares", mcd: "determinant of the covariance",
-};
+const titleOf = (objective) => byId("objective").querySelector(`option[value="${objective}"]`).textContent;
 const PROOFS = {
   optimal: "proved optimal", time_limit: "best so far; the proof goes on", memory_limit: "best found; memory stopped the proof",
   interrupted: "interrupted",
@@ -229,7 +226,7 @@ function paint() {
 }
 
 function paintText(answer, out, all, kept, boundary) {
-  const n = state.used.length, title = TITLES[state.objective];
+  const n = state.used.length, title = titleOf(state.objective);
   byId("value-name").textContent = title;
   byId("kept").textContent = `${count(n - state.drop)} of ${count(n)}`;
   if (answer && !state.stale) {
@@ -262,7 +259,7 @@ function paintText(answer, out, all, kept, boundary) {
 
 function paintPath() {
   if (!state.path) return;
-  drawPath(byId("path"), { ...state.path, here: state.drop, title: TITLES[state.objective] });
+  drawPath(byId("path"), { ...state.path, here: state.drop, title: titleOf(state.objective) });
 }
 
 // ---- longer questions -------------------------------------------------------------------------
