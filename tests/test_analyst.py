@@ -305,12 +305,23 @@ def test_the_distance_of_hulls_can_be_read(run):
         (["audit", "stars-cyg", "--level", "3"], "error: --level must be"),
         (["solve", "stars-cyg", "--objective", "best"], "error: --objective must be"),
         (["path", "stars-cyg", "--null", "void"], "error: --null must be"),
+        (["audit", "stars-cyg", "--claim", "r2"], "error: --claim 'r2' needs a --threshold in "
+         "[0, 1]; got none\n"),
+        (["audit", "stars-cyg", "--claim", "slope", "--threshold", "3"],
+         "error: --claim 'slope' needs --threshold low,high, at least one of them finite"),
     ],
 )  # fmt: skip
 def test_errors_speak_of_options_and_not_of_arguments(run, arguments, says):
     code, _, err = run(*arguments)
     assert code == 2
     assert err.startswith(says)
+
+
+def test_advice_speaks_of_options_too(run):
+    _, out, _ = run("path", "animals", "--drop", 2)
+    assert "in noise too; see --null line" in " ".join(out.split())
+    _, out, _ = run("path", "animals", "--drop", 2, "--permutations", 39)
+    assert "how many points to drop is another question: --null line" in " ".join(out.split())
 
 
 def test_other_words_are_left_alone():

@@ -16,7 +16,8 @@ File = Annotated[
     str,
     typer.Argument(
         metavar="FILE",
-        help="CSV, TSV, Parquet, JSON lines, '-' for standard input, or a built-in data set.",
+        help="CSV, TSV, Excel, Stata, SPSS, Parquet, Feather, JSON lines, '-' for standard input, "
+        "or a built-in data set.",
     ),
 ]
 X = Annotated[str | None, typer.Option("--x", metavar="COL", help="Column, by name or number.")]

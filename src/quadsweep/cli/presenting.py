@@ -11,7 +11,10 @@ import numpy as np
 from quadsweep.answers.introduction import SelfDescribing, aligned, renumbered
 from quadsweep.cli.ending import BadInput, note, print_json, print_pairs
 from quadsweep.cli.points import NamedPoints
+from quadsweep.cli.wording import as_options
 from quadsweep.extras import needed
+
+_ADVICE = ("beware", "verdict")  # lines that may name an argument
 
 
 def present(answer: SelfDescribing, points: NamedPoints, plot: str | None, as_json: bool) -> None:
@@ -33,7 +36,8 @@ def show(answer: SelfDescribing, plot: str | None, as_json: bool, content: dict[
     if answer.grid():
         print(aligned(answer.grid()), end="\n\n")
     first = [("answer", answer.headline)] if answer.headline else []
-    print_pairs([*content.items(), *first, *answer.lines()])
+    lines = [(name, as_options(said) if name in _ADVICE else said) for name, said in answer.lines()]
+    print_pairs([*content.items(), *first, *lines])
 
 
 def as_object(answer: Any, points: NamedPoints, skipped: Any = ()) -> dict[str, Any]:

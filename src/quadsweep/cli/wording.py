@@ -18,6 +18,10 @@ _FIRST = re.compile(rf"^({_NAMES})(?= (?:must|may|'))")  # level must be ...
 _PHRASES = {
     "give exactly one of k (points to keep) and drop": "give exactly one of --keep and --drop",
     "controls='fixed'": "--fixed-controls",
+    "threshold=(low, high)": "--threshold low,high",
+    "needs a threshold in": "needs a --threshold in",
+    "; got None": "; got none",
+    "null='line'": "--null line",
 }
 
 
