@@ -8,25 +8,13 @@ Each pair is timed in turn, in this process, best of several; both times and the
 from __future__ import annotations
 
 import argparse
-import math
-import time
-from collections.abc import Callable
 
 import numpy as np
+from paper_methods import best_times
 
 import quadsweep as qs
 from quadsweep.separability.hulls.exact import decide
 from quadsweep.separability.separate import hull_distance
-
-
-def best_times(repeats: int, *runs: Callable[[], object]) -> list[float]:
-    best = [math.inf] * len(runs)
-    for _ in range(repeats):
-        for i, run in enumerate(runs):
-            start = time.perf_counter()
-            run()
-            best[i] = min(best[i], time.perf_counter() - start)
-    return best
 
 
 def main() -> None:

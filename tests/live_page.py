@@ -98,3 +98,13 @@ def agrees(told, x, y, about):
     if not np.array_equal(inliers, mine.inliers):  # a tie within tol
         own = OBJECTIVES[objective].value(x[inliers], y[inliers])
         assert own == pytest.approx(mine.value, **near), about
+
+
+def width_on_a_phone(page):
+    """How wide the page is, in pixels, on a screen of 360."""
+    size = {"width": 360, "height": 740, "deviceScaleFactor": 2, "mobile": True}
+    page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    page.refresh()
+    wide = page.execute_script("return document.documentElement.scrollWidth")
+    page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    return wide

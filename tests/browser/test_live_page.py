@@ -5,7 +5,17 @@ import json
 import numpy as np
 import pytest
 from live_engine import needs_engine
-from live_page import HOSTILE, PATIENCE, agrees, as_text, asked, opened, settle, text
+from live_page import (
+    HOSTILE,
+    PATIENCE,
+    agrees,
+    as_text,
+    asked,
+    opened,
+    settle,
+    text,
+    width_on_a_phone,
+)
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -331,12 +341,7 @@ def test_a_notebook_shows_the_page_in_place(driver, tmp_path):
 
 
 def test_fits_a_phone_without_scrolling_sideways(phones):
-    size = {"width": 360, "height": 740, "deviceScaleFactor": 2, "mobile": True}
-    phones.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    phones.refresh()
-    wide = phones.execute_script("return document.documentElement.scrollWidth")
-    phones.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
-    assert wide <= 360
+    assert width_on_a_phone(phones) <= 360
 
 
 def test_a_long_proof_shows_the_best_so_far_and_ends_with_the_next_move(driver, tmp_path):

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from live_page import width_on_a_phone
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
@@ -151,12 +152,7 @@ def test_dark_mode_changes_paper_and_ink(page):
 
 
 def test_fits_a_phone_without_scrolling_sideways(page):
-    size = {"width": 360, "height": 740, "deviceScaleFactor": 2, "mobile": True}
-    page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    page.refresh()
-    wide = page.execute_script("return document.documentElement.scrollWidth")
-    page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
-    assert wide <= 360
+    assert width_on_a_phone(page) <= 360
 
 
 def test_prints_without_the_slider(page):

@@ -21,7 +21,7 @@ from quadsweep.cli.ending import (
 )
 from quadsweep.cli.points import read_points
 from quadsweep.cli.presenting import as_object, check_picture, described, draw
-from quadsweep.cli.solving import solved
+from quadsweep.cli.solving import solved, solver_options
 from quadsweep.objectives import OBJECTIVES
 
 
@@ -51,7 +51,8 @@ def separate_command(
 
     points = read_points(file, x, y, label)
     check_picture(plot)
-    result = solved(points, keep, drop, objective, method, time_limit, jobs, 0)
+    asked = solver_options(points, keep, drop, objective, method, time_limit, jobs, seed=0)
+    result = solved(points, asked)
     used = result.used
     found = separate(
         points.x[used],

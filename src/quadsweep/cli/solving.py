@@ -49,31 +49,27 @@ def solve_command(
     check_picture(plot)
     check_place(proof)
     check_table(output)
+    asked = solver_options(
+        points, keep, drop, objective, method, time_limit, jobs, seed, memory_limit
+    )
     if by is not None:
-        asked = _asked(points, keep, drop, objective, method, time_limit, jobs, seed, memory_limit)
         groups = ask_every_group(solve, points, **asked)
         write_flagged(groups, points, output)
         present(groups, points, plot, json)
         raise typer.Exit(code_of_all([one.status for one in groups.answers.values()]))
-    result = solved(
-        points,
-        keep,
-        drop,
-        objective,
-        method,
-        time_limit,
-        jobs,
-        seed,
-        memory_limit=memory_limit,
-        proof=proof is not None,
-    )
+    result = solved(points, asked, proof=proof is not None)
     save_proof(result.proof, proof)
     write_flagged(result, points, output)
     present(result, points, plot, json)
     raise typer.Exit(code_of(result.status))
 
 
-def solved(
+def solved(points: NamedPoints, asked: dict[str, Any], proof: bool = False) -> Result:
+    """The solver's answer to the options, progress on a terminal, rows by label."""
+    return solve(points.columns, **asked, progress=sys.stderr.isatty(), proof=proof)
+
+
+def solver_options(
     points: NamedPoints,
     keep: str | None,
     drop: str | None,
@@ -83,23 +79,6 @@ def solved(
     jobs: int | None,
     seed: int,
     memory_limit: float | None = None,
-    proof: bool = False,
-) -> Result:
-    """The solver's answer to the options, progress on a terminal, rows by label."""
-    asked = _asked(points, keep, drop, objective, method, time_limit, jobs, seed, memory_limit)
-    return solve(points.columns, **asked, progress=sys.stderr.isatty(), proof=proof)
-
-
-def _asked(
-    points: NamedPoints,
-    keep: str | None,
-    drop: str | None,
-    objective: str | None,
-    method: str,
-    time_limit: float | None,
-    jobs: int | None,
-    seed: int,
-    memory_limit: float | None,
 ) -> dict[str, Any]:
     """The options as arguments of the solver."""
     return {
