@@ -203,30 +203,73 @@ std::vector<int> indices(const Cells& cells, const Selection& selection) {
     return out;
 }
 
-Selection concentrate(const Cells& cells, Selection from, Objective objective, int k, double& pure,
-                      double worth) {
-    pure = from.weight > 0 ? score(objective, centred(from.moments, k), k) : undefined;
-    for (int step = 0; step < 100; ++step) {
-        std::optional<Gain> gain = quadratic_form(objective, centred(from.moments, k));
-        if (!gain) break;
-        gain->mx = from.moments.x / k;
-        gain->my = from.moments.y / k;
-        Selection next = cheapest(cells, loss(*gain), k);
-        double better = score(objective, centred(next.moments, k), k);
-        if (!(better > pure) && overshoots(objective)) {
-            next = settled(cells, *gain, std::move(next), objective, k, better);
-        }
-        next.looked_at += from.looked_at;
-        const double rise = better - pure;
-        if (!(rise > 0)) {
-            from.looked_at = next.looked_at;
-            break;
-        }
-        pure = better;
-        from = std::move(next);
-        if (worth - better > tuning::most_steps * rise) break;
+Walk::Walk(const Cells& cells, Objective objective, int k, Selection from)
+    : cells_(cells), objective_(objective), k_(k), at_(std::move(from)) {
+    if (at_.weight > 0) score_ = quadsweep::score(objective, centred(at_.moments, k), k);
+}
+
+bool Walk::step() {
+    if (steps_ == tuning::longest_walk) return false;
+    double score = undefined;
+    if (const auto further = ahead()) {
+        Selection jumped = chosen_at(*further, score);
+        if (move_to(std::move(jumped), score)) return true;
     }
-    return from;
+    Selection next = chosen_at(at_.moments, score);
+    return move_to(std::move(next), score);
+}
+
+// The k cheapest points of the gradient at k points with these moments; none where it has none.
+Selection Walk::chosen_at(const Moments& about, double& score) const {
+    score = undefined;
+    std::optional<Gain> gain = quadratic_form(objective_, centred(about, k_));
+    if (!gain) return {};
+    gain->mx = about.x / k_;
+    gain->my = about.y / k_;
+    Selection next = cheapest(cells_, loss(*gain), k_);
+    score = quadsweep::score(objective_, centred(next.moments, k_), k_);
+    if (!(score > score_) && overshoots(objective_)) {
+        next = settled(cells_, *gain, std::move(next), objective_, k_, score);
+    }
+    return next;
+}
+
+bool Walk::move_to(Selection next, double score) {
+    ++steps_;
+    next.looked_at += at_.looked_at;
+    const double rise = score - score_;
+    if (!(rise > 0)) {
+        at_.looked_at = next.looked_at;
+        return false;
+    }
+    last_rise_ = rise_;
+    rise_ = rise;
+    before_ = at_.moments;
+    score_ = score;
+    at_ = std::move(next);
+    return true;
+}
+
+// Steps that shrink by a factor q of the score go on like a geometric series of factor sqrt(q).
+std::optional<Moments> Walk::ahead() const {
+    if (steps_ < tuning::steps_before_jumps || steps_ % 3 != 0) return std::nullopt;
+    const double q = rise_ / last_rise_;
+    if (!(q > 0 && q < 0.95)) return std::nullopt;
+    const double way = std::sqrt(q) / (1 - std::sqrt(q));
+    const Moments &m = at_.moments, &b = before_;
+    return Moments{m.x + way * (m.x - b.x), m.y + way * (m.y - b.y), m.xx + way * (m.xx - b.xx),
+                   m.xy + way * (m.xy - b.xy), m.yy + way * (m.yy - b.yy)};
+}
+
+bool Walk::hopeless(double worth) const { return worth - score_ > tuning::most_steps * rise_; }
+
+Selection concentrate(const Cells& cells, Selection from, Objective objective, int k, double& score,
+                      double worth) {
+    Walk walk(cells, objective, k, std::move(from));
+    while (walk.step() && !walk.hopeless(worth)) {
+    }
+    score = walk.score();
+    return walk.at();
 }
 
 }  // namespace quadsweep

@@ -1,6 +1,7 @@
 // The k cheapest points of a tree of cells, opening only the cells the threshold cuts.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "box.hpp"
@@ -36,8 +37,34 @@ Quadratic moved(const Quadratic& f, double x0, double y0);
 Quadratic loss(const Gain& gain);
 
 // Concentration steps (concentrate.hpp) on the tree, from a selection, or from moments alone
-// (weight 0): its gradient's k cheapest points, while the score rises. `score` is that of what is
-// returned. A walk whose last step leaves no hope of passing `worth` ends there.
+// (weight 0): the k cheapest points of its gradient, while the score rises. Near the end every step
+// is a share of the last one, so where they go on for long a walk also tries the place they lead to.
+class Walk {
+  public:
+    Walk(const Cells& cells, Objective objective, int k, Selection from);
+
+    // False once the score no longer rises.
+    bool step();
+    const Selection& at() const { return at_; }
+    double score() const { return score_; }
+    // Whether steps that go on like the last ones leave it far behind `worth`.
+    bool hopeless(double worth) const;
+
+  private:
+    Selection chosen_at(const Moments& about, double& score) const;
+    std::optional<Moments> ahead() const;
+    bool move_to(Selection next, double score);
+
+    const Cells& cells_;
+    Objective objective_;
+    int k_;
+    Selection at_;
+    Moments before_;  // of the place before
+    double score_ = undefined, rise_ = infinity, last_rise_ = infinity;
+    int steps_ = 0;
+};
+
+// A walk to its end, or to where it is hopeless. `score` is that of what is returned.
 Selection concentrate(const Cells& cells, Selection from, Objective objective, int k, double& score,
                       double worth = undefined);
 

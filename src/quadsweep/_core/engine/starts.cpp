@@ -104,20 +104,33 @@ int shrunk(int k, int sampled, int n) {
     return std::max(3, static_cast<int>(std::lround(static_cast<double>(k) * sampled / n)));
 }
 
-// Together where there are threads for it; they are offered in order all the same, so that the
-// answer does not depend on who is first.
-void polish_all(const std::vector<Moments>& good, int jobs, Control& control, Incumbents& known) {
-    std::vector<Polished> together(jobs > 1 ? good.size() : 0);
-    parallel_for(jobs, std::ssize(together), [&](int, std::int64_t i) {
-        together[i] = known.polished(good[i]);
-        return true;
-    });
-    for (std::size_t i = 0; i < good.size(); ++i) {
-        // One good subset is always worth its time.
-        if (!known.empty() && (control.stopped() || known.decided())) break;
-        known.offer(jobs > 1 ? together[i] : known.polished(good[i]));
-        control.look([&] { return Progress{known.target(), known.limit(), 0, 0}; });
+// Step by step together, so that those left behind are given up: walks that end at the same place
+// cost one of them. Steps do not depend on the threads, and neither does the answer.
+std::vector<Walk> race(const Problem& problem, const Cells& cells, const std::vector<Moments>& good,
+                       int jobs, Control& control, const Incumbents& known) {
+    std::vector<Walk> walks;
+    for (const Moments& m : good) {
+        Selection from;
+        from.moments = m;
+        walks.emplace_back(cells, problem.objective, problem.k, std::move(from));
     }
+    std::vector<char> going(walks.size(), 1);
+    for (bool any = !walks.empty(); any;) {
+        parallel_for(jobs, std::ssize(walks), [&](int, std::int64_t i) {
+            if (going[i] != 0) going[i] = walks[i].step() ? 1 : 0;
+            return true;
+        });
+        double best = undefined;
+        for (const Walk& w : walks) best = std::max(best, w.score());
+        any = false;
+        for (std::size_t i = 0; i < walks.size(); ++i) {
+            if (walks[i].hopeless(best)) going[i] = 0;
+            any |= going[i] != 0;
+        }
+        control.look([&] { return Progress{known.target(), known.limit(), 0, 0}; });
+        if (control.stopped()) break;
+    }
+    return walks;
 }
 
 }  // namespace
@@ -147,7 +160,9 @@ void offer_starts(const Problem& problem, const CertifiedOptions& options, Contr
     placement.move(problem, good.empty() ? placing(problem.points)
                                          : about(problem.points, good[0], kept, correlation));
     for (Moments& m : good) m = placement.translate(problem.points, m, kept, k);
-    polish_all(good, jobs, control, known);
+    for (const Walk& w : race(problem, placement.cells, good, jobs, control, known)) {
+        known.offer({w.at(), w.score()});
+    }
     for (const auto& start : options.starts) {
         known.polish(placement.moments_of(problem.points, start));
     }
