@@ -55,6 +55,29 @@ def test_a_time_limit_returns_the_incumbent(method, objective, n, n_jobs):
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("rounded", [False, True])
+@pytest.mark.parametrize(("objective", "trivial"), [("r2", 1), ("tv", 0), ("lts", 0)])
+def test_the_building_of_the_tree_ends_with_the_time(objective, trivial, rounded, n_jobs):
+    n = 120_000
+    x, y = np.round(data(n), 2) if rounded else data(n)
+    asked = {"objective": objective, "method": "certified", "n_jobs": n_jobs}
+    result = qs.solve(x, y, n // 2, time_limit=0, **asked)
+    assert_legal(result, n, "time_limit")
+    assert (result.nodes, result.bound) == (0, trivial)
+    # What was found on a sample is carried over to all points: far better than any subset.
+    best = qs.solve(x, y, n // 2, **asked)
+    assert result.value == pytest.approx(best.value, rel=0.05)
+
+
+def test_a_callback_ends_the_building_of_the_tree():
+    n = 2_000_000
+    x, y = data(n)
+    result = qs.solve(x, y, n // 2, method="certified", n_jobs=1, progress=lambda *_: False)
+    assert_legal(result, n, "interrupted")
+    assert (result.nodes, result.bound) == (0, 1)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize(("method", "objective", "n"), LONG[:-1])
 def test_ctrl_c_returns_the_incumbent(method, objective, n, n_jobs):
     x, y = data(n)

@@ -214,7 +214,7 @@ def check_varies(points: Sample, objective: Objective) -> None:
         ("x", points.x, objective.needs_x),
         ("y", points.y, objective.needs_y),
     ):
-        if needed and np.all(values == values[0]):
+        if needed and values[0] == values[-1] and np.all(values == values[0]):
             raise ValueError(
                 f"{name} is constant ({values[0]:g} in all {points.n} rows), so {objective.name} "
                 "is undefined on every subset"

@@ -59,30 +59,72 @@ bool worth_collapsing(const Points& p) {
     return false;
 }
 
+// Entries below `pivot` first. No branch depends on the data.
+template <double Entry::* key>
+Entry* partition(Entry* first, Entry* last, double pivot) {
+    Entry* to = first;
+    for (Entry* at = first; at != last; ++at) {
+        const Entry e = *at;
+        *at = *to;
+        *to = e;
+        to += e.*key < pivot ? 1 : 0;
+    }
+    return to;
+}
+
+// std::nth_element by Floyd and Rivest: two pivots of a sample, just above and just below the rank
+// that is wanted, leave little between them.
+template <double Entry::* key>
+void select(Entry* first, Entry* nth, Entry* last) {
+    constexpr std::ptrdiff_t few = 256, sampled = 64, apart = 4;
+    for (bool above = true; last - first > few; above = !above) {
+        double sample[sampled];
+        const std::ptrdiff_t size = last - first, rank = (nth - first) * sampled / size;
+        for (std::ptrdiff_t i = 0; i < sampled; ++i) {
+            sample[i] = first[(2 * i + 1) * size / (2 * sampled)].*key;
+        }
+        const auto at = std::clamp<std::ptrdiff_t>(above ? rank + apart : rank - apart, 0, 63);
+        std::nth_element(sample, sample + at, sample + sampled);
+        Entry* const split = partition<key>(first, last, sample[at]);
+        if (split == first) break;  // ties: nothing is smaller
+        (nth < split ? last : first) = split;
+    }
+    std::nth_element(first, nth, last,
+                     [](const Entry& p, const Entry& q) { return p.*key < q.*key; });
+}
+
+bool ended(Control* control) {
+    if (control == nullptr) return false;
+    control->look([] { return Progress{}; });
+    return control->stopped();
+}
+
 class Builder {
   public:
-    Builder(Cells& cells, std::vector<Entry>& entries, const std::vector<int>& weight)
-        : cells_(cells), entries_(entries), weight_(weight) {}
+    // `control` ends it half-way; the calling thread attends to it.
+    Builder(Cells& cells, std::vector<Entry>& entries, const std::vector<int>& weight,
+            Control* control)
+        : cells_(cells), entries_(entries), weight_(weight), control_(control) {}
 
     void build(int n_jobs) {
         const int n = static_cast<int>(entries_.size());
         cells_.cell.resize(count(n));
-        fill(0, 1, 0, n, n_jobs);
+        fill(0, 1, 0, n, n_jobs, control_ != nullptr);
         // Two products and an addition for each point of a leaf, an addition a level.
         cells_.roundings = 2 + tuning::leaf_points + std::ceil(std::log2(n + 1.0));
     }
 
   private:
-    static int half(int n) { return n / 2; }
-
     static int count(int n) {  // cells of a tree over n points
         if (n <= tuning::leaf_points) return 1;
-        return 1 + count(half(n)) + count(n - half(n));
+        return n % 2 == 0 ? 1 + 2 * count(n / 2) : 1 + count(n / 2) + count(n - n / 2);
     }
 
     // Cell `at` over entries [first, last); its descendants take the places from `free` on: the two
-    // children, then all below the left one, then all below the right one.
-    void fill(int at, int free, int first, int last, int n_jobs) {
+    // children, then all below the left one, then all below the right one. `attends`: in the thread
+    // that came from the user.
+    void fill(int at, int free, int first, int last, int n_jobs, bool attends) {
+        if (last - first > tuning::fork_points && stopped(attends)) return;
         Cell& c = cells_.cell[at];
         c.first = first;
         c.last = last;
@@ -91,21 +133,20 @@ class Builder {
             sum_points(c);
             return;
         }
-        const int middle = first + half(last - first);
-        const auto from = entries_.begin() + first, to = entries_.begin() + last;
-        const auto at_middle = entries_.begin() + middle;
-        if (c.hx > c.hy) {
-            std::nth_element(from, at_middle, to, [](auto& p, auto& q) { return p.x < q.x; });
-        } else {
-            std::nth_element(from, at_middle, to, [](auto& p, auto& q) { return p.y < q.y; });
-        }
+        const int middle = first + (last - first) / 2;
+        Entry* const all = entries_.data();
+        const auto choose = c.hx > c.hy ? select<&Entry::x> : select<&Entry::y>;
+        choose(all + first, all + middle, all + last);
         c.left = free;
         const int below_left = count(middle - first) - 1;
-        const auto left = [&, jobs = n_jobs / 2] { fill(free, free + 2, first, middle, jobs); };
-        const auto right = [&, jobs = n_jobs - n_jobs / 2] {
-            fill(free + 1, free + 2 + below_left, middle, last, jobs);
+        const bool fork = n_jobs > 1 && last - first > tuning::fork_points;
+        const auto left = [&, jobs = n_jobs / 2] {
+            fill(free, free + 2, first, middle, jobs, attends && !fork);
         };
-        if (n_jobs > 1 && last - first > tuning::fork_points) {
+        const auto right = [&, jobs = n_jobs - n_jobs / 2] {
+            fill(free + 1, free + 2 + below_left, middle, last, jobs, attends);
+        };
+        if (fork) {
             const Thread other(left);
             right();
         } else {
@@ -113,6 +154,10 @@ class Builder {
             right();
         }
         sum_children(cells_.cell[at]);
+    }
+
+    bool stopped(bool attends) const {
+        return attends ? ended(control_) : control_ != nullptr && control_->stopped();
     }
 
     void frame(Cell& c) const {
@@ -150,6 +195,7 @@ class Builder {
     Cells& cells_;
     std::vector<Entry>& entries_;
     const std::vector<int>& weight_;
+    Control* control_;
 };
 
 void place_entries(std::vector<Entry>& entries, const Placing& at) {
@@ -166,7 +212,7 @@ void place_entries(std::vector<Entry>& entries, const Placing& at) {
 
 }  // namespace
 
-Cells make_cells(const Points& points, const Placing& at, int n_jobs) {
+Cells make_cells(const Points& points, const Placing& at, int n_jobs, Control* control) {
     const auto &X = points.given_x, &Y = points.given_y;
     const int n = points.size();
     Cells cells;
@@ -176,6 +222,7 @@ Cells make_cells(const Points& points, const Placing& at, int n_jobs) {
     if (worth_collapsing(points)) {
         Groups groups(n);
         for (int i = 0; i < n; ++i) {
+            if (i % tuning::fork_points == tuning::fork_points - 1 && ended(control)) return {};
             const auto next = static_cast<int>(entries.size());
             group[i] = groups.find(X[i], Y[i], entries, next);
             if (group[i] == next) {
@@ -190,7 +237,8 @@ Cells make_cells(const Points& points, const Placing& at, int n_jobs) {
         weight.assign(n, 1);
     }
     place_entries(entries, at);
-    Builder(cells, entries, weight).build(n_jobs);
+    Builder(cells, entries, weight, control).build(n_jobs);
+    if (control != nullptr && control->stopped()) return {};
     cells.reach_x = std::fabs(cells.cell[0].x) + cells.cell[0].hx;
     cells.reach_y = std::fabs(cells.cell[0].y) + cells.cell[0].hy;
 

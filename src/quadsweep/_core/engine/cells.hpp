@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "shared/control.hpp"
 #include "shared/moments.hpp"
 #include "shared/points.hpp"
 
@@ -41,6 +42,7 @@ struct Cells {
 };
 
 // Points are identical if their rows as given are, wherever they are placed.
-Cells make_cells(const Points& points, const Placing& at, int n_jobs);
+// `control` may end it half-way: then there are no cells.
+Cells make_cells(const Points& points, const Placing& at, int n_jobs, Control* control = nullptr);
 
 }  // namespace quadsweep

@@ -29,12 +29,14 @@ std::optional<Placing> on_line(const Problem& problem, const Placing& now,
 
 }  // namespace
 
-void Placement::move(const Problem& problem, const Placing& to) {
+bool Placement::move(const Problem& problem, const Placing& to, Control& control) {
     at = to;
     const int twice = problem.objective == Objective::lts ? 2 : 0;
     unit = std::ldexp(1.0, twice * (at.ey - problem.points.ey));
-    cells = make_cells(problem.points, at, problem.n_jobs);
+    cells = make_cells(problem.points, at, problem.n_jobs, &control);
+    if (!ready()) return false;
     ranges = quadsweep::ranges(cells, problem.points, at, problem.k, problem.n_jobs);
+    return true;
 }
 
 Moments Placement::moments_of(const Points& points, const std::vector<int>& subset) const {

@@ -18,7 +18,8 @@ struct Placement {
     Ranges ranges{};
     double unit = 1;  // of a score in these coordinates
 
-    void move(const Problem& problem, const Placing& to);
+    // False if `control` ended it half-way: then nothing is placed.
+    bool move(const Problem& problem, const Placing& to, Control& control);
     bool ready() const { return !cells.cell.empty(); }
     Moments moments_of(const Points& points, const std::vector<int>& subset) const;
     // Moments of `kept` points in standardised coordinates, here and blown up to k points.

@@ -41,6 +41,10 @@ bool Search::begin() {
     known_.set_tolerance();
     offer_starts(problem_, options_, control_, placed_, known_);
     known_.set_tolerance();
+    if (problem_.k < problem_.size() && !placed_.ready()) {
+        valid_ = false;  // stopped before there was a box
+        return false;
+    }
     if (known_.target() == undefined) return false;  // no subset has a value
     const double least = problem_.objective == Objective::r2 ? 0 : -1;
     if (is_correlation(problem_.objective) && known_.target() < least) {
@@ -53,7 +57,8 @@ bool Search::begin() {
 void Search::search() {
     while (!finished()) {
         if (const auto at = closer(problem_, placed_, known_.best().subset, known_.target())) {
-            placed_.move(problem_, *at);
+            valid_ = placed_.move(problem_, *at, control_);
+            if (!valid_) return;
         }
         criterion_ = make_criterion(problem_.objective, placed_.ranges, known_.sums(),
                                     known_.target() / placed_.unit, known_.tol() / placed_.unit);

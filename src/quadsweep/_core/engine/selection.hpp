@@ -38,7 +38,8 @@ Quadratic loss(const Gain& gain);
 
 // Concentration steps (concentrate.hpp) on the tree, from a selection, or from moments alone
 // (weight 0): the k cheapest points of its gradient, while the score rises. Near the end every step
-// is a share of the last one, so where they go on for long a walk also tries the place they lead to.
+// is a share of the last one, so where they go on for long a walk also tries the place they lead
+// to.
 class Walk {
   public:
     Walk(const Cells& cells, Objective objective, int k, Selection from);

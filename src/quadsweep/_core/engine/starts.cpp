@@ -93,6 +93,23 @@ Points sample(const Points& points, int most, std::uint64_t seed) {
     return some_of(points, rows);
 }
 
+// Without a tree: the k cheapest points of the gradient at `kept` points with these moments.
+std::vector<int> one_step(const Problem& problem, const Moments& m, int kept) {
+    std::optional<Gain> gain = quadratic_form(problem.objective, centred(m, kept));
+    if (!gain) return {};
+    gain->mx = m.x / kept;
+    gain->my = m.y / kept;
+    std::vector<std::pair<double, int>> cost(problem.size());
+    for (int i = 0; i < problem.size(); ++i) {
+        cost[i] = {-(*gain)(problem.points.x[i], problem.points.y[i]), i};
+    }
+    std::nth_element(cost.begin(), cost.begin() + (problem.k - 1), cost.end());
+    std::vector<int> subset(problem.k);
+    for (int i = 0; i < problem.k; ++i) subset[i] = cost[i].second;
+    std::sort(subset.begin(), subset.end());
+    return subset;
+}
+
 // So many points that `sample_kept` of them would be kept.
 int sample_size(int n, int k) {
     const double wanted = static_cast<double>(tuning::sample_kept) * n / k;
@@ -157,8 +174,13 @@ void offer_starts(const Problem& problem, const CertifiedOptions& options, Contr
         concentrated(rough, problem.objective, kept, lines, problem.seed, jobs), problem.objective,
         kept, {small ? tuning::few_finalists : tuning::finalists, !small});
     const bool correlation = is_correlation(problem.objective);
-    placement.move(problem, good.empty() ? placing(problem.points)
-                                         : about(problem.points, good[0], kept, correlation));
+    const Placing at =
+        good.empty() ? placing(problem.points) : about(problem.points, good[0], kept, correlation);
+    if (!placement.move(problem, at, control)) {
+        if (!good.empty()) known.offer(one_step(problem, good[0], kept));
+        if (known.empty() && !options.above) known.offer_any();
+        return;
+    }
     for (Moments& m : good) m = placement.translate(problem.points, m, kept, k);
     for (const Walk& w : race(problem, placement.cells, good, jobs, control, known)) {
         known.offer({w.at(), w.score()});

@@ -38,8 +38,8 @@ inline constexpr double nearby = 0.2;  // of a spread: subsets this close lead t
 inline constexpr int serial_points = 500;
 inline constexpr double most_steps = 20;  // like its last one that a walk may have ahead of it
 inline constexpr int longest_walk = 100;  // steps
-// Half of a uniform square at n = 10^6: walks of 40 steps, of which the score's rise is six tenths
-// of the last one, become walks of STEPS.
+// Half of a uniform square at n = 10^6: each step's rise is six tenths of the last one's, and walks
+// of 40 steps become walks of 15.
 inline constexpr int steps_before_jumps = 4;
 
 // ---- multipliers and thresholds ---------------------------------------------------------------
