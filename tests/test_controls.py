@@ -9,7 +9,7 @@ from typing import Any
 import naive_controls
 import numpy as np
 import pytest
-from control_instances import CLAIMS, hostile, instance, nearly_dependent
+from control_instances import CLAIMS, Instance, hostile, instance, nearly_dependent
 
 import quadsweep as qs
 from quadsweep.auditing.controls.design import Design
@@ -396,3 +396,26 @@ def test_the_command_line_takes_a_formula_or_columns(tmp_path: Any) -> None:
     assert json.loads(grouped.stdout)["n_groups"] == 6
     wrong = runner.invoke(app, ["audit", str(table), *formula, "--groups", "regoin"])
     assert wrong.exit_code != 0
+
+
+def test_a_sentinel_shared_by_two_controls_does_not_make_them_dependent() -> None:
+    rng = np.random.default_rng(3)
+    n = 10
+    z = rng.normal(size=(n, 2))
+    z[2] = -1e15, 1e15
+    x = rng.normal(size=n)
+    y = x + 3 * z[:, 1] * (np.arange(n) != 2) + rng.normal(size=n)
+    case = Instance(x, y, z, None, None, {"claim": "significance"})
+    found = qs.audit(x, y, controls=z, claim="significance", n_jobs=1)
+    assert found.controls == ("Intercept", "z1", "z2")
+    assert found.success
+    assert found.drop == least(case, found)
+
+
+def test_a_total_of_rounded_controls_is_dependent_and_an_offset_is_not() -> None:
+    x, y, z = some_regression()
+    z = z + np.array([1e6, 3e5])
+    both = np.column_stack([z, z.sum(axis=1)])
+    assert qs.audit(x, y, controls=both, max_drop=1).controls == ("Intercept", "z1", "z2")
+    far = np.column_stack([z, np.random.default_rng(0).normal(size=len(x)) + 1e13])
+    assert qs.audit(x, y, controls=far, max_drop=1).controls[-1] == "z3"

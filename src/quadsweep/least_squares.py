@@ -7,8 +7,8 @@ rows times the root of their weights,
 
 P the projection on the span of the columns of C. It is defined whatever the rank of C. Columns are
 taken in the order given; one that lies in the span of those before it (to 1e-12 of its own length)
-adds nothing to the span and has coefficient 0. Where that is so on all rows it is so on every
-subset, and the column takes no part in the search.
+adds nothing to the span and has coefficient 0. Where every row says so, each at its own size, it is
+so on every subset, and the column takes no part in the search (``independent``).
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import numpy as np
 
 from quadsweep.arrays import Floats, Ints
 
+_ULPS = 4 * 2.0**-52  # rounding of a value as given
 DEPENDENT = 1e-12  # of a column's length: what is left of it after the columns before is rounding
 
 
@@ -74,16 +75,57 @@ def fit(X: Floats, y: Floats, weights: Floats | None = None, intercept: bool = T
     )
 
 
-def independent(X: Floats, weights: Floats | None = None, intercept: bool = True) -> Ints:
+def independent(columns: Floats, intercept: bool = True) -> Ints:
     """Positions of the columns that are not combinations of those before them.
+
+    A column is one if every row says so at its own size: with z the columns before it, about their
+    medians where there is an intercept,
+
+        |x_i - sum_j c_j z_ij|  <=  1e-12 (|x_i| + sum_j |c_j z_ij|)        for all i
+
+    or a few units in the last place of the values as given. A total of rounded columns is one;
+    columns that share a sentinel such as 1e20 in one row are not, since the other rows tell them
+    apart, nor is a column far from zero. Rows are scaled for the coefficients, so that none hides
+    the others; weights do not matter.
 
     >>> independent(np.array([[0.0, 1, 0], [1, 1, 2], [2, 1, 4], [3, 1, 6]]))
     array([0])
     """
-    shift = np.median(X, axis=0) if intercept else 0.0
-    w = None if weights is None else weights[None]
-    parts = _Projection((X - shift)[None], np.zeros((1, len(X))), w, intercept)
-    return np.flatnonzero(np.diag(parts.R[0]) > 0)
+    given = columns
+    if intercept:
+        ones = np.ones(len(columns))
+        given = np.column_stack([ones, columns])
+        columns = np.column_stack([ones, columns - np.median(columns, axis=0)])
+    unit = _units(columns)
+    scaled = columns / unit
+    allowed = DEPENDENT * np.abs(scaled) + _ULPS * np.abs(given / unit)
+    q = np.zeros((len(columns), 0))
+    into = np.zeros((0, 0))  # Q = the columns found times this
+    found: list[int] = []
+    for j, left in enumerate(scaled.T):
+        along = np.zeros(len(found))
+        for _ in range(2):
+            more = q.T @ left
+            left, along = left - q @ more, along + more
+        coefficients = into @ along
+        most = allowed[:, found] @ np.abs(coefficients) + allowed[:, j]
+        rest = scaled[:, j] - scaled[:, found] @ coefficients
+        if np.all(np.minimum(np.abs(rest), np.abs(left)) <= most):
+            continue
+        length = float(np.linalg.norm(left))
+        into = np.block([[into, -coefficients[:, None] / length],
+                         [np.zeros((1, len(found))), np.full((1, 1), 1 / length)]])  # fmt: skip
+        q = np.column_stack([q, left / length])
+        found.append(j)
+    return np.array([j - intercept for j in found if j >= intercept], dtype=np.int64)
+
+
+def _units(columns: Floats) -> Floats:
+    """What to divide by for columns of like size and rows whose largest entry is one."""
+    size = np.abs(columns)
+    typical = np.array([float(np.median(c[c > 0])) if np.any(c > 0) else 1.0 for c in size.T])
+    largest = (size / typical).max(axis=1, initial=0.0, keepdims=True)
+    return np.asarray(typical * np.where(largest > 0, largest, 1.0))
 
 
 def sums(

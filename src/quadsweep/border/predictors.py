@@ -84,7 +84,7 @@ def _several(
     w = None if weights is None else _weights(weights, len(y), nan_policy)
     rows = _usable(X, y, w, nan_policy)
     X, w = np.ascontiguousarray(X[rows]), None if w is None else w[rows]
-    searched = independent(X, w, intercept)
+    searched = independent(X, intercept)
     if len(searched) == 0:
         searched = np.array([0])
     return Sample(X, y[rows], rows, len(y), w, intercept, searched)

@@ -84,13 +84,15 @@ class Design:
 
     @cached_property
     def scaled(self) -> tuple[Floats, Floats, Floats]:
-        """x, y and the controls times the roots of the weights; x and y about their medians."""
-        x, y = (self._centred(v) for v in (self.x, self.y))
+        """x, y and the controls about their medians, times the roots of the weights."""
         root = self.root_weights
-        return root * x, root * y, root[:, None] * self.controls
+        z = np.empty(self.controls.shape)
+        for j, column in enumerate(self.controls.T):
+            z[:, j] = self.centred(column)
+        return root * self.centred(self.x), root * self.centred(self.y), root[:, None] * z
 
-    def _centred(self, column: Floats) -> Floats:
+    def centred(self, column: Floats) -> Floats:
         """With an intercept any constant may go; the rounding is then each row's own."""
-        if self.intercept is None:
+        if self.intercept is None or np.all(column == column[0]):
             return column
         return np.asarray(column - np.partition(column, (self.n - 1) // 2)[(self.n - 1) // 2])

@@ -23,10 +23,10 @@ import numpy as np
 from quadsweep.arrays import Floats, Ints
 from quadsweep.auditing.controls.design import Design
 from quadsweep.auditing.exact import whole_numbers
+from quadsweep.least_squares import DEPENDENT
 
 Number = TypeVar("Number", float, Fraction)
 
-DEPENDENT = 1e-12  # of a column's length: less than this is left only by rounding
 _NOTHING_LEFT = 10**40  # one over the share of a sum of squares that counts as nothing
 _UNCLEAR = 1e-7  # up to here it is not clear whether a column depends on the others
 _MOST_COLUMNS = 30  # up to which a rank is counted exactly now and then

@@ -103,7 +103,10 @@ class Prover:
     def strong_threshold(self, how: Strong, fewest: int, most: int) -> float:
         """The lowest threshold, that of the most degrees of freedom, is the easiest."""
         m = self._case.moments
-        lost = self._root(m.x, m.y).rank_lost(most) if m.basis.clear else m.rank
+        try:
+            lost = self._root(m.x, m.y).rank_lost(most) if m.basis.clear else m.rank
+        except Unclear:
+            lost = m.rank
         return how.threshold(max(1, self.freedom(int(self._fewest_rows[fewest]), lost)))
 
     def _weak(self, how: Weak, most: int) -> Form | None:

@@ -15,10 +15,11 @@ import numpy as np
 from quadsweep.arrays import Floats, Ints
 from quadsweep.auditing.controls.design import Design
 from quadsweep.auditing.controls.kinds import is_fitted, is_statsmodels
-from quadsweep.auditing.controls.moments import DEPENDENT, Moments, residual
+from quadsweep.auditing.controls.moments import Moments
 from quadsweep.auditing.controls.robust import KINDS, Errors
 from quadsweep.border import frames, validation
 from quadsweep.extras import needed
+from quadsweep.least_squares import independent
 
 FIXED = "fixed"
 
@@ -350,24 +351,18 @@ def _check(design: Design) -> None:
 
 def without_dependent(design: Design) -> Design:
     """Without controls that those before them explain on all rows, up to rounding."""
-    z = design.scaled[2]
-    length = np.sqrt((z * z).sum(axis=0))
-    keep: list[int] = []
-    found = np.zeros((design.n, 0))
-    for j in range(z.shape[1]):
-        left = residual(found, z[:, j])
-        size = float(np.linalg.norm(left))
-        if size > DEPENDENT * length[j]:
-            keep.append(j)
-            found = np.column_stack([found, left / size])
-    if len(keep) == z.shape[1]:
+    at, z = design.intercept, design.controls
+    others = np.delete(np.arange(design.q), [] if at is None else [at])
+    keep = sorted(
+        [*others[independent(z[:, others], at is not None)], *([] if at is None else [at])]
+    )
+    if len(keep) == design.q:
         return design
-    at = design.intercept
     return replace(
         design,
         controls=np.ascontiguousarray(design.controls[:, keep]),
         names=tuple(design.names[j] for j in keep),
-        intercept=keep.index(at) if at in keep else None,
+        intercept=None if at is None else keep.index(at),
     )
 
 

@@ -63,12 +63,16 @@ class Form:
     extra: Floats | None = None
     rank_without: Callable[[Ints], int] | None = None
     most_pairs: int = MOST_PAIRS
-    _found: list[tuple[Ints, Ints]] = field(default_factory=list, init=False)
+    _found: list[tuple[Ints, Ints, Floats]] = field(default_factory=list, init=False)
 
-    def classes(self, design: Design) -> tuple[Ints, Ints]:
-        """As ``partition`` finds them."""
+    def classes(self, design: Design) -> tuple[Ints, Ints, Floats]:
+        """As ``partition`` finds them; and the other controls, about their medians if they may."""
         if not self._found:
-            self._found.append(partition(self.controls, design.unit))
+            of_row, others = partition(self.controls, design.unit)
+            left = np.zeros((design.n, len(others)))
+            for i, j in enumerate(others):
+                left[:, i] = design.centred(self.controls[:, j])
+            self._found.append((of_row, others, left))
         return self._found[0]
 
 
@@ -116,10 +120,10 @@ class State:
         away = np.zeros(design.size, dtype=bool)
         away[gone] = True
         self._rows = np.flatnonzero(~away[design.unit])
-        of_row, others = form.classes(design)
+        of_row, others, left = form.classes(design)
         self._root = design.root_weights[self._rows]
         self._class = of_row[self._rows]
-        controls = self._root[:, None] * form.controls[np.ix_(self._rows, others)]
+        controls = self._root[:, None] * left[self._rows]
         found = basis(self._about(controls), controls)
         if not found.clear or len(self._rows) == 0 or not self._same_rank(found.q.shape[1], others):
             raise Unclear
