@@ -2,53 +2,123 @@
 
     python benchmarks/mutate_proofs.py --mutations 2400
 
-Mutation i of a seed is always the same. What the checker still accepts must be true: its claim is
-held against all subsets, listed in rational arithmetic. Prints how many were refused and which
-kinds were accepted; exit code 1 if a false claim was accepted.
+Proofs by boxes of every objective, of k rows and of k or more, with two predictors, and of an
+audit's slope. In one of six the threshold is first moved past the best value, so that what is
+changed was false already. Mutation i of a seed is always the same. What the checker still accepts
+must be true: its claim is held against all subsets, listed in rational arithmetic. Prints how many
+were refused and which kinds were accepted; exit code 1 if a false claim was accepted.
 """
 
 from __future__ import annotations
 
 import argparse
 import copy
+import gzip
+import itertools
+import json
+import math
 import sys
 from collections import Counter
+from collections.abc import Callable, Iterator
+from fractions import Fraction
 from functools import cache, lru_cache
 from itertools import combinations
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
+import quadsweep as qs
+from quadsweep.proofs import checker
 from quadsweep.proofs.proof import Proof
+from quadsweep.proofs.writer import Statement, Unproved, largest_covariance, write
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 import fuzz_proofs
 import naive
+import naive_several
 
-POOL = 60  # proofs that are mutated
+EACH = 6  # proofs of each objective, fewer of other kinds
 WORDS = ("bound", "list", "split", "copies", "y", "y-", "x1", "x1-", "x2", "means", "all",
          "r2", "r", "cov", "dv", "tv", "lts")  # fmt: skip
+ODD: tuple[Any, ...] = (math.nan, math.inf, 10**400, True, None, "", [], {})
+
+Column = tuple[float, ...]
+
+
+class Subject(NamedTuple):
+    """What is mutated: a proof, as its file has it, and the columns it is about."""
+
+    name: str
+    columns: tuple[Column, ...]
+    content: dict[str, Any]
 
 
 @cache
-def pool(seed: int) -> list[tuple[fuzz_proofs.Instance, Proof]]:
-    """Proofs by boxes, ten of every objective, of data small enough to list."""
-    found: list[tuple[fuzz_proofs.Instance, Proof]] = []
-    wanted = Counter(dict.fromkeys(fuzz_proofs.OBJECTIVES, POOL // 6))
-    number = 0
-    while wanted:
-        it = fuzz_proofs.draw(seed, number, 8, 13)
-        number += 1
-        if not wanted[it.objective] or it.or_more or it.k > len(it.x) - 2:
-            continue
+def pool(seed: int) -> list[Subject]:
+    """Proofs by boxes, of data small enough to list."""
+    alone_wanted = dict.fromkeys(fuzz_proofs.OBJECTIVES, EACH)
+    return [
+        *drawn(seed, alone, Counter(alone_wanted)),
+        *drawn(seed, several, Counter(r2=2, lts=2)),
+        *drawn(seed, audited, Counter(cov=4)),
+    ]
+
+
+def drawn(
+    seed: int, make: Callable[[int, int], Statement | None], wanted: Counter[str]
+) -> Iterator[Subject]:
+    """So many of every objective."""
+    how = {"enumerate_up_to": 4, "list_up_to": 0, "most_nodes": 400}
+    for number in itertools.count():
         try:
-            proof = fuzz_proofs.proof_of(it, 2.0, 150, list_up_to=0, enumerate_up_to=4)
-        except fuzz_proofs.NotClosed:
+            asked = make(seed, number)
+            if asked is None or not wanted[asked.objective]:
+                continue
+            proof = write(asked, **how)
+        except (Unproved, fuzz_proofs.NotClosed):
             continue
         if proof.nodes > 3:
-            found.append((it, proof))
-            wanted -= Counter([it.objective])
-    return found
+            name = f"{make.__name__} {asked.objective}"
+            yield Subject(name, tuple(map(tuple, asked.columns)), as_read(proof))
+            wanted -= Counter([asked.objective])
+        if not wanted:
+            return
+
+
+def as_read(proof: Proof) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(gzip.decompress(proof.to_bytes()))
+    return content
+
+
+def alone(seed: int, number: int) -> Statement | None:
+    """With one predictor."""
+    it = fuzz_proofs.draw(seed, number, 8, 11)
+    return None if it.k > len(it.x) - 2 else fuzz_proofs.statement(it, 2.0)
+
+
+def several(seed: int, number: int) -> Statement | None:
+    """A plane with an outlier."""
+    rng, n, objective = np.random.default_rng([seed, number]), 11, ("r2", "lts")[number % 2]
+    x = rng.normal(size=(n, 2))
+    y = x.sum(axis=1) + 0.3 * rng.normal(size=n)
+    y[0] += 4
+    best = qs.solve(x, y, 8, objective=objective)
+    return Statement(x, y, 8, objective, best.bound, best.inliers.tolist(), best.value)
+
+
+def audited(seed: int, number: int) -> Statement | None:
+    """That no fewer removals than the fewest turn the slope's sign."""
+    rng, n = np.random.default_rng([seed, number]), 11
+    x, noise = rng.normal(size=(2, n))
+    y = x + noise
+    found = qs.audit(x, y)
+    if found.lower < 3:
+        return None
+    k = n - found.lower + 1
+    t, sign = largest_covariance(x, y, k, found.tol), -1 if x @ y > 0 else 1
+    asked = {"best": False, "or_more": True, "margin": found.tol}
+    return Statement(x, y, k, "cov", t, range(n), 0.0, sign=sign, **asked)
 
 
 def places(content: object, path: tuple = ()) -> list[tuple]:
@@ -63,6 +133,8 @@ def places(content: object, path: tuple = ()) -> list[tuple]:
 
 def changed(value: object, rng: np.random.Generator) -> object:
     """Something else in its place."""
+    if rng.random() < 0.05:
+        return ODD[rng.integers(len(ODD))]
     if isinstance(value, bool) or value is None:
         return not value
     if isinstance(value, str):
@@ -87,9 +159,12 @@ def changed(value: object, rng: np.random.Generator) -> object:
     return part
 
 
-def mutated(proof: Proof, rng: np.random.Generator) -> tuple[str, Proof]:
+def mutated(content: dict[str, Any], rng: np.random.Generator) -> tuple[str, dict[str, Any]]:
     """A copy with one thing changed, and the kind of thing."""
-    content = copy.deepcopy(proof.content)
+    content = copy.deepcopy(content)
+    false = rng.random() < 1 / 6
+    if false:
+        falsify(content, rng)
     while True:
         everywhere = places(content)
         top = [p for p in everywhere if p[0] != "roots" or len(p) < 4]
@@ -97,14 +172,22 @@ def mutated(proof: Proof, rng: np.random.Generator) -> tuple[str, Proof]:
         at = some[int(rng.integers(len(some)))]
         home = content
         for key in at[:-1]:
-            if isinstance(home[key], tuple):
-                home[key] = list(home[key])
             home = home[key]
         new = changed(home[at[-1]], rng)
-        if new != home[at[-1]]:
+        if repr(new) != repr(home[at[-1]]):
             kind = node_kind(content, at) or ".".join(str(k) for k in at if isinstance(k, str))
             home[at[-1]] = new
-            return kind, Proof(content)
+            return f"false, {kind}" if false else kind, content
+
+
+def falsify(content: dict[str, Any], rng: np.random.Generator) -> None:
+    """Move the threshold past the best value, and rho with it."""
+    claim = content["claim"]
+    sense = -1 if claim["objective"] in ("tv", "lts") else 1
+    by = float(10.0 ** rng.integers(-6, 0)) * (abs(claim["threshold"]) or 1.0)
+    claim |= {"subset": None, "threshold": claim["threshold"] - sense * by}
+    if "rho" in content["criterion"]:
+        content["criterion"]["rho"] += 2 * by
 
 
 def node_kind(content: dict, at: tuple) -> str | None:
@@ -117,53 +200,90 @@ def node_kind(content: dict, at: tuple) -> str | None:
     return f"roots.nodes, {node[0]}: {what}"
 
 
-def claim_is_true(it: fuzz_proofs.Instance, proof: Proof) -> bool:
-    """Against all subsets, in rational arithmetic (rounded once)."""
-    claim = proof.content["claim"]
-    name, k, t = claim["objective"], claim["keep"], claim["threshold"]
-    sizes = range(k, len(it.x) + 1) if claim["or_more"] else [k]
-    values = {s: v for size in sizes for s, v in listed(it.number, name, size, it).items()}
-    sense = -1 if name in ("tv", "lts") else 1
-    best = max((sense * v for v in values.values()), default=-np.inf)
-    slack = 4 * np.spacing(abs(t))
-    if claim["subset"] is not None:
-        given = sense * values.get(tuple(sorted(claim["subset"])), -sense * np.inf)
-        if given < sense * t - claim["tol"] - slack:
-            return False
-    return best <= sense * t + slack
+def claim_is_true(columns: tuple[Column, ...], claim: dict[str, Any]) -> bool:
+    """Against all subsets, in rational arithmetic."""
+    name, k, sense = claim["objective"], claim["keep"], 1
+    if name in ("tv", "lts"):
+        sense = -1
+    sizes = range(k, len(columns[0]) + 1) if claim["or_more"] else [k]
+    sign, beta = claim.get("sign", 1), claim.get("beta", 0)
+    scores = {s: v for size in sizes for s, v in listed(columns, name, size, sign, beta).items()}
+    t = Fraction(claim["threshold"])
+    if any(score > on_scale(sense * t, name) for score in scores.values()):
+        return False
+    if "margin" in claim and passes_margin(columns, claim):
+        return False
+    if claim["subset"] is None:
+        return True
+    given = scores.get(tuple(sorted(claim["subset"])))
+    return given is not None and given > on_scale(sense * t - Fraction(claim["tol"]), name)
 
 
-@lru_cache(maxsize=256)
-def _listed(key: tuple, x: tuple, y: tuple) -> dict[tuple, float]:
-    _, name, k = key
+def on_scale(value: Fraction, name: str) -> Fraction:
+    """As the listing scores it."""
+    return value * abs(value) if name == "r" else value
+
+
+def passes_margin(columns: tuple[Column, ...], claim: dict[str, Any]) -> bool:
+    """Whether some k rows or more have a slope beyond beta by the margin of a correlation."""
+    xs, ys = map(naive.exact, columns)
+    sign, beta = claim.get("sign", 1), Fraction(claim.get("beta", 0))
+    for size in range(claim["keep"], len(xs) + 1):
+        for subset in combinations(range(len(xs)), size):
+            a, b, c = naive.centred_sums([xs[i] for i in subset], [ys[i] for i in subset])
+            beyond = sign * (c - beta * a)
+            if beyond > 0 and beyond**2 > Fraction(claim["margin"]) ** 2 * a * b:
+                return True
+    return False
+
+
+@lru_cache(maxsize=512)
+def listed(
+    columns: tuple[Column, ...], name: str, k: int, sign: int, beta: float
+) -> dict[tuple[int, ...], Fraction]:
+    """The scores of all subsets that have one; the larger the better."""
+    *xs, ys = map(naive.exact, columns)
+    if len(xs) == 1:
+        ys = [sign * (w - Fraction(beta) * v) for v, w in zip(xs[0], ys, strict=True)]
     out = {}
-    for subset in combinations(range(len(x)), k):
-        value = naive.value(np.array(x), np.array(y), list(subset), name)
-        if value == value:
-            out[subset] = value
+    for subset in combinations(range(len(ys)), k):
+        score = score_of([[x[i] for x in xs] for i in subset], [ys[i] for i in subset], name)
+        if score is not None:
+            out[subset] = score
     return out
 
 
-def listed(number: int, name: str, k: int, it: fuzz_proofs.Instance) -> dict[tuple, float]:
-    return _listed((number, name, k), tuple(it.x.tolist()), tuple(it.y.tolist()))
+def score_of(rows: list[list[Fraction]], ys: list[Fraction], name: str) -> Fraction | None:
+    if len(rows[0]) == 1:
+        return naive.score([row[0] for row in rows], ys, name)
+    design = [[1.0, *row] for row in rows]
+    return -naive_several.rss(design, ys) if name == "lts" else naive_several.r2(design, ys)
+
+
+def refusal(columns: tuple[Column, ...], content: dict[str, Any]) -> str | None:
+    """What the checker has against it, None if nothing."""
+    try:
+        checker.Checker(content).check(*columns)
+    except (checker.Refuted, checker.Unreadable) as wrong:
+        return str(wrong)
+    return None
 
 
 def run(seed: int, mutations: int) -> tuple[Counter, Counter, list[str]]:
     """Kinds refused, kinds accepted, and false claims that were accepted."""
-    proofs = pool(seed)
+    subjects = pool(seed)
     refused: Counter = Counter()
     accepted: Counter = Counter()
     false = []
     for number in range(mutations):
-        rng = np.random.default_rng([seed, number])
-        it, proof = proofs[number % len(proofs)]
-        kind, other = mutated(proof, rng)
-        if fuzz_proofs.verdict(it, other) is not None:
+        subject = subjects[number % len(subjects)]
+        kind, content = mutated(subject.content, np.random.default_rng([seed, number]))
+        if refusal(subject.columns, content) is not None:
             refused[kind] += 1
             continue
         accepted[kind] += 1
-        if not claim_is_true(it, other):
-            false.append(f"mutation {number} of {it}: {kind}")
+        if not claim_is_true(subject.columns, content["claim"]):
+            false.append(f"mutation {number} of {subject.name}: {kind}")
     return refused, accepted, false
 
 

@@ -20,7 +20,9 @@ def check_provable(method: str, objective: str, problem: Problem) -> None:
     if objective == "var":
         raise ValueError("objective 'var' needs no proof: its best points are neighbours")
     if objective == "mcd":
-        raise ValueError("objective 'mcd' has no proof to write yet; leave proof=True out")
+        raise ValueError(
+            "objective 'mcd' has no proofs yet: its answers are certified by the search alone"
+        )
     if method not in PROVING:
         raise ValueError(f"proof=True needs method {' or '.join(PROVING)}; got {method!r}")
     if problem.p > MOST:
