@@ -104,7 +104,7 @@ class Prover:
         """The lowest threshold, that of the most degrees of freedom, is the easiest."""
         m = self._case.moments
         try:
-            lost = self._root(m.x, m.y).rank_lost(most) if m.basis.clear else m.rank
+            lost = self.root(m.x, m.y).rank_lost(most) if m.basis.clear else m.rank
         except Unclear:
             lost = m.rank
         return how.threshold(max(1, self.freedom(int(self._fewest_rows[fewest]), lost)))
@@ -118,7 +118,8 @@ class Prover:
         q = (1 - root) * y - (1 + root) * m.x
         return self._form(p, -q)
 
-    def _root(self, p: Floats, q: Floats) -> State:
+    def root(self, p: Floats, q: Floats) -> State:
+        """What is left of p.q, all rows present."""
         m = self._case.moments
         return State(self._form(p, q), m.design, np.zeros(0, dtype=np.int64))
 
@@ -129,7 +130,7 @@ class Prover:
             if t >= 1:
                 return Verdict(True)
             y = how.sign * m.y
-            a, b = self._root(m.x, m.x).least(most), self._root(y, y).least(most)
+            a, b = self.root(m.x, m.x).least(most), self.root(y, y).least(most)
         except Unclear:
             return _NOT
         if not (a > 0 and b > 0 and t > 0):

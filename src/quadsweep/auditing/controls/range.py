@@ -24,6 +24,7 @@ from quadsweep.auditing.controls.moments import Moments
 from quadsweep.auditing.controls.proofs import Prover
 from quadsweep.auditing.controls.proposals import lowest
 from quadsweep.auditing.controls.reading import read
+from quadsweep.auditing.controls.remaining import Unclear
 from quadsweep.auditing.controls.report import units_limit
 from quadsweep.auditing.controls.robust import Errors, TermFit, fit_term
 from quadsweep.auditing.controls.watch import Watch
@@ -40,6 +41,7 @@ _WIDENINGS = 10
 _STEPS = 30
 _PATIENCE = 5.0  # seconds for one question, after which a wider bound is asked for
 _NODES = 50
+_MARGIN = 1e-9  # of a correlation: what the engine's thresholds are loosened by
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,17 +201,27 @@ class Climber:
     def climb(self, m: int) -> tuple[float, float]:
         """The value attained, and one that no removal of up to m units exceeds."""
         self._concentrate(m)
-        wider = 0
+        wider, margin, more = 0, *self._margin(m)
         while wider <= _WIDENINGS:
             beyond = self._value + self._sign * _STEP * 8**wider * self._unit
-            answer = self._ask(m, beyond)
+            answer = self._ask(m, beyond, margin)
             if answer.refuted:
                 self.close &= wider <= 1
-                return self._value, beyond
+                return self._value, beyond + self._sign * more
             if answer.kept is None or not self._offer(answer.kept):
                 wider += 1
         self.close = False
         return self._value, self._sign * math.inf
+
+    def _margin(self, m: int) -> tuple[float, float]:
+        """A margin that makes questions quick, and what it may hide of a coefficient: as much of
+        sqrt(b / a). None where a may be small."""
+        x = self._moments.x
+        try:
+            least = Prover(self._case(0.0)).root(x, x).least(m)
+        except Unclear:
+            least = 0.0
+        return (_MARGIN, _MARGIN * self._unit / math.sqrt(least)) if least > 1e-4 else (0.0, 0.0)
 
     def _concentrate(self, m: int) -> None:
         removal = self._best
@@ -220,10 +232,15 @@ class Climber:
                 return
 
     def _offer(self, removal: Ints) -> bool:
-        own = self._case(0.0).residuals(removal)
-        if not own.a > 1e-9:
+        gone = self._moments.design.rows(removal)
+        sums = self._moments.without(gone)
+        if sums is not None:
+            value = sums.c / sums.a * self._unit if sums.freedom >= 1 else math.nan
+        else:
+            exact = self._moments.exact(gone)
+            value = float(exact.c / exact.a) if exact.a > 0 and exact.freedom >= 1 else math.nan
+        if math.isnan(value):
             return False
-        value = own.c / own.a * self._unit
         if self._sign * (value - self._value) <= 1e-12 * self._unit:
             return False
         self._best, self._value = removal, value
@@ -232,9 +249,9 @@ class Climber:
     def _case(self, beta: float) -> Case:
         return Case(self._moments, Tilt(beta, 0.0, self._sign))
 
-    def _ask(self, m: int, beta: float) -> Answer:
+    def _ask(self, m: int, beta: float, margin: float) -> Answer:
         """A removal of up to m units that takes the coefficient beyond beta, or that none does."""
-        case = Case(self._moments, Tilt(beta, 1e-9, self._sign))
+        case = Case(self._moments, Tilt(beta, margin, self._sign))
         prover = Prover(case, self._questions.check, most_nodes=_NODES)
         if prover.refute(1, m, branch=False).proved:
             return Answer(refuted=True)
