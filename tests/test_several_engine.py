@@ -191,3 +191,55 @@ def test_groups_are_kept_or_left_out_as_a_whole(objective):
     best = (max if objective == "r2" else min)(map(value, naive_several.subsets(8, 6)))
     assert found["value"] == pytest.approx(best, rel=1e-9)
     assert len(found["inliers"]) == 6
+
+
+def rows_with_a_plane(n, p, seed):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n, p))
+    y = x.sum(axis=1) + 0.5 * rng.normal(size=n)
+    y[: n // 5] = 8 + 3 * rng.normal(size=n // 5)
+    return x, y
+
+
+@pytest.mark.parametrize("objective", ["r2", "lts"])
+@pytest.mark.parametrize("kind", ["plane", "noise", "rounded", "weighted", "no intercept"])
+def test_cells_in_the_place_of_rows_change_no_answer(objective, kind):
+    x, y = rows_with_a_plane(300, 2, 5)
+    if kind == "noise":
+        y = np.random.default_rng(6).normal(size=300)
+    if kind == "rounded":
+        x, y = np.round(x), np.round(y)
+    weights = np.random.default_rng(7).uniform(0.5, 2, 300) if kind == "weighted" else None
+    asked = {"objective": objective, "weights": weights, "intercept": kind != "no intercept"}
+    rows = _core.several_fit(x, y, 240, tree_from=1000, **asked)
+    cells = _core.several_fit(x, y, 240, tree_from=1, **asked)
+    assert rows["status"] == cells["status"] == "optimal"
+    assert cells["value"] == pytest.approx(rows["value"], abs=1e-9, rel=1e-9)
+    assert cells["looked_at"] != rows["looked_at"]  # another way to the same end
+
+
+@pytest.mark.parametrize("t", [0.0, 0.2, -0.2])
+def test_cells_in_the_place_of_rows_decide_a_partial_correlation_alike(t):
+    x, y = rows_with_a_plane(400, 2, 8)
+    z = np.column_stack([np.ones(400), x[:, 1]])
+    a = np.ascontiguousarray(x[:, 0])
+    for k in (320, 360, 390):
+        answers = [
+            _core.several_partial(a, y, z, k, side="below", t=t, at_least=True, tree_from=tree_from)
+            for tree_from in (1, 1000)
+        ]
+        assert all(found["decided"] for found in answers)
+        assert len({len(found["inliers"]) > 0 for found in answers}) == 1
+
+
+def test_a_planted_subset_is_found_and_proved_among_many_rows():
+    """The tree has to count most rows in or out whole; identical ones stand for several."""
+    rng = np.random.default_rng(9)
+    n, k = 6000, 4500
+    x = np.round(rng.normal(size=(n, 2)), 1)
+    y = x @ [1.0, -2.0] + 0.1 * rng.integers(-1, 2, size=n)
+    astray = rng.permutation(n)[: n - k]
+    y[astray] += 5 + rng.normal(size=n - k)
+    found = _core.several_fit(x, y, k, objective="lts", n_jobs=2)
+    assert found["status"] == "optimal"
+    assert set(found["inliers"].tolist()) == set(range(n)) - set(astray.tolist())

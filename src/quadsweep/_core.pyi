@@ -143,6 +143,7 @@ def several_fit(
     weights: NDArray[np.float64] | None = None,
     groups: NDArray[np.int64] | None = None,
     enumerate: int = 200,
+    tree_from: int = 4096,
 ) -> dict[str, Any]: ...
 def several_partial(
     x: NDArray[np.float64],
@@ -163,4 +164,5 @@ def several_partial(
     weights: NDArray[np.float64] | None = None,
     groups: NDArray[np.int64] | None = None,
     enumerate: int = 200,
+    tree_from: int = 4096,
 ) -> dict[str, Any]: ...

@@ -197,7 +197,7 @@ nb::dict fit(const Matrix& columns, const Vector& y, int k, const std::string& o
              const std::vector<std::vector<int>>& starts, std::uint64_t seed, int n_jobs,
              std::optional<double> time_limit, nb::object progress,
              const std::optional<Vector>& weights, const std::optional<Labels>& groups,
-             std::int64_t enumerate) {
+             std::int64_t enumerate, int tree_from) {
     Table table;
     if (objective != "r2" && objective != "lts") {
         throw std::invalid_argument("objective must be 'r2' or 'lts'");
@@ -214,8 +214,9 @@ nb::dict fit(const Matrix& columns, const Vector& y, int k, const std::string& o
     table.y = weighted(column(y), &table.y_exponent);
     add_groups(table, groups);
     check(table, k);
-    Options options{k,      at_least, tol,    std::nullopt,
-                    starts, seed,     n_jobs, std::max<std::int64_t>(enumerate, 1)};
+    Options options{k,        at_least, tol,    std::nullopt,
+                    starts,   seed,     n_jobs, std::max<std::int64_t>(enumerate, 1),
+                    tree_from};
     if (above) {
         options.above =
             table.kind == Kind::r2 ? *above : -std::ldexp(*above, -2 * table.y_exponent);
@@ -229,7 +230,7 @@ nb::dict partial(const Vector& x, const Vector& y, const Matrix& controls, int k
                  bool decide, const std::vector<std::vector<int>>& starts, std::uint64_t seed,
                  int n_jobs, std::optional<double> time_limit, nb::object progress,
                  const std::optional<Vector>& weights, const std::optional<Labels>& groups,
-                 std::int64_t enumerate) {
+                 std::int64_t enumerate, int tree_from) {
     if (side != "above" && side != "below") {
         throw std::invalid_argument("side must be 'above' or 'below'");
     }
@@ -252,8 +253,9 @@ nb::dict partial(const Vector& x, const Vector& y, const Matrix& controls, int k
     table.y = weighted(combined(sign * mix[3], y, sign * mix[2], x));
     add_groups(table, groups);
     check(table, k);
-    const Options options{k,      at_least, 0,      score,
-                          starts, seed,     n_jobs, std::max<std::int64_t>(enumerate, 1)};
+    const Options options{k,        at_least, 0,      score,
+                          starts,   seed,     n_jobs, std::max<std::int64_t>(enumerate, 1),
+                          tree_from};
     return run(table, options, sign, time_limit, std::move(progress));
 }
 
@@ -265,13 +267,14 @@ void bind(nb::module_& m) {
           "starts"_a = std::vector<std::vector<int>>{}, "seed"_a = 0, "n_jobs"_a = 1,
           "time_limit"_a.none() = nb::none(), "progress"_a.none() = nb::none(),
           "weights"_a.none() = nb::none(), "groups"_a.none() = nb::none(),
-          "enumerate"_a = Options{}.enumerate);
+          "enumerate"_a = Options{}.enumerate, "tree_from"_a = Options{}.tree_from);
     m.def("several_partial", &partial, "x"_a, "y"_a, "controls"_a, "k"_a, nb::kw_only(),
           "side"_a = "above", "t"_a = 0.0, "mix"_a = std::array<double, 4>{1, 0, 0, 1},
           "at_least"_a = false, "decide"_a = true, "starts"_a = std::vector<std::vector<int>>{},
           "seed"_a = 0, "n_jobs"_a = 1, "time_limit"_a.none() = nb::none(),
           "progress"_a.none() = nb::none(), "weights"_a.none() = nb::none(),
-          "groups"_a.none() = nb::none(), "enumerate"_a = Options{}.enumerate);
+          "groups"_a.none() = nb::none(), "enumerate"_a = Options{}.enumerate,
+          "tree_from"_a = Options{}.tree_from);
 }
 
 }  // namespace quadsweep::several

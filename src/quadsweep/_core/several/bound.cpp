@@ -52,11 +52,11 @@ void Bounder::load(const Box& box) {
     }
     weight_.assign(padded_, 0.0);
     for (std::size_t i = 0; i < count_; ++i) weight_[i] = box.copies[i];
-    ones_.assign(padded_, 1.0);
     for (Column* c : {&e_, &u_[0], &u_[1], &u_[2], &u_[3], &cost_, &mask_, &best_mask_, &row_error_,
                       &magnitude_, &out_, &in_, &lowest_, &highest_}) {
         c->resize(padded_);
     }
+    cells_.load(box.cell);
 }
 
 // The coefficients of u in all columns.
@@ -88,7 +88,8 @@ void Bounder::fill_groups(const double* theta, const double* step, const double*
 }
 
 // A threshold to start from where the parent has none: the right quantile of a few of the costs.
-double Bounder::guess(const double* cost) const {
+double Bounder::guess(const double* cost, const CellEnds& ends) const {
+    if (!cells_.empty()) return guess_with_cells(cost, ends);
     const std::size_t step = 1 + count_ / 256;
     std::vector<double> some;
     double total = 0;
@@ -106,7 +107,8 @@ double Bounder::guess(const double* cost) const {
 // Maximises the concave, piecewise linear D(lambda) = S + lambda (need - W) by a bracket on its
 // slope. Any lambda gives a valid bound, so it stops when little is left to gain or, at a corner,
 // when the bound is positive for certain.
-double Bounder::solve(const double* cost, double offset, double& lambda, bool positive_is_enough) {
+double Bounder::solve(const double* cost, const CellEnds& ends, double offset, double& lambda,
+                      bool positive_is_enough) {
     const auto& loops = hot_loops();
     const double need = box_->need;
     double best = -infinity, best_lambda = lambda;
@@ -114,13 +116,20 @@ double Bounder::solve(const double* cost, double offset, double& lambda, bool po
     double at = at_least_ ? std::max(lambda, 0.0) : lambda;
     double step = 0;
     for (int pass = 0; pass < 100; ++pass) {
-        const Tally t = loops.tally(cost, weight_.data(), static_cast<int>(padded_), at);
+        Tally t = loops.tally(cost, weight_.data(), static_cast<int>(padded_), at);
+        if (!cells_.empty()) {
+            const Tally whole = loops.tally(ends.cost.data(), ends.weight.data(),
+                                            static_cast<int>(ends.cost.size()), at);
+            t.weight += whole.weight;
+            t.cost += whole.cost;
+        }
         const double slope = need - t.weight, d = t.cost + at * slope;
         if (d > best) {
             best = d;
             best_lambda = at;
         }
-        if (slope == 0 || (at_least_ && slope <= 0 && at == 0) || !std::isfinite(d)) break;
+        if (std::fabs(slope) < 1e-9 || (at_least_ && slope <= 0 && at == 0) || !std::isfinite(d))
+            break;
         if (positive_is_enough && offset + best > 1e-8 * (std::fabs(offset) + std::fabs(best))) {
             break;
         }
@@ -172,10 +181,14 @@ double Bounder::evaluate(const double* g, double& lambda, Choice& choice) {
         }
         loops.squares(e_.data(), form_.s_e, u_[0].data(), form_.s_u, size, cost_.data());
     }
-    if (std::isnan(lambda)) lambda = guess(cost_.data());
-    choice.value = solve(cost_.data(), offset(theta0_, zero, phi), lambda, false);
+    if (!cells_.empty()) {
+        cells_.other(form_, 0, phi);
+        cells_.centre_ends(form_, centre_ends_);
+    }
+    if (std::isnan(lambda)) lambda = guess(cost_.data(), centre_ends_);
+    choice.value = solve(cost_.data(), centre_ends_, offset(theta0_, zero, phi), lambda, false);
     choice.lambda = lambda;
-    looked_at += static_cast<double>(count_);
+    looked_at += static_cast<double>(count_ + cells_.size());
     return choice.value;
 }
 
@@ -184,9 +197,10 @@ double Bounder::chosen_product(int i, int j) const {
     const auto& loops = several_loops();
     const int size = static_cast<int>(padded_);
     if (items_.grouped()) {
-        return loops.product(mask_.data(), column_[Gram::at(i, j)].data(), ones_.data(), size);
+        return loops.product(mask_.data(), column_[Gram::at(i, j)].data(), nullptr, size);
     }
-    return loops.product(mask_.data(), column_[i].data(), column_[j].data(), size);
+    const double rows = loops.product(mask_.data(), column_[i].data(), column_[j].data(), size);
+    return cells_.empty() ? rows : rows + cells_.product(share_, i, j);
 }
 
 // The sums over what is chosen that the multipliers need, or all of them.
@@ -195,6 +209,8 @@ void Bounder::add_chosen(Choice& choice, bool all) {
         choice.units = box_->kept_units + several_loops().chosen(cost_.data(), weight_.data(),
                                                                  static_cast<int>(padded_),
                                                                  choice.lambda, mask_.data());
+        cells_.chosen(centre_ends_, choice.lambda, share_);
+        for (double share : share_) choice.units += share;
         choice.sums = kept_;
     }
     const int f = form_.free_count;
@@ -250,12 +266,13 @@ Choice Bounder::centre(Box& box) {
         loops.combine(columns().data(), theta0_, form_.searched, static_cast<int>(padded_),
                       e_.data());
     }
+    if (!cells_.empty()) cells_.at(form_, theta0_);
     double lambda = box.guessed ? box.lambda : std::nan("");
     const int f = form_.s_u > 0 ? form_.free_count : 0;
     Choice best;
     evaluate(box.g, lambda, best);
     add_chosen(best, false);
-    std::swap(mask_, best_mask_);
+    swap_masks();
     double wanted[most_searched], g[most_searched];
     double step = 1;
     bool direction = f > 0 && least_squares(best.sums, theta0_, wanted);
@@ -270,7 +287,7 @@ Choice Bounder::centre(Box& box) {
         evaluate(g, lambda, trial);
         if (trial.value > best.value) {
             add_chosen(trial, false);
-            std::swap(mask_, best_mask_);
+            swap_masks();
             best = trial;
             std::copy(g, g + f, box.g);
             direction = least_squares(best.sums, theta0_, wanted);
@@ -280,7 +297,7 @@ Choice Bounder::centre(Box& box) {
     }
     box.lambda = best.lambda;
     box.guessed = true;
-    std::swap(mask_, best_mask_);
+    swap_masks();
     return best;
 }
 
@@ -318,10 +335,14 @@ void Bounder::corner_g(const Box& box, const double* theta, double* g) const {
 void Bounder::bound(const Box& box) {
     const auto& loops = several_loops();
     order_dimensions(box);
-    if (row_.size() < static_cast<std::size_t>(corners_)) row_.resize(corners_);
+    if (row_.size() < static_cast<std::size_t>(corners_)) {
+        row_.resize(corners_);
+        ends_.resize(corners_);
+    }
     for (int q = 0; q < corners_; ++q) row_[q].resize(padded_);
     double theta[most_searched], g[most_searched], phi[most_columns], step[most_searched];
     const int size = static_cast<int>(padded_);
+    if (!cells_.empty()) prepare_cells(box);
     if (!items_.grouped()) {
         CornerTask task{};
         task.size = size;
@@ -354,13 +375,27 @@ void Bounder::bound(const Box& box) {
         for (int j = 0; j < form_.searched; ++j) step[j] = theta[j] - box.centre[j];
         if (items_.grouped()) fill_groups(theta0_, step, phi, row_[q].data());
         lambda_[q] = q == 0 ? box.lambda : lambda_[q - 1];
-        value_[q] = solve(row_[q].data(), offset(theta0_, step, phi), lambda_[q], true);
+        if (!cells_.empty()) cells_.corner_ends(form_, step, q >> inner_, ends_[q]);
+        offset_[q] = offset(theta0_, step, phi);
+        value_[q] = solve(row_[q].data(), ends_[q], offset_[q], lambda_[q], true);
         if (!std::isfinite(value_[q])) value_[q] = -infinity;
         largest =
             std::max(largest, form_.base * theta[form_.searched - 1] * theta[form_.searched - 1]);
     }
-    looked_at += static_cast<double>(corners_) * static_cast<double>(count_) / 4;
+    looked_at += static_cast<double>(corners_) * static_cast<double>(count_ + cells_.size()) / 4;
     measure_errors(box, largest);
+}
+
+void Bounder::largest_coefficients(const Box& box, double* theta, double* phi) const {
+    double corner[most_searched], g[most_searched], at[most_columns];
+    for (int j = 0; j < form_.searched; ++j) theta[j] = std::fabs(box.centre[j]) + box.half[j];
+    std::fill(phi, phi + most_columns, 0.0);
+    for (int o = 0; o < 1 << outer_; ++o) {
+        corner_theta(box, o << inner_, corner);
+        corner_g(box, corner, g);
+        coefficients_u(corner, g, at);
+        for (int j = 0; j < form_.columns; ++j) phi[j] = std::max(phi[j], std::fabs(at[j]));
+    }
 }
 
 void Bounder::row_errors(const Box& box, const double* theta, const double* phi) {
@@ -413,15 +448,8 @@ void Bounder::group_errors(const double* theta, const double* half, const double
 // rounding tells), of their sums (64 additions in a row in a block of the loop, one a block) and of
 // what is decided.
 void Bounder::measure_errors(const Box& box, double base) {
-    double theta[most_searched], phi[most_columns] = {}, corner[most_searched], g[most_searched];
-    double at[most_columns];
-    for (int j = 0; j < form_.searched; ++j) theta[j] = std::fabs(box.centre[j]) + box.half[j];
-    for (int o = 0; o < 1 << outer_; ++o) {
-        corner_theta(box, o << inner_, corner);
-        corner_g(box, corner, g);
-        coefficients_u(corner, g, at);
-        for (int j = 0; j < form_.columns; ++j) phi[j] = std::max(phi[j], std::fabs(at[j]));
-    }
+    double theta[most_searched], phi[most_columns];
+    largest_coefficients(box, theta, phi);
     if (items_.grouped()) {
         group_errors(theta, box.half, phi);
     } else {
@@ -455,19 +483,27 @@ void Bounder::measure_errors(const Box& box, double base) {
     }
     double threshold = 0;
     for (int q = 0; q < corners_; ++q) threshold = std::max(threshold, std::fabs(lambda_[q]));
-    error_ = costs * (1 + 1e-6) +
-             ulp * (4 * base + (80 + static_cast<double>(padded_) / 512) * sums +
-                    (120 + 4 * items_.roundings) * kept + 8 * threshold * (std::abs(box.need) + 1));
+    error_ =
+        costs * (1 + 1e-6) + ulp * (4 * base + (80 + static_cast<double>(padded_) / 512) * sums +
+                                    (120 + 4 * items_.roundings + 4 * tree_.roundings) * kept +
+                                    8 * threshold * (std::abs(box.need) + 1));
+    // Of cells the ends are widened already; what is left are the sums and weights that are shares.
+    if (!cells_.empty()) {
+        error_ += ulp * (96 + static_cast<double>(cells_.size()) / 128) *
+                  (touched_cells() + threshold * cells_.copies());
+    }
     if (!std::isfinite(error_)) error_ = infinity;
     smooth_ = with_remainder(box);
     least_ = std::max(*std::min_element(value_, value_ + corners_), smooth_);
     if (least_ >= error_) return;
+    if (!cells_.empty()) measure_coarseness();
 
     // The box stays: margins for deciding items, and squares for choosing what to split.
     for (int q = 0; q < corners_; ++q) lift_[q] = (error_ - value_[q]) * (1 + 1e-9);
     several_loops().margins(task);
     const auto worst = std::min_element(value_, value_ + corners_) - value_;
     loops.chosen(row_[worst].data(), weight_.data(), size, lambda_[worst], mask_.data());
+    cells_.chosen(ends_[worst], lambda_[worst], share_);
     for (int j = 0; j < form_.searched; ++j) diagonal_[j] = kept_(j, j) + chosen_product(j, j);
 }
 
@@ -524,7 +560,8 @@ bool Bounder::fix(Box& box) {
     }
     box.open.resize(to);
     box.copies.resize(to);
-    if (!newly->items.empty()) {
+    if (!cells_.empty() && !fix_cells(box, *newly)) return false;
+    if (!newly->items.empty() || !newly->cells.empty()) {
         newly->before = std::move(box.decided);
         box.decided = std::move(newly);
     }
@@ -547,6 +584,7 @@ const std::vector<double>& Bounder::pull(const Box& box) {
 Gram Bounder::everything(const Box& box) {
     Gram g = box.kept.total();
     for (std::size_t i = 0; i < box.open.size(); ++i) items_.add(g, box.open[i], box.copies[i]);
+    for (int at : box.cell) tree_.add(g, at);
     return g;
 }
 

@@ -12,6 +12,9 @@
 // quadratic is replaced by a diagonal one below it. Where most items are decided this is nearly
 // exact, whatever the box's width.
 //
+// A cell that is not opened stands for two weights at the ends of its range of costs
+// (cell_costs.hpp), which keeps a bound a bound.
+//
 // The multipliers g of the other square are free. At the centre they are climbed to: least squares
 // on the chosen items is the direction, a step that does not rise is halved. At a corner they are
 // the centre's plus what least squares says about the change of theta.
@@ -20,6 +23,7 @@
 #include <vector>
 
 #include "box.hpp"
+#include "cell_costs.hpp"
 #include "form.hpp"
 #include "items.hpp"
 
@@ -35,8 +39,8 @@ struct Choice {
 
 class Bounder {
   public:
-    Bounder(const Items& items, const Form& form, bool at_least)
-        : items_(items), form_(form), at_least_(at_least) {}
+    Bounder(const Items& items, const Cells& tree, const Form& form, bool at_least)
+        : items_(items), tree_(tree), cells_(tree), form_(form), at_least_(at_least) {}
 
     void aim(const Form& form) { form_ = form; }
     const Form& form() const { return form_; }
@@ -60,6 +64,12 @@ class Bounder {
     double error() const { return error_; }
     // What a parameter's half-width costs where the bound is least: the remainder dropped there.
     double width_cost(const Box& box, int column) const;
+    // How far the unopened cells may have lowered the bound, and opening those that matter most.
+    // False where none does.
+    double coarseness() const { return coarseness_; }
+    bool open_cells(Box& box) const;
+    void open_level(Box& box) const;  // every cell: into its two halves, a leaf into rows
+    void open_all(Box& box) const;
     // Moves decided copies out of the undecided ones. False if the box can hold no subset.
     bool fix(Box& box);
     // How strongly each open item moves what keeps the bound from being exact.
@@ -81,8 +91,22 @@ class Bounder {
     double chosen_product(int i, int j) const;
     void add_chosen(Choice& choice, bool all);
     bool least_squares(const Gram& sums, const double* theta, double* g);
-    double solve(const double* cost, double offset, double& lambda, bool positive_is_enough);
-    double guess(const double* cost) const;
+    double solve(const double* cost, const CellEnds& ends, double offset, double& lambda,
+                 bool positive_is_enough);
+    double guess(const double* cost, const CellEnds& ends) const;
+    void largest_coefficients(const Box& box, double* theta, double* phi) const;
+    double guess_with_cells(const double* cost, const CellEnds& ends) const;
+    void prepare_cells(const Box& box);
+    void swap_masks() {
+        std::swap(mask_, best_mask_);
+        std::swap(share_, best_share_);
+    }
+    bool fix_cells(Box& box, Decided& newly) const;
+    void cell_margins(std::size_t from, double* out, double* in, double* lowest,
+                      double* highest) const;
+    void measure_coarseness();
+    double touched_cells() const;
+    void open_cell(Box& box, int at, std::vector<int>& finer) const;
     void order_dimensions(const Box& box);
     double with_remainder(const Box& box) const;
     double diagonal_share() const;
@@ -92,17 +116,25 @@ class Bounder {
     std::vector<const double*> columns() const;
 
     const Items& items_;
+    const Cells& tree_;
+    CellCosts cells_;
     Form form_;
     bool at_least_;
     const Box* box_ = nullptr;
     Gram kept_;
     std::size_t count_ = 0, padded_ = 0;
     std::vector<Column> column_;  // of rows, or entries of groups' Grams
-    Column weight_, ones_, e_, u_[4], cost_, mask_, best_mask_;
+    Column weight_, e_, u_[4], cost_, mask_, best_mask_;
     double theta0_[most_searched] = {}, slope_[most_active][most_searched] = {};
     int dims_ = 0, inner_ = 0, outer_ = 0, corners_ = 0;
     int dimension_[most_dims] = {};  // the column of each dimension, those that u sees last
     std::vector<Column> row_;        // costs at each corner
+    CellEnds centre_ends_;
+    std::vector<CellEnds> ends_;  // at each corner
+    Column share_, best_share_;   // copies of each cell that are chosen
+    Column gap_;                  // and what it costs the bound
+    double coarseness_ = 0;
+    double offset_[most_corners];
     double value_[most_corners], lambda_[most_corners], lift_[most_corners];
     double diagonal_[most_searched];  // squares of what is chosen where the bound is least
     double error_ = 0, least_ = 0, smooth_ = 0;

@@ -9,12 +9,13 @@
 
 namespace quadsweep::several {
 
-// Copies of items that must be kept in every box below.
+// Copies of items, and whole cells, that must be kept in every box below.
 struct Decided {
     struct Copies {
         int item, count;
     };
     std::vector<Copies> items;
+    std::vector<int> cells;
     std::shared_ptr<const Decided> before;
 };
 
@@ -34,6 +35,7 @@ struct Box {
     int depth = 0;
 
     std::vector<int> open, copies;  // of item open[i] between 0 and copies[i] more may be kept
+    std::vector<int> cell;          // of the tree, open too
     int need = 0;                   // units still to be kept
     int kept_units = 0;
     KeptGram kept;

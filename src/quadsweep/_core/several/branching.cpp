@@ -25,11 +25,30 @@ void set_copies(Box& box, std::size_t at, int copies) {
     }
 }
 
-void fill(Box& box, const Items& items, int k) {
+constexpr std::size_t first_cells = 64;     // a root box has so many, to begin with
+constexpr std::size_t most_opened = 50000;  // cells of a box beyond which it is split all the same
+
+void fill(Box& box, const Items& items, const Cells& cells, int k) {
+    box.need = k;
+    if (!cells.empty()) {
+        box.cell = {0};
+        while (box.cell.size() < first_cells && !cells.cell[box.cell[0]].leaf()) {
+            std::vector<int> finer;
+            for (int at : box.cell) {
+                const int left = cells.cell[at].left;
+                if (left < 0) {
+                    finer.push_back(at);
+                } else {
+                    finer.insert(finer.end(), {left, left + 1});
+                }
+            }
+            box.cell = std::move(finer);
+        }
+        return;
+    }
     box.open.resize(items.size());
     std::iota(box.open.begin(), box.open.end(), 0);
     box.copies = items.copies;
-    box.need = k;
 }
 
 // The parameter of a box of fits whose width costs most.
@@ -103,11 +122,11 @@ std::unique_ptr<Box> root_of_fits(const Form& form, const Items& items, int k) {
     return box;
 }
 
-Boxes roots(const Form& form, const Items& items, int k) {
+Boxes roots(const Form& form, const Items& items, const Cells& cells, int k) {
     Boxes out;
     if (form.kind == Kind::below) {
         if (auto box = root_of_fits(form, items, k)) {
-            fill(*box, items, k);
+            fill(*box, items, cells, k);
             out.push_back(std::move(box));
             return out;
         }
@@ -122,7 +141,7 @@ Boxes roots(const Form& form, const Items& items, int k) {
         }
         box->centre[frame] = 1;
         box->half[frame] = 0;
-        fill(*box, items, k);
+        fill(*box, items, cells, k);
         out.push_back(std::move(box));
     }
     return out;
@@ -134,11 +153,15 @@ bool wants_items(const Box& box, const Bounder& bounder, double centre) {
     const Form& form = bounder.form();
     if (narrow(box, form.searched)) return true;
     const double least = bounder.least();
-    const bool stuck = box.open.size() <= 4 || centre < 0.5 * least || least > -4 * bounder.error();
+    if (box.cell.size() > most_opened) return false;
+    const bool stuck = box.open.size() + box.cell.size() <= 4 || centre < 0.5 * least ||
+                       least > -4 * bounder.error();
     if (!stuck) return false;
     double width = 0;
     for (int j = 0; j < form.searched; ++j) width += bounder.width_cost(box, j);
-    return width < 0.5 * std::fabs(least);
+    // The less of it is the box's width, the more cells are there to be opened before rows can be
+    // decided.
+    return width < (box.cell.empty() ? 0.5 : 0.1) * std::fabs(least);
 }
 
 void split(std::unique_ptr<Box> box, const Bounder& bounder, Boxes& children) {

@@ -8,7 +8,7 @@
 namespace quadsweep::several {
 
 // The root of each frame.
-Boxes roots(const Form& form, const Items& items, int k);
+Boxes roots(const Form& form, const Items& items, const Cells& cells, int k);
 
 // The one root of a box of fits; null where no bound on the coefficients is at hand.
 std::unique_ptr<Box> root_of_fits(const Form& form, const Items& items, int k);

@@ -104,6 +104,7 @@ double least_eigenvalue(const Gram& sums, int columns) {
 }
 
 std::int64_t ways(const Box& box, bool at_least, std::int64_t most) {
+    if (!box.cell.empty()) return most + 1;
     const std::int64_t total =
         std::accumulate(box.copies.begin(), box.copies.end(), std::int64_t{0});
     int need = box.need;
@@ -135,14 +136,19 @@ std::int64_t ways(const Box& box, bool at_least, std::int64_t most) {
     return std::min(std::accumulate(count.begin(), count.end(), std::int64_t{0}), most + 1);
 }
 
-bool hopeless(const Table& table, const Items& items, const Form& form, const Box& box,
-              const Gram& all) {
-    if (!looks_dependent(all, form)) return false;
+bool hopeless(const Table& table, const Items& items, const Cells& cells, const Form& form,
+              const Box& box, const Gram& all) {
+    if (!box.cell.empty() || !looks_dependent(all, form)) return false;
     std::vector<int> units;
     for (const Decided* d = box.decided.get(); d != nullptr; d = d->before.get()) {
-        for (const auto& [item, count] : d->items) units.push_back(items.units[item][0]);
+        for (const auto& [item, count] : d->items) units.push_back(items.units(item)[0]);
+        for (int at : d->cells) {
+            for (int i = cells.cell[at].first; i < cells.cell[at].last; ++i) {
+                units.push_back(items.units(i)[0]);
+            }
+        }
     }
-    for (int item : box.open) units.push_back(items.units[item][0]);
+    for (int item : box.open) units.push_back(items.units(item)[0]);
     const Dependence found = dependence(table, table.rows_of(units));
     if (found.no_value) return true;
     const int everywhere = static_cast<int>(table.design.size()) - form.fitted;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "box.hpp"
+#include "cells.hpp"
 #include "form.hpp"
 #include "items.hpp"
 
@@ -67,8 +68,9 @@ double least_eigenvalue(const Gram& sums, int columns);
 
 // True if the question has no value on any subset of the box, or if on all its rows some columns of
 // Z depend on each other along directions that no theta of the box is free of: the theta of least
-// norm of every such subset lies elsewhere. `all`: the sums of everything kept or open.
-bool hopeless(const Table& table, const Items& items, const Form& form, const Box& box,
-              const Gram& all);
+// norm of every such subset lies elsewhere. `all`: the sums of everything kept or open. Never said
+// of a box with open cells.
+bool hopeless(const Table& table, const Items& items, const Cells& cells, const Form& form,
+              const Box& box, const Gram& all);
 
 }  // namespace quadsweep::several

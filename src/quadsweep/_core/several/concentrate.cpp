@@ -7,8 +7,33 @@
 #include "loops.hpp"
 
 namespace quadsweep::several {
+namespace {
+
+constexpr int few = 4096;  // items that are put in order
+
+// The cost at which the weights, from the cheapest on, reach k. Reorders.
+double quantile(std::vector<std::pair<double, int>>& costs, std::int64_t k) {
+    auto first = costs.begin(), last = costs.end();
+    std::int64_t below = 0;
+    while (last - first > 1) {
+        const auto middle = first + (last - first) / 2;
+        std::nth_element(first, middle, last);
+        std::int64_t weight = 0;
+        for (auto it = first; it != middle; ++it) weight += it->second;
+        if (below + weight >= k) {
+            last = middle;
+        } else {
+            below += weight;
+            first = middle;
+        }
+    }
+    return first->first;
+}
+
+}  // namespace
 
 Selection Concentrator::step(const Own& from) {
+    ++steps_;
     Form f = form_;
     if (f.kind == Kind::r2) f.aim(from.score == undefined ? 0 : from.score);
     double phi[most_columns] = {};
@@ -31,6 +56,13 @@ Selection Concentrator::step(const Own& from) {
         loops.combine(columns.data(), phi, f.columns, n, u.data());
         loops.squares(e.data(), f.s_e, u.data(), f.s_u, n, cost.data());
     }
+    Selection s = n > few ? cheapest_of_many(cost) : cheapest_of_few(cost);
+    s.own = own(form_, s.sums);
+    return s;
+}
+
+Selection Concentrator::cheapest_of_few(const std::vector<double>& cost) {
+    const int n = items_.size();
     order_.clear();
     int most = 1;
     for (int i = 0; i < n; ++i) {
@@ -52,7 +84,42 @@ Selection Concentrator::step(const Own& from) {
         items_.add(s.sums, i, taken);
         left -= taken;
     }
-    s.own = own(form_, s.sums);
+    return s;
+}
+
+// A threshold and a pass, without putting anything in order.
+Selection Concentrator::cheapest_of_many(std::vector<double>& cost) {
+    order_.clear();
+    for (int i = 0; i < items_.size(); ++i) {
+        if (!std::isfinite(cost[i])) cost[i] = infinity;
+        order_.emplace_back(cost[i], items_.copies[i]);
+    }
+    const double threshold = quantile(order_, k_);
+    Selection s;
+    std::vector<double> weight(cost.size(), 0.0);
+    int left = k_;
+    const auto take = [&](int i, int copies) {
+        s.items.push_back({i, copies});
+        weight[i] += copies;
+        left -= copies;
+    };
+    for (int i = 0; i < items_.size(); ++i) {
+        if (cost[i] < threshold || (at_least_ && cost[i] < 0)) take(i, items_.copies[i]);
+    }
+    for (int i = 0; i < items_.size() && left > 0; ++i) {
+        if (cost[i] == threshold) take(i, std::min(left, items_.copies[i]));
+    }
+    if (items_.grouped()) {
+        for (const auto& [item, copies] : s.items) items_.add(s.sums, item, copies);
+        return s;
+    }
+    int e = 0;
+    for (int i = 0; i < items_.columns; ++i) {
+        for (int j = 0; j <= i; ++j) {
+            s.sums.s[e++] = several_loops().product(weight.data(), items_.column[i].data(),
+                                                    items_.column[j].data(), items_.size());
+        }
+    }
     return s;
 }
 
@@ -69,7 +136,7 @@ Selection Concentrator::climb(const Own& from, int most_steps) {
 Selection Concentrator::select(const std::vector<int>& units) const {
     std::vector<int> item_of;
     for (int i = 0; i < items_.size(); ++i) {
-        for (int u : items_.units[i]) {
+        for (int u : items_.units(i)) {
             if (static_cast<std::size_t>(u) >= item_of.size()) item_of.resize(u + 1, -1);
             item_of[u] = i;
         }
@@ -139,7 +206,7 @@ Items sample(const Items& items, int most, std::uint64_t seed) {
 std::vector<int> units_of(const Items& items, const std::vector<Decided::Copies>& chosen) {
     std::vector<int> out;
     for (const auto& [item, count] : chosen) {
-        const auto& units = items.units[item];
+        const auto units = items.units(item);
         out.insert(out.end(), units.begin(), units.begin() + count);
     }
     std::sort(out.begin(), out.end());

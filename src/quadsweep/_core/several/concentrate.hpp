@@ -24,18 +24,22 @@ class Concentrator {
     // t: what a partial correlation is aimed at. R2 aims at the subset's own.
     Selection step(const Own& from);
     Selection climb(const Own& from, int most_steps);
-    Selection climb_from(const Gram& sums) { return climb(own(form_, sums), 100); }
+    int steps() const { return steps_; }
     Selection select(const std::vector<int>& units) const;
 
     // From random small subsets; the best of them, best first.
     std::vector<Selection> from_random(int starts, int finalists, std::uint64_t seed);
 
   private:
+    Selection cheapest_of_few(const std::vector<double>& cost);
+    Selection cheapest_of_many(std::vector<double>& cost);
+
     const Items& items_;
     Form form_;
     int k_;
     bool at_least_;
     std::vector<std::pair<double, int>> order_;
+    int steps_ = 0;
 };
 
 // Some of the items, one copy each, where there are more than `most`; else all as they are.

@@ -10,7 +10,7 @@ namespace quadsweep::several {
 class Frontier {
   public:
     void push(std::unique_ptr<Box> box) {
-        held_ += box->open.size() + 256;
+        held_ += weight(*box);
         if (held_ > most_held) {
             young_.push_back(std::move(box));
         } else {
@@ -28,7 +28,7 @@ class Frontier {
             box = std::move(young_.back());
             young_.pop_back();
         }
-        held_ -= box->open.size() + 256;
+        held_ -= weight(*box);
         return box;
     }
     bool empty() const { return heap_.empty() && young_.empty(); }
@@ -44,8 +44,10 @@ class Frontier {
     }
 
   private:
-    static constexpr std::size_t most_held = 100'000'000;  // undecided items, 8 bytes each
+    static constexpr std::size_t most_held =
+        100'000'000;  // undecided items and cells, 8 bytes each
 
+    static std::size_t weight(const Box& box) { return box.open.size() + box.cell.size() + 256; }
     static bool later(const std::unique_ptr<Box>& p, const std::unique_ptr<Box>& q) {
         return p->upper != q->upper ? p->upper < q->upper : p->priority > q->priority;
     }

@@ -21,10 +21,36 @@ void Items::add(Gram& to, int item, double times) const {
     to.add(c, columns, times);
 }
 
-std::vector<std::vector<int>> identical_units(const Table& table) {
-    std::vector<std::vector<int>> out;
+namespace {
+
+// Rows next to each other that are alike, by the columns as given; each class in the order of the
+// data.
+std::vector<int> sorted_rows(const std::vector<const std::vector<double>*>& columns, int rows) {
+    // The first column that varies settles most comparisons without a look at the others.
+    const auto varies = [](const std::vector<double>* c) {
+        return std::any_of(c->begin(), c->end(), [&](double v) { return v != c->front(); });
+    };
+    const auto key = std::find_if(columns.begin(), columns.end(), varies);
+    std::vector<std::pair<double, int>> order(rows);
+    for (int i = 0; i < rows; ++i) order[i] = {key != columns.end() ? (**key)[i] : 0, i};
+    std::sort(order.begin(), order.end(), [&](const auto& a, const auto& b) {
+        if (a.first != b.first) return a.first < b.first;
+        for (const auto* c : columns) {
+            if ((*c)[a.second] != (*c)[b.second]) return (*c)[a.second] < (*c)[b.second];
+        }
+        return a.second < b.second;
+    });
+    std::vector<int> out(rows);
+    for (int i = 0; i < rows; ++i) out[i] = order[i].second;
+    return out;
+}
+
+}  // namespace
+
+Identical identical_units(const Table& table) {
+    Identical out;
     if (table.grouped()) {
-        for (int g = 0; g < table.units; ++g) out.push_back({g});
+        for (int g = 0; g < table.units; ++g) out.add(std::span(&g, 1));
         return out;
     }
     std::vector<const std::vector<double>*> columns;
@@ -35,38 +61,36 @@ std::vector<std::vector<int>> identical_units(const Table& table) {
     for (const auto& c : table.design) add(c);
     add(table.y);
     add(table.x);
-    std::vector<int> order(table.rows);
-    std::iota(order.begin(), order.end(), 0);
-    const auto compare = [&](int a, int b) {
-        for (const auto* c : columns) {
-            if ((*c)[a] != (*c)[b]) return (*c)[a] < (*c)[b] ? -1 : 1;
-        }
-        return 0;
+    const std::vector<int> order = sorted_rows(columns, table.rows);
+    const auto alike = [&](int a, int b) {
+        return std::all_of(columns.begin(), columns.end(),
+                           [&](const auto* c) { return (*c)[a] == (*c)[b]; });
     };
-    std::sort(order.begin(), order.end(), [&](int a, int b) {
-        const int c = compare(a, b);
-        return c != 0 ? c < 0 : a < b;
-    });
-    for (int i : order) {
-        if (out.empty() || compare(out.back()[0], i) != 0) out.emplace_back();
-        out.back().push_back(i);
+    std::vector<std::span<const int>> classes;
+    for (std::size_t i = 0, from = 0; i < order.size(); ++i) {
+        if (i + 1 < order.size() && alike(order[i], order[i + 1])) continue;
+        classes.emplace_back(order.data() + from, i + 1 - from);
+        from = i + 1;
     }
     // In the order of the data, so that neighbours stay neighbours.
-    std::sort(out.begin(), out.end());
+    std::sort(classes.begin(), classes.end(),
+              [](const auto& a, const auto& b) { return a[0] < b[0]; });
+    for (const auto& c : classes) out.add(c);
     return out;
 }
 
-Items make_items(const Table& table, const Placed& placed,
-                 const std::vector<std::vector<int>>& identical) {
+Items make_items(const Table& table, const Placed& placed, const Identical& identical) {
     Items items;
     items.columns = static_cast<int>(placed.column.size());
-    items.units = identical;
-    const std::size_t count = identical.size();
-    for (const auto& same : identical) items.copies.push_back(static_cast<int>(same.size()));
+    items.identical = identical;
+    const auto count = static_cast<std::size_t>(identical.size());
+    for (std::size_t i = 0; i < count; ++i) {
+        items.copies.push_back(static_cast<int>(identical[static_cast<int>(i)].size()));
+    }
     if (!table.grouped()) {
         for (const auto& c : placed.column) {
             std::vector<double> of(count);
-            for (std::size_t i = 0; i < count; ++i) of[i] = c[identical[i][0]];
+            for (std::size_t i = 0; i < count; ++i) of[i] = c[identical[static_cast<int>(i)][0]];
             items.column.push_back(std::move(of));
         }
         return items;

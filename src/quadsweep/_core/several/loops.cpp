@@ -180,8 +180,63 @@ double chosen(const double* cost, const double* weight, int size, double lambda,
     return sum;
 }
 
+void cell_ends(const CellTask& task) {
+    double d[block], mean[block], slope[block];
+    for (int start = 0; start < task.size; start += block) {
+        const int count = start + block < task.size ? block : task.size - start;
+        const double *e = task.e + start, *u = task.u + start;
+        for (int i = 0; i < count; ++i) {
+            d[i] = slope[i] = 0;
+            mean[i] = task.square_e[start + i];
+        }
+        for (int j = 0; j < task.searched; ++j) {
+            const double step = task.step[j];
+            if (step == 0) continue;
+            const double *c = task.centre[j] + start, *s = task.slope[j] + start;
+#pragma omp simd
+            for (int i = 0; i < count; ++i) {
+                d[i] += step * c[i];
+                mean[i] += 2 * step * s[i];
+            }
+        }
+        for (int j = 0; j < task.varying; ++j) {
+            const double* h = task.half[j] + start;
+            const bool seen = j < task.searched;
+            const double theta = seen ? 2 * task.s_e * task.theta[j] : 0;
+            const double step = seen ? 2 * task.s_e * task.step[j] : 0;
+            const double phi = 2 * task.s_u * task.phi[j];
+#pragma omp simd
+            for (int i = 0; i < count; ++i) {
+                slope[i] += size_of(theta * (e[i] + d[i]) + step * e[i] - phi * u[i]) * h[i];
+            }
+        }
+        const double s_e = task.s_e, s_u = task.s_u;
+#pragma omp simd
+        for (int i = 0; i < count; ++i) {
+            const double he = task.reach_e[start + i], hd = task.reach_d[start + i];
+            const double hu = task.reach_u[start + i], more = task.error[start + i];
+            const double at = s_e * e[i] * (e[i] + 2 * d[i]) - s_u * u[i] * u[i];
+            const double about = s_e * mean[i] - s_u * task.square_u[start + i] - more;
+            const double low =
+                at - slope[i] - s_e * smaller(hd, 2 * he) * hd - s_u * hu * hu - more;
+            const double high = at + slope[i] + s_e * he * (he + 2 * hd) + more;
+            const double width = high - low;
+            const double share = width > 0 ? smaller(larger((high - about) / width, 0), 1) : 0.5;
+            task.low[start + i] = low;
+            task.high[start + i] = high;
+            task.low_weight[start + i] = task.weight[start + i] * share;
+            task.high_weight[start + i] = task.weight[start + i] * (1 - share);
+        }
+    }
+}
+
 double product(const double* weight, const double* a, const double* b, int size) {
     double sum = 0;
+    if (b == nullptr) {
+#pragma omp simd reduction(+ : sum)
+        for (int i = 0; i < size; ++i) sum += weight[i] * a[i];
+        return sum;
+    }
 #pragma omp simd reduction(+ : sum)
     for (int i = 0; i < size; ++i) sum += weight[i] * a[i] * b[i];
     return sum;
@@ -199,7 +254,7 @@ double touched(const double* weight, const double* a, const double* lowest, cons
 
 extern const SeveralLoops QUADSWEEP_CONCAT(several_loops_, QUADSWEEP_ISA);
 const SeveralLoops QUADSWEEP_CONCAT(several_loops_, QUADSWEEP_ISA) = {
-    combine, squares, corners, extremes, margins, errors, chosen, product, touched,
+    combine, squares, corners, extremes, margins, errors, chosen, cell_ends, product, touched,
 };
 
 }  // namespace quadsweep::several

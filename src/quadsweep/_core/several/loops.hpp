@@ -42,6 +42,20 @@ struct ErrorTask {
     double *error, *magnitude;
 };
 
+// The ends of cells' costs: see cell_costs.hpp. Columns are the varying ones, the searched first.
+struct CellTask {
+    int size, searched, varying;
+    const double *const *centre, *const *half;
+    const double* const* slope;  // mean of each searched column times e
+    const double *theta, *step, *phi;
+    double s_e, s_u;
+    const double *e, *u;                        // at the centre
+    const double *reach_e, *reach_d, *reach_u;  // how far a row's may be from it
+    const double *square_e, *square_u;          // means of the squares at theta, and of u's
+    const double *weight, *error;
+    double *low, *high, *low_weight, *high_weight;
+};
+
 struct SeveralLoops {
     // out = sum of coefficient times column
     void (*combine)(const double* const* column, const double* coefficient, int count, int size,
@@ -56,7 +70,8 @@ struct SeveralLoops {
     // weight where cost < lambda, else 0; their sum
     double (*chosen)(const double* cost, const double* weight, int size, double lambda,
                      double* out);
-    // sum of weight a b
+    void (*cell_ends)(const CellTask& task);
+    // sum of weight a b; without b, of weight a
     double (*product)(const double* weight, const double* a, const double* b, int size);
     // sum of weight a over rows with lowest < limit
     double (*touched)(const double* weight, const double* a, const double* lowest,

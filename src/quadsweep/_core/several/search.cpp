@@ -17,10 +17,16 @@
 namespace quadsweep::several {
 namespace {
 
-constexpr double most_listed = 2e8;    // subsets that may all be listed, where boxes do not end
-constexpr double listed_a_box = 1000;  // in the time of one box
-constexpr int sampled = 2000;          // items that random starts look at
-constexpr double serial_work = 3e5;    // rows in boxes before more threads are asked for help
+constexpr double most_listed = 2e8;      // subsets that may all be listed, where boxes do not end
+constexpr double listed_a_box = 1000;    // in the time of one box
+constexpr int sampled = 2000;            // items that random starts look at
+constexpr int polished_on = 50000;       // items that starts are polished on before all are
+constexpr double serial_work = 3e5;      // rows in boxes before more threads are asked for help
+constexpr double explored_share = 0.05;  // of the rows and cells costed: for proposals
+constexpr int leaf_items = 16;           // rows in a leaf of the tree
+constexpr int few_rows = 2048;           // in cells: then rows are no dearer than their cells
+constexpr double coarse_share = 0.25;    // of the bound: what unopened cells may take away from it
+constexpr double closing_share = 0.8;    // of the bound: opening them may close the box
 
 class Search {
     class Worker;
@@ -35,8 +41,8 @@ class Search {
         begin();
         if (!no_value_ && k_ < table_.units && !finished() && !halt()) {
             form_.aim(threshold());
-            for (auto& root : roots(form_, items_, k_)) frontier_.push(std::move(root));
-            root_ = *roots(form_, items_, k_)[0];
+            for (auto& root : roots(form_, items_, cells_, k_)) frontier_.push(std::move(root));
+            root_ = *roots(form_, items_, {}, k_)[0];
             allow_boxes();
             explore();
             if (too_many_boxes_ && !control_.stopped() && !decided_) list_all();
@@ -120,13 +126,27 @@ class Search {
         std::vector<double> y = placed_.column[placed_.searched];
         std::sort(y.begin(), y.end());
         double least = infinity;
-        for (std::size_t i = 0; i + k_ <= y.size(); i += 1 + y.size() / 4096) {
-            double sum = 0, mean = 0;
-            for (int j = 0; j < k_; ++j) mean += y[i + j] / k_;
-            for (int j = 0; j < k_; ++j) sum += (y[i + j] - mean) * (y[i + j] - mean);
-            least = std::min(least, sum);
+        if (y.size() > 4096) {  // a window that moves on, and what its sums may have lost
+            double sum = 0, squares = 0, largest = 0;
+            for (std::size_t i = 0; i < y.size(); ++i) {
+                const double gone = i < static_cast<std::size_t>(k_) ? 0 : y[i - k_];
+                sum += y[i] - gone;
+                squares += y[i] * y[i] - gone * gone;
+                largest = std::max(largest, squares);
+                if (i + 1 >= static_cast<std::size_t>(k_)) {
+                    least = std::min(least, squares - sum * sum / k_);
+                }
+            }
+            const double lost = 0x1p-50 * static_cast<double>(y.size()) * largest;
+            return std::max(least * (1 - 1e-9) - lost, 0.0);
         }
-        return y.size() > 4096 ? 0 : least * (1 - 1e-9);
+        for (std::size_t i = 0; i + k_ <= y.size(); ++i) {
+            double total = 0, mean = 0;
+            for (int j = 0; j < k_; ++j) mean += y[i + j] / k_;
+            for (int j = 0; j < k_; ++j) total += (y[i + j] - mean) * (y[i + j] - mean);
+            least = std::min(least, total);
+        }
+        return least * (1 - 1e-9);
     }
 
     void begin() {
@@ -141,6 +161,10 @@ class Search {
         if (no_value_ || halt() || finished()) return;
         if (!best_.subset.empty()) reference = best_.subset;
         if (!reference.empty()) place_on(reference);
+        if (!table_.grouped() && items_.size() >= options_.tree_from) {
+            const int leaf = std::clamp(items_.size() / 8, 1, leaf_items);
+            cells_ = make_cells(items_, placed_, leaf, options_.n_jobs);
+        }
     }
 
     // Concentration from all units, the given starts, and random small subsets. The best selection
@@ -148,32 +172,47 @@ class Search {
     std::vector<int> start_search(const std::vector<int>& everything) {
         Concentrator concentrator(items_, form_, k_, options_.at_least);
         std::vector<Selection> good;
-        good.push_back(concentrator.climb_from(concentrator.select(everything).sums));
+        // Of very many items the steps are taken on some first; only the last ones need all.
+        const Items some = sample(items_, polished_on, options_.seed + 1);
+        const bool all = some.size() == items_.size();
+        Concentrator on_some(some, form_, all ? k_ : share_of(some), options_.at_least);
+        const auto from = [&](const Own& own) {
+            good.push_back(all ? concentrator.climb(own, 100) : on_some.climb(own, 100));
+        };
+        from(own(form_, concentrator.select(everything).sums));
         for (const auto& start : options_.starts) {
-            if (!start.empty())
-                good.push_back(concentrator.climb_from(concentrator.select(start).sums));
+            if (!start.empty()) from(own(form_, concentrator.select(start).sums));
         }
         const int random = is_fit(table_.kind) ? 20 * form_.searched : 8 * form_.searched;
         const Items few = sample(items_, sampled, options_.seed);
-        const int share = static_cast<int>(
-            std::lround(static_cast<double>(k_) * few.size() / std::max(items_.size(), 1)));
         const bool whole = few.size() == items_.size();
-        Concentrator on_sample(few, form_, whole ? k_ : std::max(share, form_.searched + 1),
-                               options_.at_least);
+        Concentrator on_sample(few, form_, whole ? k_ : share_of(few), options_.at_least);
         for (Selection& s : on_sample.from_random(random, whole ? 6 : 3, options_.seed)) {
-            good.push_back(whole ? std::move(s) : concentrator.climb(s.own, 100));
+            if (whole) {
+                good.push_back(std::move(s));
+            } else {
+                from(s.own);
+            }
             if (attend()) break;
         }
+        if (!all) good = {concentrator.climb(best_of(good).own, 100)};
         for (const Selection& s : good) {
             if (decided_) break;
             offer(s);
         }
         if (best_.subset.empty() && table_.kind == Kind::r2 && !options_.above && k_ > 1)
             offer_any();
-        std::stable_sort(good.begin(), good.end(), [](const Selection& a, const Selection& b) {
-            return a.own.score > b.own.score;
-        });
-        return units_of(items_, good[0].items);
+        return units_of(items_, best_of(good).items);
+    }
+    static const Selection& best_of(const std::vector<Selection>& good) {
+        return *std::max_element(
+            good.begin(), good.end(),
+            [](const Selection& a, const Selection& b) { return a.own.score < b.own.score; });
+    }
+    // How many of a sample are as many as k of all.
+    int share_of(const Items& some) const {
+        const double share = static_cast<double>(k_) * some.size() / std::max(items_.size(), 1);
+        return std::max(static_cast<int>(std::lround(share)), form_.searched + 1);
     }
 
     // Data so degenerate that no start has a value: two units whose response differs make one that
@@ -282,7 +321,8 @@ class Search {
     class Worker {
       public:
         explicit Worker(Search& search)
-            : s_(search), bounder_(search.items_, search.form_, search.options_.at_least) {}
+            : s_(search),
+              bounder_(search.items_, search.cells_, search.form_, search.options_.at_least) {}
 
         std::uint64_t boxes = 0;
         double looked_at() const { return bounder_.looked_at; }
@@ -294,12 +334,8 @@ class Search {
             form.aim(s_.threshold());
             bounder_.aim(form);
             if (box->of_fits) take_tau(*box, form, box->tau);
-            bounder_.load(*box);
-            Choice choice = bounder_.centre(*box);
-            if (box->of_fits) choose_tau(*box, choice);
-            if (choice.value < 0 || box->depth < 8 || box->depth % 4 == 0) propose(*box, choice);
-            bounder_.bound(*box);
-            if (bounder_.least() >= bounder_.error()) return;
+            Choice choice;
+            if (closes(*box, choice)) return;
             const double value = bounder_.least() - bounder_.error();
             box->upper = std::min(box->upper, upper(*box, form, value));
             box->priority = value;
@@ -307,10 +343,13 @@ class Search {
             const bool by_items = wants_items(*box, bounder_, choice.value);
             if (list(*box, s_.options_.enumerate * (by_items ? 20 : 1))) return;
             if ((by_items || box->depth % 6 == 5) &&
-                hopeless(s_.table_, s_.items_, form, *box, bounder_.everything(*box))) {
+                hopeless(s_.table_, s_.items_, s_.cells_, form, *box, bounder_.everything(*box))) {
                 return;
             }
-            if (by_items) {
+            if (by_items && !box->cell.empty()) {
+                bounder_.open_level(*box);
+                children.push_back(std::move(box));
+            } else if (by_items) {
                 branch_on_copies(std::move(box), bounder_, s_.items_, children);
             } else {
                 split(std::move(box), bounder_, children);
@@ -318,6 +357,42 @@ class Search {
         }
 
       private:
+        bool closes(Box& box, Choice& choice) {
+            for (bool first = true;; first = false) {
+                if (rows_in_cells(box) <= std::min(few_rows, s_.items_.size() / 4)) {
+                    bounder_.open_all(box);
+                }
+                bounder_.load(box);
+                choice = bounder_.centre(box);
+                if (box.of_fits) choose_tau(box, choice);
+                if (first && (choice.value < 0 || box.depth < 8 || box.depth % 4 == 0)) {
+                    propose(box, choice);
+                }
+                bounder_.bound(box);
+                if (bounder_.least() >= bounder_.error()) return true;
+                if (fine_enough(box) || !bounder_.open_cells(box)) return false;
+            }
+        }
+        int rows_in_cells(const Box& box) const {
+            int rows = 0;
+            for (int at : box.cell) {
+                const auto& c = s_.cells_.cell[at];
+                rows += c.last - c.first;
+            }
+            return rows;
+        }
+        // Cells are opened while they are what keeps the box open, or much of it: not where halving
+        // the box would gain more.
+        bool fine_enough(const Box& box) const {
+            if (box.cell.empty()) return true;
+            const double coarse = bounder_.coarseness(), missing = std::fabs(bounder_.least());
+            if (coarse <= coarse_share * missing) return true;
+            if (coarse >= closing_share * missing) return false;
+            double width = 0;
+            for (int j = 0; j < bounder_.form().searched; ++j) width += bounder_.width_cost(box, j);
+            return coarse < width;
+        }
+
         // Any tau serves; the chosen items' own makes the test sharpest for them.
         void choose_tau(Box& box, Choice& choice) {
             for (int step = 0; step < 2; ++step) {
@@ -361,8 +436,12 @@ class Search {
                 !(choice.value < 0 && box.depth % 4 == 0)) {
                 return;
             }
+            // Cells count in part, so that a score promises a little too much: then steps on all
+            // rows may take no more than a share of the time.
+            if (!box.cell.empty() && explored_ > explored_share * bounder_.looked_at) return;
             Concentrator concentrator(s_.items_, bounder_.form(), s_.k_, s_.options_.at_least);
             s_.offer(concentrator.climb(o, 50));
+            explored_ += static_cast<double>(concentrator.steps()) * s_.items_.size();
         }
 
         bool list(const Box& box, std::int64_t most) {
@@ -377,6 +456,7 @@ class Search {
 
         Search& s_;
         Bounder bounder_;
+        double explored_ = 0;  // rows costed for proposals
     };
 
     // The subset of a box's decided copies and some picks among the others.
@@ -384,6 +464,10 @@ class Search {
         std::vector<int> copies(items_.size(), 0);
         for (const Decided* d = box.decided.get(); d != nullptr; d = d->before.get()) {
             for (const auto& [item, count] : d->items) copies[item] += count;
+            for (int at : d->cells) {
+                const auto& c = cells_.cell[at];
+                for (int i = c.first; i < c.last; ++i) copies[i] += items_.copies[i];
+            }
         }
         for (const auto& [item, count] : picks) copies[item] += count;
         Picks all;
@@ -419,9 +503,10 @@ class Search {
     const Options& options_;
     Control& control_;
     int k_;
-    std::vector<std::vector<int>> identical_;
+    Identical identical_;
     Placed placed_;
     Items items_;
+    Cells cells_;
     Form form_;
     Box root_;
     bool no_value_ = false;

@@ -22,6 +22,7 @@ struct Options {
     std::uint64_t seed = 0;
     int n_jobs = 1;
     std::int64_t enumerate = 200;  // subsets of a box that are listed rather than split
+    int tree_from = 4096;          // distinct rows from which on boxes hold cells (cells.hpp)
 };
 
 struct Found {

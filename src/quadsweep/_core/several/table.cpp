@@ -158,7 +158,8 @@ class Placing {
             const double scale = thin ? everywhere : here;
             rescale(c, scale);
             emit(c, reach / scale);
-            if (!thin) z.push_back({std::move(c), reach / scale});
+            const int at = static_cast<int>(out_.column.size()) - 1;
+            if (!thin) z.push_back({std::move(c), reach / scale, at});
         }
         out_.fitted = static_cast<int>(out_.column.size());
         place_targets(z);
@@ -170,6 +171,7 @@ class Placing {
     struct Reaching {
         Long column;
         double reach;
+        int at;  // among the search's columns
     };
 
     void place_targets(const std::vector<Reaching>& z) {
@@ -177,10 +179,14 @@ class Placing {
         double y_reach = most(y), x_reach = most(x);
         const double y_given = mean_size_all(y), x_given = mean_size_all(x);
         if (!t_.centred) total = y;
+        std::vector<double> taken_off(out_.fitted + 1, 0.0);  // of `total`, to leave y
         for (std::size_t j = 0; j < z.size(); ++j) {
-            y_reach += project(y, z[j]);
+            const bool from_total = !total.empty();
+            double times = 0;
+            y_reach += project(y, z[j], &times);
             x_reach += project(x, z[j]);
             if (j == 0 && t_.centred) total = y;
+            if (from_total) taken_off[z[j].at] = times;
         }
         const double y_scale = scale_of(y), x_scale = scale_of(x);
         out_.no_value = !(mean_size_all(y) > dependent_share * y_given) && t_.kind != Kind::lts;
@@ -199,6 +205,9 @@ class Placing {
                 rescale(total, y_scale);
                 emit(y, reach);
                 emit(total, reach);
+                for (double& times : taken_off) times /= y_scale;
+                taken_off[out_.fitted] = 1;
+                out_.combination = {taken_off};
                 break;
             case Kind::lts:
                 emit(y, reach);
@@ -222,6 +231,11 @@ class Placing {
         }
         const int extra = static_cast<int>(out_.column.size()) - out_.fitted;
         out_.active = t_.kind == Kind::lts ? 0 : extra / 2;
+        if (t_.kind == Kind::above || t_.kind == Kind::below) {
+            out_.combination.assign(2, std::vector<double>(out_.fitted + 2, 0.0));
+            out_.combination[0][out_.fitted] = -1;
+            out_.combination[1][out_.fitted + 1] = 1;
+        }
         out_.searched = static_cast<int>(out_.column.size()) - out_.active;
     }
 
@@ -258,7 +272,7 @@ class Placing {
     }
     // Takes the part along `from` out of c; returns the largest thing subtracted, or rounded in
     // what is subtracted.
-    double project(Long& c, const Reaching& from) const {
+    double project(Long& c, const Reaching& from, double* taken_off = nullptr) const {
         if (c.empty()) return 0;
         const Long& before = from.column;
         DoubleDouble along, unit;
@@ -268,6 +282,7 @@ class Placing {
         }
         const DoubleDouble times = along / unit;
         subtract(c, times, before);
+        if (taken_off != nullptr) *taken_off = times.value();
         return std::fabs(times.hi) * (most(before) + from.reach);
     }
     static void rescale(Long& c, double scale) {

@@ -80,6 +80,8 @@ struct Placed {
     int searched = 0, active = 0, fitted = 0;  // fitted = searched - active: columns of Z
     std::vector<std::vector<double>> column;   // searched, then one for each active
     std::vector<double> floor;
+    // Each active one as a combination of the searched columns; empty where it is none.
+    std::vector<std::vector<double>> combination;
     double y_scale = 1;     // a residual of y is this times one of the search's
     bool no_value = false;  // the question has no value on any subset
 };
