@@ -73,6 +73,7 @@ PICTURES = {
     "lts": _objective("lts"),
     "tv": _objective("tv"),
     "var": _objective("var"),
+    "mcd": lambda ax: qs.solve(qs.datasets.load("stars-cyg"), k=25, objective="mcd").plot(ax=ax),
     "conic": _conic,
     "path": _stars(lambda x, y: qs.path(x, y, drop=10, permutations=39)),
     "significance": _stars(lambda x, y: qs.significance(x, y, drop=4, permutations=99)),

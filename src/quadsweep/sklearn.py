@@ -1,7 +1,7 @@
-"""scikit-learn estimators: a regressor and an outlier detector that trim.
+"""scikit-learn estimators: a regressor and an outlier detector that trim, a robust covariance.
 
-Both keep the rows with the best value of an objective, exactly up to five predictors, and fit the
-least squares line or plane to them.
+The first two keep the rows with the best value of an objective, exactly up to five predictors, and
+fit the least squares line or plane to them.
 """
 
 from __future__ import annotations
@@ -14,16 +14,21 @@ import numpy as np
 from quadsweep.answers.result import Result
 from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.border.validation import unmasked
+from quadsweep.covariance import ExactMinCovDet
 from quadsweep.extras import needed
 from quadsweep.methods.choice import CHOICES
 from quadsweep.objectives import OBJECTIVES
 from quadsweep.solving.solve import solve
 
 with needed("quadsweep.sklearn"):
+    from scipy.stats import chi2
     from sklearn.base import BaseEstimator, OutlierMixin, RegressorMixin, _fit_context
     from sklearn.utils._param_validation import Interval, StrOptions
     from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+__all__ = ["ExactMinCovDet", "TrimmedOutlierDetector", "TrimmedRegressor"]
+
+CUT_OFF = 0.975  # share of a normal distribution within the distance of ordinary rows, for mcd
 _FIT_LINES = tuple(name for name in OBJECTIVES if name != "var")
 _CONSTRAINTS: dict[str, list[Any]] = {
     "objective": [StrOptions(set(_FIT_LINES))],
@@ -233,6 +238,11 @@ class TrimmedOutlierDetector(OutlierMixin, _Trimmed):  # type: ignore[misc]
     judged as they were, so that ``predict`` gives them what ``fit_predict`` did; only where some of
     several identical rows were kept and others dropped are all of them ordinary.
 
+    ``objective="mcd"`` (two columns) is judged otherwise, old rows and new ones alike: by the
+    robust distance of :class:`ExactMinCovDet`, its square above the 97.5% point of chi-square with
+    two degrees of freedom being an outlier. ``inlier_mask_`` is still the rows of the least
+    determinant, about half of them by default; ``scatter_`` is the robust covariance.
+
     Examples
     --------
     >>> from quadsweep.sklearn import TrimmedOutlierDetector
@@ -249,6 +259,12 @@ class TrimmedOutlierDetector(OutlierMixin, _Trimmed):  # type: ignore[misc]
         )
         result = self._fit(X[:, :-1], X[:, -1])
         kept = self.inlier_mask_
+        self.scatter_ = None
+        if self.objective == "mcd":
+            self.scatter_ = ExactMinCovDet().weigh(X, kept)
+            self.offset_ = -float(chi2.ppf(CUT_OFF, 2))
+            self.conic_, self.exceptions_ = result.conic, np.empty((0, 2))
+            return self
         self.conic_ = result.conic
         self._one_x = float(X[kept, 0].mean())
         self._gain = _gain(X, result) if X.shape[1] > 2 else None
@@ -262,11 +278,15 @@ class TrimmedOutlierDetector(OutlierMixin, _Trimmed):  # type: ignore[misc]
         return self
 
     def fit_predict(self, X: Any, y: Any = None) -> Ints:
-        """+1 for the points kept, -1 for those dropped."""
-        return np.where(self.fit(X).inlier_mask_, 1, -1)
+        """+1 for the points kept, -1 for those dropped; for ``mcd`` as ``predict``."""
+        self.fit(X)
+        return self.predict(X) if self.objective == "mcd" else np.where(self.inlier_mask_, 1, -1)
 
     def score_samples(self, X: Any) -> Floats:
-        """Larger is more ordinary: the conic's or the gain's value, or minus the distance."""
+        """Larger is more ordinary: the conic's or the gain's value, or minus the distance.
+
+        Minus the squared robust distance for ``mcd``.
+        """
         check_is_fitted(self)
         return self._ordinary(validate_data(self, _unmasked(X), dtype=np.float64, reset=False))
 
@@ -279,6 +299,8 @@ class TrimmedOutlierDetector(OutlierMixin, _Trimmed):  # type: ignore[misc]
         return np.where(self.decision_function(X) >= 0, 1, -1)
 
     def _ordinary(self, X: Floats) -> Floats:
+        if self.scatter_ is not None:
+            return -self.scatter_.distances(X)
         if self.conic_ is not None:
             worth = np.asarray(self.conic_(X[:, 0], X[:, 1]))
         elif np.isfinite(self.coef_).all():

@@ -20,6 +20,15 @@ from quadsweep.objectives import centred_sums
 EXACT = 2.0**-100  # of the squares of both columns: a determinant that is the rounding of the data
 
 
+def chi_square(level: float) -> float:
+    """The quantile for two degrees of freedom.
+
+    >>> round(chi_square(0.975), 4)
+    7.3778
+    """
+    return -2 * math.log1p(-level)
+
+
 @dataclass(frozen=True, eq=False)
 class Scatter:
     """Mean and covariance of some points in the plane."""
@@ -48,9 +57,22 @@ class Scatter:
             across = np.where(residual == 0, 0.0, residual**2 / max(rest, 0.0))
         return np.asarray(u * u / a + across)
 
+    def widened(self, kept: int, of: int) -> Scatter:
+        """The covariance of all points, where these are the `kept` innermost of a normal sample.
+
+        With q the chi-square quantile (two degrees) of alpha = kept / of, the innermost have
+        F4(q) / alpha of the covariance, F4 being chi-square with four degrees.
+
+        >>> Scatter(np.zeros(2), np.eye(2)).widened(50, 100).covariance.round(3).tolist()
+        [[3.259, 0.0], [0.0, 3.259]]
+        """
+        alpha, left = kept / of, 1 - kept / of
+        inner = 1.0 if left == 0 else 1 - left * (1 - math.log(left))
+        return Scatter(self.location, self.covariance * (alpha / inner))
+
     def ellipse(self, level: float = 0.975, corners: int = 181) -> Floats:
         """Points of the ellipse that holds this share of a normal distribution, one a row."""
-        radius = math.sqrt(-2 * math.log1p(-level))  # the chi-square quantile, two degrees
+        radius = math.sqrt(chi_square(level))
         values, vectors = np.linalg.eigh(self.covariance)
         turn = np.linspace(0, 2 * np.pi, corners)
         circle = np.column_stack([np.cos(turn), np.sin(turn)])

@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from quadsweep.arrays import Floats
+import numpy as np
+
+from quadsweep.answers.scatter import chi_square, scatter_of
+from quadsweep.arrays import Floats, Ints
 from quadsweep.objectives import centred_sums
 from quadsweep.plotting.canvas import (
     INLIER,
@@ -53,7 +56,9 @@ def plot_result(result: Result, ax: Axes | None = None) -> Axes:
     everyone = result.used
     x, y = result.x, result.y
     frame(ax, x[everyone], y[everyone])
-    if result.conic is not None:
+    if result.objective == "mcd":
+        _ellipses(ax, result)
+    elif result.conic is not None:
         plot_conic(result.conic, ax=ax, label=f"boundary ({result.conic.kind})")
         _only_first_label(ax)
     _points(
@@ -66,7 +71,8 @@ def plot_result(result: Result, ax: Axes | None = None) -> Axes:
     if result.objective in _LINE_MATTERS:
         _line(ax, x[everyone], y[everyone], "line of all", color=PALE, linestyle=(0, (5, 3)))
         _line(ax, x[result.inliers], y[result.inliers], "line of kept", color=LINE)
-    name_points(ax, x, y, result.outliers, [result.label(i) for i in result.outliers])
+    named = _beyond_the_ellipse(result) if result.objective == "mcd" else result.outliers
+    name_points(ax, x, y, named, [result.label(i) for i in named])
     ax.set_xlabel(literal(result.names[0]))
     ax.set_ylabel(literal(result.names[1]) if result.objective != "var" else "")
     ax.set_title(_title(result), loc="left", fontsize=11)
@@ -93,6 +99,28 @@ def _line(ax: Axes, x: Floats, y: Floats, label: str, **style: Any) -> None:
             (float(x.mean()), float(y.mean())), slope=c / a, label=label, zorder=2,
             linewidth=1.3, **style,
         )  # fmt: skip
+
+
+def _ellipses(ax: Axes, result: Result) -> None:
+    """What holds 97.5% of a normal distribution, by all points and by those kept."""
+    everyone, kept = result.used, result.scatter.widened(result.k, len(result.used))
+    classical = scatter_of(result.x[everyone], result.y[everyone])
+    styles = (
+        (classical, "97.5% by all points", {"color": PALE, "linestyle": (0, (5, 3))}),
+        (kept, "97.5% by those kept", {"color": LINE}),
+    )
+    held = [np.column_stack([result.x[everyone], result.y[everyone]])]
+    for scatter, label, style in styles:
+        held.append(scatter.ellipse(0.975))
+        ax.plot(*held[-1].T, label=label, linewidth=1.3, zorder=2, **style)
+    frame(ax, *np.concatenate(held).T)
+
+
+def _beyond_the_ellipse(result: Result) -> Ints:
+    """Half of the points are dropped as a rule; these are the ones worth a name."""
+    robust = result.scatter.widened(result.k, len(result.used))
+    far = robust.distances(result.x, result.y) > chi_square(0.975)
+    return result.outliers[far[result.outliers]]
 
 
 def _only_first_label(ax: Axes) -> None:
