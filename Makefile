@@ -107,6 +107,7 @@ docs: $(VENV)/.ready wasm
 pictures: $(VENV)/.ready
 	mkdir -p docs/images
 	$(BIN)/python -m quadsweep.demo docs/images/animals.png
+	cp tests/images/mcd.png docs/images/mcd.png
 
 # What the picture tests compare with; look at them before committing.
 images: $(VENV)/.ready

@@ -139,6 +139,13 @@ def test_a_line_that_no_start_is_likely_to_find():
     assert result.inliers.tolist() == list(range(12))
 
 
+def test_k_copies_of_one_point_are_an_exact_fit():
+    x, y = np.random.default_rng(16).normal(size=(2, 12))
+    x[:5], y[:5] = 3, 4
+    result = qs.solve(x, y, 5, objective="mcd")
+    assert (result.value, result.status, result.on_a_line) == (0, "optimal", "x = 3")
+
+
 def test_copies_are_kept_one_by_one():
     rng = np.random.default_rng(6)
     x, y = np.repeat(rng.normal(size=(2, 9)), 3, axis=1)
@@ -233,6 +240,7 @@ def test_every_optimum_is_cut_off_by_its_own_ellipse(count):
         x, y = rng.normal(size=(2, n)) if seed % 2 else rng.uniform(size=(2, n))
         result = qs.solve(x, y, int(rng.integers(4, n)), objective="mcd", n_jobs=1)
         assert own_ellipse_separates(x, y, result), f"seed {seed}"
+        assert qs.separate(x, y, result.mask).separable, f"seed {seed}"
         assert result.conic is not None, f"seed {seed}"
         assert result.conic.kind in ("ellipse", "circle"), f"seed {seed}"
 
