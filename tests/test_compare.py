@@ -103,4 +103,4 @@ def test_it_tells_itself_as_text_html_json_frame_and_picture(table):
     ax = Figure().subplots()
     assert table.plot(ax=ax) is ax
     labels = [t.get_text() for t in ax.get_legend().get_texts()]
-    assert sum("R²" in text for text in labels) == 8
+    assert sum("R²" in text for text in labels) == 9

@@ -50,7 +50,7 @@ from quadsweep.running.runner import finish, missing
 from quadsweep.running.store import Chunk, ChunkStore, Columns
 from quadsweep.running.workers import Workers, one_by_one, team
 
-SYMMETRIC = ("r2", "r", "cov", "tv")
+SYMMETRIC = ("r2", "r", "cov", "tv", "mcd")
 _CHUNK = 128  # pairs of a chunk that stays in memory: the display and Ctrl-C wait for it
 _FILE = 2048  # pairs of a file; fewer where each has p-values
 _FILE_WITH_P_VALUES = 256

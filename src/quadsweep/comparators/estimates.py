@@ -9,7 +9,8 @@ anneal_published   simanneal from 1e5 to 1: a random walk on R2        yes     y
 anneal_fair        the same steps from 1 to 1e-4                       yes     yes   yes
 lts                k points with the least residual sum of squares     yes     yes   yes
 ransac             most points near a line through a random sample     yes     yes   yes
-mcd                k points with the smallest covariance determinant   yes     yes   yes
+mcd                the least covariance determinant found at random    yes     yes   yes
+exact_mcd          k points with the least covariance determinant      yes     yes   yes
 theil_sen          median of the lines through pairs of points                 yes
 pearson            all points                                                  yes   yes
 spearman           ranks                                                             yes
@@ -286,6 +287,22 @@ def mcd(x: Floats, y: Floats, k: int, *, seed: int = 0) -> Estimate:
     return of_subset(x, y, np.asarray(support, dtype=bool))
 
 
+def exact_mcd(x: Floats, y: Floats, k: int, *, seed: int = 0) -> Estimate:
+    """Minimum covariance determinant, exactly.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.array([0.0, 1, 2, 3, 4, 5, 6, 30]); y = np.array([0.0, 1, 1, 3, 4, 4, 6, -30])
+    >>> int(exact_mcd(x, y, 7).subset[-1])
+    0
+    """
+    from quadsweep.solving.solve import solve
+
+    result = solve(x, y, k, objective="mcd", seed=seed, n_jobs=1)
+    return of_subset(x, y, result.mask)
+
+
 def theil_sen(x: Floats, y: Floats, k: int, *, seed: int = 0) -> Estimate:
     """Theil-Sen line of scikit-learn, from all points.
 
@@ -400,7 +417,7 @@ def r2_of(x: Floats, y: Floats, subset: Mask) -> float:
 COMPARATORS: dict[str, Comparator] = {
     f.__name__: f
     for f in (
-        anneal_published, anneal_fair, lts, ransac, mcd, theil_sen,
+        anneal_published, anneal_fair, lts, ransac, mcd, exact_mcd, theil_sen,
         pearson, spearman, kendall, quadrant, biweight,
     )
 }  # fmt: skip
