@@ -233,6 +233,29 @@ def test_the_command_line_writes_an_audit_s_proof(tmp_path, capsys):
     assert "or more of 40 rows have a slope below 0 (by 1e-09" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("objective", ["r2", "cov", "lts"])
+def test_a_path_is_proved_size_by_size(objective):
+    x, y = np.random.default_rng(10).normal(size=(2, 40))
+    found = qs.path(x, y, drop=5, objective=objective, proof=True)
+    claims = [part["claim"] for part in found.proof.parts]
+    assert [claim["keep"] for claim in claims] == found.k.tolist()
+    assert qs.check(found.proof, x, y).proved
+    assert qs.path(x, y, drop=1, objective=objective).proof is None
+    forged = copy.deepcopy(found.proof.content)
+    forged["parts"][3]["claim"]["keep"] -= 2
+    forged["parts"][3]["claim"]["subset"] = None
+    if objective != "cov":
+        assert not qs.check(Proof(forged), x, y).proved
+
+
+def test_the_command_line_writes_the_proof_of_a_path(tmp_path, capsys):
+    x, y = np.random.default_rng(11).normal(size=(2, 14))
+    table, proof = write_table(tmp_path / "d.csv", x, y), str(tmp_path / "path.proof")
+    assert cli(["path", table, "--drop", "2", "--proof", proof]) == 0
+    assert cli(["check", proof, table]) == 0
+    assert "no 13 of 14 rows have r2 above" in capsys.readouterr().out
+
+
 def test_the_report_page_links_the_proof_when_asked_for_one(tmp_path):
     x, y = np.random.default_rng(9).normal(size=(2, 14))
     table, page = write_table(tmp_path / "d.csv", x, y), tmp_path / "page.html"

@@ -34,6 +34,8 @@ from quadsweep.methods.several.choice import best
 from quadsweep.methods.several.concentrate import step
 from quadsweep.methods.univariate import univariate
 from quadsweep.progress import CountProgress, Tick, counting
+from quadsweep.proofs.proof import Proof, together
+from quadsweep.solving.proving import check_provable, proof_of
 from quadsweep.solving.question import Question, pose
 
 if TYPE_CHECKING:
@@ -70,6 +72,9 @@ class Path(SelfDescribing):
     noise : PathSignificance or None
         What shuffled data reach, if that was asked for.
     seconds : float
+    proof : Proof or None
+        With ``proof=True``, why no subset of any of these sizes is better: for
+        :func:`quadsweep.check`. Sizes for which none was found in time are left out of it.
     """
 
     k: Ints
@@ -86,6 +91,7 @@ class Path(SelfDescribing):
     noise: PathSignificance | None = field(default=None, repr=False)
     question: Question = field(repr=False, kw_only=True)
     coef: Floats = field(repr=False, kw_only=True)
+    proof: Proof | None = field(default=None, repr=False, kw_only=True)
 
     def __len__(self) -> int:
         return len(self.k)
@@ -307,6 +313,7 @@ def path(
     data: Any = None,
     fit_intercept: bool = True,
     weights: Any = None,
+    proof: bool = False,
 ) -> Path:
     """The best subset of every size in a range, each with its proof.
 
@@ -337,6 +344,9 @@ def path(
     progress : bool or callable
         True shows the count on standard error; a callable is given (done, total, seconds) and may
         return False to stop.
+    proof : bool
+        Also write down why no subset is better, for every size: ``Path.proof``, as in
+        :func:`solve`.
 
     Returns
     -------
@@ -370,12 +380,16 @@ def path(
         fit_intercept=fit_intercept,
         weights=weights,
     )
+    if proof:
+        check_provable("certified", objective, question.problem)
     goal = replace(goal, min_k=least_kept(question.points, goal))
     sizes = _sizes(question.problem.n, ks, drop, goal)
     with counting(progress, "sizes") as tick:
         walk = _Walk(question.problem, sizes, clock)
         walk.go(tick)
     made = _collect(question, sizes, walk, clock.gone())
+    if proof:
+        made = replace(made, proof=_proofs(made, clock), seconds=clock.gone())
     if not asked or not walk.complete:
         return made
     noise = made.significance(
@@ -387,6 +401,14 @@ def path(
         progress=progress,
     )
     return replace(made, noise=noise, seconds=clock.gone())
+
+
+def _proofs(made: Path, clock: Clock) -> Proof | None:
+    """Of all sizes, each a part of one file."""
+    sizes = made.k[made.masks.any(axis=1)].tolist()
+    found = (proof_of(made.question, made.result(k), clock.left()) for k in sizes)
+    parts = [proof for proof in found if proof is not None]
+    return together(parts) if parts else None
 
 
 def _check_null(null: str, objective: str) -> None:

@@ -14,6 +14,7 @@ from quadsweep.cli.ending import BadInput, code_of_all
 from quadsweep.cli.points import read_columns
 from quadsweep.cli.predictors import read_predictors
 from quadsweep.cli.presenting import check_picture, show
+from quadsweep.cli.proving import check_place, saving
 
 
 def path_command(
@@ -33,6 +34,7 @@ def path_command(
     ] = "shuffled",
     label: options.Label = None,
     plot: options.Picture = None,
+    proof: options.ProofFile = None,
     json: options.Json = False,
     time_limit: options.TimeLimit = None,
     jobs: options.Jobs = None,
@@ -46,8 +48,9 @@ def path_command(
 
     points = read_predictors(file, x, y, formula, label)
     check_picture(plot)
+    check_place(proof)
     answer(
-        path,
+        path if proof is None else saving(path, proof),
         points,
         drop=options.amount(drop, "--drop"),
         objective=objective or points.objective or "r2",

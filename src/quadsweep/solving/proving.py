@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -10,9 +11,12 @@ from quadsweep.answers.result import Result
 from quadsweep.methods.choice import PROVING
 from quadsweep.methods.problem import Problem
 from quadsweep.progress import SearchProgress, watching
+from quadsweep.proofs.proof import Proof
 from quadsweep.proofs.several import MOST
 from quadsweep.proofs.writer import Statement, Unproved, write
 from quadsweep.solving.question import Question
+
+Callback = Callable[[float, float, int, float], object]
 
 
 def check_provable(method: str, objective: str, problem: Problem) -> None:
@@ -36,21 +40,25 @@ def with_proof(
 ) -> Result:
     """The result with its proof; without one where it is not optimal, where predictors depend on
     each other, or time is over."""
+    with watching(progress, question.problem.objective) as callback:
+        return replace(result, proof=proof_of(question, result, time_limit, callback))
+
+
+def proof_of(
+    question: Question, result: Result, time_limit: float, callback: Callback | None = None
+) -> Proof | None:
     points, problem = question.points, question.problem
     if result.status != "optimal" or problem.p < points.p:
-        return result
+        return None
     good = np.searchsorted(points.rows, result.inliers).tolist()
-    statement = Statement(
-        points.x, points.y, problem.k, problem.objective.name, result.bound, good, result.value
-    )
+    name = problem.objective.name
+    statement = Statement(points.x, points.y, result.k, name, result.bound, good, result.value)
     try:
-        with watching(progress, problem.objective) as callback:
-            proof = write(statement, time_limit=time_limit, callback=callback)
+        return write(statement, time_limit=time_limit, callback=callback)
     except Unproved as wrong:
         if wrong.better:
             rows = points.rows[wrong.better].tolist()
             raise RuntimeError(
                 f"the proof found rows {rows} better than the answer: please report this"
             ) from None
-        return result
-    return replace(result, proof=proof)
+        return None
