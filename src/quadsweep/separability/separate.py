@@ -175,6 +175,11 @@ def separate(
     {0: Fraction(1, 4), 1: Fraction(3, 4), 2: Fraction(3, 4), 3: Fraction(1, 4)}
     """
     lifts.get(lift)
+    if np.ndim(x) == 2 and np.shape(x)[1] > 1:
+        raise ValueError(
+            f"separate decides about curves in the plane, one predictor against y; got "
+            f"{np.shape(x)[1]} predictors (method='sweep' looks for quadrics, for a dozen rows)"
+        )
     points = validation.sample(x, y, objectives.get("var" if lift == "L2" else "r2"))
     ys = np.zeros_like(points.x) if lift == "L2" else points.y
     mask = _mask(inliers, points.n)
