@@ -46,7 +46,7 @@ struct Box : Rectangle {
     int need = 0;                           // points still to be kept
     DecidedMoments kept;
     std::shared_ptr<const Decided> decided;
-    Ranges ranges;        // of the subsets that are left
+    Ranges ranges{};      // of the subsets that are left
     bool ranged = false;  // whether they are those of what is open now
 };
 using Boxes = std::vector<std::unique_ptr<Box>>;

@@ -197,7 +197,8 @@ class Search {
         std::iota(open->point.begin(), open->point.end(), 0);
         open->copies = cells_.weight;
         for (const Rectangle& root : ranges_.roots()) {
-            auto box = std::make_unique<Box>(Box{root});
+            auto box = std::make_unique<Box>();
+            static_cast<Rectangle&>(*box) = root;
             box->ranges = ranges_;
             box->ranged = true;
             box->open = open;
