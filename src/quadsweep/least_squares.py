@@ -99,23 +99,23 @@ def independent(columns: Floats, intercept: bool = True) -> Ints:
     unit = _units(columns)
     scaled = columns / unit
     allowed = DEPENDENT * np.abs(scaled) + _ULPS * np.abs(given / unit)
-    q = np.zeros((len(columns), 0))
-    into = np.zeros((0, 0))  # Q = the columns found times this
+    q = np.zeros(scaled.shape, order="F")
+    into = np.zeros((scaled.shape[1], scaled.shape[1]))  # Q = the columns found times this
     found: list[int] = []
     for j, left in enumerate(scaled.T):
-        along = np.zeros(len(found))
+        r = len(found)
+        along = np.zeros(r)
         for _ in range(2):
-            more = q.T @ left
-            left, along = left - q @ more, along + more
-        coefficients = into @ along
+            more = q[:, :r].T @ left
+            left, along = left - q[:, :r] @ more, along + more
+        coefficients = into[:r, :r] @ along
         most = allowed[:, found] @ np.abs(coefficients) + allowed[:, j]
         rest = scaled[:, j] - scaled[:, found] @ coefficients
         if np.all(np.minimum(np.abs(rest), np.abs(left)) <= most):
             continue
         length = float(np.linalg.norm(left))
-        into = np.block([[into, -coefficients[:, None] / length],
-                         [np.zeros((1, len(found))), np.full((1, 1), 1 / length)]])  # fmt: skip
-        q = np.column_stack([q, left / length])
+        into[:r, r], into[r, r] = -coefficients / length, 1 / length
+        q[:, r] = left / length
         found.append(j)
     return np.array([j - intercept for j in found if j >= intercept], dtype=np.int64)
 

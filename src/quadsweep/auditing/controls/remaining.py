@@ -404,7 +404,7 @@ class Search:
             if state.value <= state.allowed:
                 removal = state.gone if state.value < -state.allowed else None
                 return Verdict(False, removal, self.nodes)
-            closed, units, worst = narrowed(state, units, min(left, len(units)))
+            closed, units, worst = narrowed(state, units, left, self.check)
             if closed:
                 continue
             if not branch or self.nodes >= self.most_nodes or len(units) > self.form.most_pairs:
@@ -420,9 +420,12 @@ class Search:
         return Verdict(True, None, self.nodes)
 
 
-def narrowed(state: State, units: Ints, m: int) -> tuple[bool, Ints, int]:
+def narrowed(
+    state: State, units: Ints, m: int, check: Callable[[], object]
+) -> tuple[bool, Ints, int]:
     """Whether no m of these units suffice; those that may be among them; which to branch on."""
     while True:
+        check()
         m = min(m, len(units))
         if m == 0:
             return True, units, -1
