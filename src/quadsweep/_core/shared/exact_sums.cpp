@@ -89,7 +89,8 @@ double triple(const Column& x, const Column& y, std::size_t i, std::size_t j, st
     return area.value();
 }
 
-// Whether all points are on the line through the first and one beside it, decided exactly: x varies.
+// Whether all points are on the line through the first and one beside it, decided exactly: x
+// varies.
 bool on_one_line(const Column& x, const Column& y) {
     const auto differs = [&](double e) { return e != x.entry[0]; };
     const auto second = std::find_if(x.entry.begin(), x.entry.end(), differs) - x.entry.begin();
