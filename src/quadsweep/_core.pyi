@@ -166,3 +166,64 @@ def several_partial(
     enumerate: int = 200,
     tree_from: int = 4096,
 ) -> dict[str, Any]: ...
+
+class Partition:
+    """Leaves of a kd-tree in placed coordinates: ``_core/streamed/partition.hpp``."""
+
+    def __init__(
+        self,
+        placing: tuple[float, float, int, int, float],
+        x: NDArray[np.float64],
+        y: NDArray[np.float64],
+        leaves: int,
+    ) -> None: ...
+    @property
+    def leaves(self) -> int: ...
+    @property
+    def placing(self) -> tuple[float, float, int, int, float]: ...
+    def locate(self, x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.int32]: ...
+    def add(
+        self,
+        x: NDArray[np.float64],
+        y: NDArray[np.float64],
+        wanted: NDArray[np.uint8],
+        table: NDArray[np.float64],
+    ) -> int: ...
+    def pick(
+        self, x: NDArray[np.float64], y: NDArray[np.float64], wanted: NDArray[np.uint8]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]]: ...
+    def refined(
+        self, leaves: NDArray[np.int32], table: NDArray[np.float64], levels: int
+    ) -> Partition: ...
+    def __getstate__(self) -> tuple[Any, ...]: ...
+
+def plan_sample(
+    x: NDArray[np.float64],
+    y: NDArray[np.float64],
+    objective: str,
+    share: float,
+    seed: int,
+    n_jobs: int,
+) -> tuple[tuple[float, float, int, int, float], list[list[float]]]: ...
+def search_leaves(
+    partition: Partition,
+    table: NDArray[np.float64],
+    leaf: NDArray[np.int32],
+    x: NDArray[np.float64],
+    y: NDArray[np.float64],
+    objective: str,
+    k: int,
+    tol: float,
+    starts: Sequence[Sequence[float]],
+    gap_x: float,
+    gap_y: float,
+    most_rows: float,
+    memory: float,
+    time_limit: float,
+    n_jobs: int,
+    callback: Callable[[float, float, int, float], object] | None,
+) -> dict[str, Any]: ...
+def distinct(column: NDArray[np.float64], most: int) -> NDArray[np.float64] | None: ...
+def merge_leaves(
+    into: NDArray[np.float64], leaves: NDArray[np.int32], table: NDArray[np.float64]
+) -> None: ...

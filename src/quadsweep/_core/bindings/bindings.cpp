@@ -22,6 +22,7 @@
 #include "shared/methods.hpp"
 #include "shared/parallel.hpp"
 #include "shared/points.hpp"
+#include "streamed/register.hpp"
 #include "test_hooks.hpp"
 
 namespace nb = nanobind;
@@ -394,6 +395,7 @@ NB_MODULE(_core, m) {
         [](const std::string& wanted) { return choose_hot_loops(wanted); }, "name"_a);
     add_test_hooks(m);
     several::bind(m);
+    streamed::bind(m);
     nb::list statuses;
     for (int s = 0; s < 6; ++s) statuses.append(std::string(name(static_cast<Status>(s))));
     m.attr("STATUSES") = statuses;

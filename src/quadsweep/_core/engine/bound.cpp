@@ -115,7 +115,8 @@ double Bounder::guess(const Row& row) const {
         if (i % step == 0 && row.weight[i] > 0) some.push_back(row.cost[i]);
     }
     if (some.empty()) return 0;
-    const double share = std::clamp(box_->need / std::max(total, 1.0), 0.0, 1.0);
+    const double share =
+        std::clamp(static_cast<double>(box_->need) / std::max(total, 1.0), 0.0, 1.0);
     const auto at = static_cast<std::ptrdiff_t>(share * static_cast<double>(some.size() - 1));
     std::nth_element(some.begin(), some.begin() + at, some.end());
     return some[at];
@@ -127,7 +128,7 @@ double Bounder::guess(const Row& row) const {
 double Bounder::solve(const Row& row, double& lambda, bool positive_is_enough) {
     const auto& loops = hot_loops();
     const int rows = static_cast<int>(row.cost.size());
-    const double need = box_->need;
+    const auto need = static_cast<double>(box_->need);
     double best = -infinity, best_lambda = lambda;
     double lo = -infinity, hi = infinity, d_lo = 0, d_hi = 0, s_lo = 0, s_hi = 0;
     double at = at_least_ ? std::max(lambda, 0.0) : lambda;
@@ -258,8 +259,9 @@ double Bounder::rounding(const Bound& b) const {
     double threshold = 0;
     for (int q = 0; q < b.corners; ++q) threshold = std::max(threshold, std::fabs(b.lambda[q]));
     const double sums = 64 + static_cast<double>(padded_ + 2 * n_cells_) / 512 + cell_roundings();
-    return ulp * ((cost_roundings + sums) * touched + 8 * threshold * (box_->need + 1)) +
-           underflow * (box_->need + box_->kept.copies() + 1);
+    const auto need = static_cast<double>(box_->need);
+    return ulp * ((cost_roundings + sums) * touched + 8 * threshold * (need + 1)) +
+           underflow * (need + box_->kept.copies() + 1);
 }
 
 // With every cell shrunk to its mean the bound can only be higher than the true one (Jensen). So at
@@ -304,15 +306,18 @@ bool Bounder::open_cells(Box& box) const {
     if (straddling == 0) return false;
     const double least = tuning::opened_share * total / straddling;
     std::vector<int> kept;
+    bool opened = false;
     for (std::size_t j = 0; j < n_cells_; ++j) {
-        if (gap_[j] < least || gap_[j] == 0) {
-            kept.push_back(box.open.cell[j]);
+        const int at = box.open.cell[j];
+        if (gap_[j] < least || gap_[j] == 0 || cells_.cell[at].sealed()) {
+            kept.push_back(at);
         } else {
-            open_cell(box, box.open.cell[j], kept);
+            open_cell(box, at, kept);
+            opened = true;
         }
     }
     box.open.cell = std::move(kept);
-    return true;
+    return opened;
 }
 
 void Bounder::open_level(Box& box) const {
@@ -323,6 +328,10 @@ void Bounder::open_level(Box& box) const {
 
 void Bounder::open_cell(Box& box, int at, std::vector<int>& finer) const {
     const Cell& c = cells_.cell[at];
+    if (c.sealed()) {
+        finer.push_back(at);
+        return;
+    }
     if (!c.leaf()) {
         finer.push_back(c.left);
         finer.push_back(c.left + 1);
@@ -335,14 +344,33 @@ void Bounder::open_cell(Box& box, int at, std::vector<int>& finer) const {
 }
 
 void Bounder::open_all(Box& box) const {
-    for (int at : box.open.cell) {
+    std::vector<int> sealed, below(box.open.cell.rbegin(), box.open.cell.rend());
+    while (!below.empty()) {
+        const int at = below.back();
+        below.pop_back();
         const Cell& c = cells_.cell[at];
-        for (int p = c.first; p < c.last; ++p) {
-            box.open.point.push_back(p);
-            box.open.copies.push_back(cells_.weight[p]);
+        if (c.leaf()) {
+            open_cell(box, at, sealed);
+        } else {
+            below.insert(below.end(), {c.left + 1, c.left});
         }
     }
-    box.open.cell.clear();
+    box.open.cell = std::move(sealed);
+}
+
+std::vector<int> Bounder::sealed_and_cut(const Bound& b) const {
+    std::vector<int> found;
+    for (std::size_t j = 0; j < n_cells_; ++j) {
+        const int at = box_->open.cell[j];
+        if (!cells_.cell[at].sealed()) continue;
+        bool below = false, above = false;
+        for (int q = 0; q < b.corners; ++q) {
+            below |= row_[q].cost[padded_ + j] < b.lambda[q];
+            above |= row_[q].cost[padded_ + n_cells_ + j] > b.lambda[q];
+        }
+        if (below && above) found.push_back(at);
+    }
+    return found;
 }
 
 CornerRows Bounder::corner_rows(const Bound& b, std::size_t from) const {
@@ -419,7 +447,7 @@ bool Bounder::fix_cells(Box& box, const Bound& bound, Decided& newly) {
         if (in_[j] <= 1) {
             newly.cells.push_back(at);
             box.kept.add(c.sums, c.weight);
-            box.need -= static_cast<int>(c.weight);
+            box.need -= static_cast<std::int64_t>(c.weight);
             continue;
         }
         box.open.cell[to++] = at;

@@ -42,7 +42,10 @@ class Bounder final : public Chooser {
     double coarseness() const { return coarseness_; }
     bool open_cells(Box& box) const;
     void open_level(Box& box) const;  // every cell: into its two halves, a leaf into points
-    void open_all(Box& box) const;
+    void open_all(Box& box) const;    // down to points; sealed cells stay
+    // Sealed cells of the box, as it was bounded, that the threshold cuts at some corner or between
+    // two of them.
+    std::vector<int> sealed_and_cut(const Bound& bound) const;
 
     // Moves decided copies out of the undecided ones. False if the box can hold no subset.
     bool fix(Box& box, const Bound& bound);

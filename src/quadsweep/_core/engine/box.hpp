@@ -2,6 +2,7 @@
 // own parameters lie in it.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <variant>
 #include <vector>
@@ -80,7 +81,7 @@ struct Box {
     double priority = 0;
 
     Undecided open;
-    int need = 0;  // points still to be kept
+    std::int64_t need = 0;  // points still to be kept
     DecidedMoments kept;
     std::shared_ptr<const Decided> decided;
 };

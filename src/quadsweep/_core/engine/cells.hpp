@@ -24,6 +24,7 @@ struct Cell {
     int first, last;  // its points, in tree order
     int left = -1;    // children, -1 in a leaf; the right one follows the left one
     bool leaf() const { return left < 0; }
+    bool sealed() const { return leaf() && first == last; }  // its points are not in memory
 };
 
 struct Cells {
@@ -33,6 +34,7 @@ struct Cells {
     std::vector<Cell> cell;                 // cell[0] is the root
     double roundings = 0;             // in any cell's moments, relative to its sums of squares
     double reach_x = 0, reach_y = 0;  // no coordinate is farther from the origin
+    bool resident = true;             // every point has its members; false: see streamed/
 
     int size() const { return static_cast<int>(x.size()); }
     std::span<const int> members(int p) const {

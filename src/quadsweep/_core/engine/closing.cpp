@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <numeric>
 
-#include "selection.hpp"
 #include "tuning.hpp"
 
 namespace quadsweep {
 
-std::int64_t ways(const Undecided& open, int need, bool at_least, std::int64_t most) {
+std::int64_t ways(const Undecided& open, std::int64_t need, bool at_least, std::int64_t most) {
     const std::int64_t total =
         std::accumulate(open.copies.begin(), open.copies.end(), std::int64_t{0});
     if (need > total || (need < 0 && !at_least)) return 0;
@@ -39,7 +38,7 @@ std::int64_t ways(const Undecided& open, int need, bool at_least, std::int64_t m
     return std::min(std::accumulate(count.begin(), count.end(), std::int64_t{0}), most + 1);
 }
 
-std::vector<int> collect(const Cells& cells, const Box& box, const Picks& picks) {
+Selection chosen(const Cells& cells, const Box& box, const Picks& picks) {
     Selection all;
     std::vector<int> copies(cells.size(), 0);
     for (const Decided* d = box.decided.get(); d != nullptr; d = d->before.get()) {
@@ -50,7 +49,11 @@ std::vector<int> collect(const Cells& cells, const Box& box, const Picks& picks)
     for (int p = 0; p < cells.size(); ++p) {
         if (copies[p] > 0) all.points.push_back({p, copies[p]});
     }
-    return indices(cells, all);
+    return all;
+}
+
+std::vector<int> collect(const Cells& cells, const Box& box, const Picks& picks) {
+    return indices(cells, chosen(cells, box, picks));
 }
 
 std::vector<int> rows_of(const Cells& cells, const Box& box) {

@@ -7,16 +7,18 @@
 
 #include "box.hpp"
 #include "cells.hpp"
+#include "selection.hpp"
 
 namespace quadsweep {
 
 // Number of ways to keep `need` (or, with at_least, `need` or more) of the copies; stops counting
 // beyond `most`.
-std::int64_t ways(const Undecided& open, int need, bool at_least, std::int64_t most);
+std::int64_t ways(const Undecided& open, std::int64_t need, bool at_least, std::int64_t most);
 
 using Picks = std::vector<Decided::Copies>;
 
-// The rows of a box's decided copies and some picks among the others, sorted.
+// A box's decided copies and some picks among the others; as rows, sorted.
+Selection chosen(const Cells& cells, const Box& box, const Picks& picks);
 std::vector<int> collect(const Cells& cells, const Box& box, const Picks& picks);
 // All rows that a subset of the box may have, sorted.
 std::vector<int> rows_of(const Cells& cells, const Box& box);
@@ -42,15 +44,16 @@ class Lister {
     }
 
   private:
-    void descend(std::size_t i, int need, const Moments& s, double kept) {
+    void descend(std::size_t i, std::int64_t need, const Moments& s, double kept) {
         const bool rest_out = need == 0 && !at_least_;
         if (i == box_.open.point.size() || rest_out) {
             visit_(s, kept, picks_);
             return;
         }
         const int copies = box_.open.copies[i], p = box_.open.point[i];
-        const int least = std::max(0, need - left_[i + 1]);
-        const int most = at_least_ ? copies : std::min(copies, need);
+        const std::int64_t least = std::max<std::int64_t>(0, need - left_[i + 1]);
+        const auto most =
+            static_cast<int>(at_least_ ? copies : std::min<std::int64_t>(copies, need));
         Moments with = s;
         for (int z = 0; z <= most; ++z) {
             if (z > 0) with.add(cells_.x[p], cells_.y[p]);
@@ -65,7 +68,7 @@ class Lister {
     const Cells& cells_;
     bool at_least_;
     Visit visit_;
-    std::vector<int> left_;
+    std::vector<std::int64_t> left_;
     Picks picks_;
 };
 

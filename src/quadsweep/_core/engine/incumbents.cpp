@@ -12,6 +12,20 @@ constexpr double least_share = 8e-13;  // of what cov and dv are made of: their 
 
 }  // namespace
 
+// A little less than asked, so that the gap as reported keeps to it however it is rounded.
+double tolerance_of(Objective objective, double tol, double target, double made_of) {
+    const double share = std::max(0.8 * tol, 1e-15);
+    if (is_correlation(objective)) return share;
+    if (target == undefined) return 0;
+    const double relative = share * std::fabs(target);
+    if (objective == Objective::tv || objective == Objective::lts) return relative;
+    return std::max(relative, least_share * made_of);
+}
+
+double spread_of(Objective objective, const Centred& m, double k) {
+    return objective == Objective::cov ? std::sqrt(std::fmax(m.a * m.b, 0)) / k : (m.a + m.b) / k;
+}
+
 void Incumbents::raise(double score) {
     double known = target_.load();
     while (score > known && !target_.compare_exchange_weak(known, score)) {
@@ -74,27 +88,13 @@ Centred Incumbents::sums() const {
                    static_cast<double>(best_.subset.size()));
 }
 
-// Absolute for r and r2, else relative to the value; cov and dv are differences and may be zero, so
-// no finer than a share of what they are made of. A little less than asked, so that the gap as
-// reported keeps to it however it is rounded.
 double Incumbents::tolerance() const {
-    const double share = std::max(0.8 * problem_.tol, 1e-15);
-    if (is_correlation(problem_.objective)) return share;
-    if (target() == undefined) return 0;
-    const double relative = share * std::fabs(target());
-    if (problem_.objective == Objective::tv || problem_.objective == Objective::lts) {
-        return relative;
-    }
-    return std::max(relative, least_share * made_of());
+    return tolerance_of(problem_.objective, problem_.tol, target(), made_of());
 }
 
-// sqrt(ab)/k or (a + b)/k of the best subset; 1 is the scale of the data.
 double Incumbents::made_of() const {
     if (empty() || !placed_.ready()) return 1;
-    const Centred m = sums();
-    const double k = static_cast<double>(best_.subset.size());
-    return problem_.objective == Objective::cov ? std::sqrt(std::fmax(m.a * m.b, 0)) / k
-                                                : (m.a + m.b) / k;
+    return spread_of(problem_.objective, sums(), static_cast<double>(best_.subset.size()));
 }
 
 // Where the value may still fall, room for it to do so without a second search.

@@ -18,6 +18,12 @@ struct Polished {
     double score = undefined;
 };
 
+// What `tol` means (docs/certificate.md): absolute for r and r2, else relative to the value; cov
+// and dv are differences and may be zero, so no finer than a share of what they are made of.
+double tolerance_of(Objective objective, double tol, double target, double made_of);
+// sqrt(ab)/k or (a + b)/k; 1 is the scale of the data.
+double spread_of(Objective objective, const Centred& sums, double k);
+
 class Incumbents {
   public:
     Incumbents(const Problem& problem, const CertifiedOptions& options, const Placement& placement)

@@ -207,7 +207,9 @@ class Writer {
         return true;
     }
     void visit_subsets(const Box& box) {
-        const Slack slack{(32.0 + cells_.roundings + std::max(box.need, 64)) * 0x1p-52};
+        const Slack slack{
+            (32.0 + cells_.roundings + static_cast<double>(std::max<std::int64_t>(box.need, 64))) *
+            0x1p-52};
         const auto look = [&](const Moments& m, double kept, const Picks& picks) {
             const CentredRange range = centred_range(m, kept, slack);
             if (!(optimistic(problem_.objective, range, kept) > options_.claim)) return;

@@ -77,11 +77,46 @@ Selection cheapest_of_few(const Cells& cells, const Quadratic& cost, int k) {
     return out;
 }
 
-Selection settled(const Cells& cells, const Gain& gain, Selection best, Objective objective, int k,
-                  double& best_score) {
+// Only points and sealed cells are left, tied around the threshold.
+void fill_up(const Cells& cells, const Quadratic& cost, double k, Cut rule,
+             std::vector<Candidate> tied, Selection& out) {
+    std::vector<std::pair<double, const Candidate*>> order;
+    for (const Candidate& c : tied) {
+        const bool point = c.cell < 0;
+        order.emplace_back(point ? c.low : cost.total(cells.cell[c.cell].sums, c.weight) / c.weight,
+                           &c);
+    }
+    std::sort(order.begin(), order.end(), [](const auto& p, const auto& q) {
+        return p.first != q.first ? p.first < q.first : p.second->point < q.second->point;
+    });
+    double threshold = -infinity;
+    for (const auto& [mean, c] : order) {
+        const double room = k - out.weight;
+        if (room <= 0) break;
+        if (c->cell >= 0 && c->weight > room && rule == Cut::whole) continue;
+        const double taken = std::min(room, c->weight);
+        if (c->cell < 0) {
+            out.points.push_back({c->point, static_cast<int>(taken)});
+            out.moments += weighted(taken, cells.x[c->point], cells.y[c->point]);
+        } else {
+            const double share = taken / c->weight;
+            const Moments& s = cells.cell[c->cell].sums;
+            if (share == 1) out.cells.push_back(c->cell);
+            out.moments += {share * s.x, share * s.y, share * s.xx, share * s.xy, share * s.yy};
+        }
+        out.weight += taken;
+        threshold = mean;
+    }
+    for (const Candidate& c : tied) {
+        if (c.cell >= 0 && c.low < threshold && c.high > threshold) out.cut.push_back(c.cell);
+    }
+}
+
+Selection settled(const Cells& cells, const Gain& gain, Selection best, Objective objective,
+                  double k, Cut rule, double& best_score) {
     const auto mean = [&](const Selection& s) { return Mean{s.moments.x / k, s.moments.y / k}; };
     settle(gain, mean(best), [&](const Gain& about) {
-        Selection here = cheapest(cells, loss(about), k);
+        Selection here = cheapest(cells, loss(about), k, rule);
         const Mean at = mean(here);
         const double value = score(objective, centred(here.moments, k), k);
         if (value > best_score) {
@@ -116,14 +151,16 @@ CellRange range_over(const Quadratic& f, const Cell& c) {
             f.c + slope + std::max(xx, 0.0) + std::max(yy, 0.0) + xy};
 }
 
-Selection cheapest(const Cells& cells, const Quadratic& cost, int k) {
-    if (cells.member.size() <= 4096) return cheapest_of_few(cells, cost, k);
+Selection cheapest(const Cells& cells, const Quadratic& cost, double k, Cut rule) {
+    if (cells.resident && cells.member.size() <= 4096) {
+        return cheapest_of_few(cells, cost, static_cast<int>(k));
+    }
     Selection out;
     std::vector<Candidate> open, next;
     std::vector<std::pair<double, double>> scratch;
     const auto add_cell = [&](int at) {
         const Cell& c = cells.cell[at];
-        if (c.leaf()) {
+        if (c.leaf() && !c.sealed()) {
             for (int p = c.first; p < c.last; ++p) {
                 const double v = value(cost, cells.x[p], cells.y[p]);
                 next.push_back({v, v, static_cast<double>(cells.weight[p]), -1, p});
@@ -154,7 +191,7 @@ Selection cheapest(const Cells& cells, const Quadratic& cost, int k) {
                     out.points.push_back({c.point, static_cast<int>(c.weight)});
                     out.moments += weighted(c.weight, cells.x[c.point], cells.y[c.point]);
                 }
-            } else if (c.cell >= 0) {
+            } else if (c.cell >= 0 && !cells.cell[c.cell].sealed()) {
                 coarse = true;
                 for (int child : {cells.cell[c.cell].left, cells.cell[c.cell].left + 1}) {
                     const int grandchild = cells.cell[child].left;  // two levels at a time
@@ -170,18 +207,7 @@ Selection cheapest(const Cells& cells, const Quadratic& cost, int k) {
             }
         }
     }
-    // Only points are left, tied around the threshold.
-    std::sort(next.begin(), next.end(), [](const Candidate& p, const Candidate& q) {
-        return p.low != q.low ? p.low < q.low : p.point < q.point;
-    });
-    for (const Candidate& c : next) {
-        const int room = k - static_cast<int>(out.weight);
-        if (room <= 0) break;
-        const int taken = std::min(room, static_cast<int>(c.weight));
-        out.points.push_back({c.point, taken});
-        out.moments += weighted(taken, cells.x[c.point], cells.y[c.point]);
-        out.weight += taken;
-    }
+    fill_up(cells, cost, k, rule, std::move(next), out);
     return out;
 }
 
@@ -203,8 +229,8 @@ std::vector<int> indices(const Cells& cells, const Selection& selection) {
     return out;
 }
 
-Walk::Walk(const Cells& cells, Objective objective, int k, Selection from)
-    : cells_(cells), objective_(objective), k_(k), at_(std::move(from)) {
+Walk::Walk(const Cells& cells, Objective objective, double k, Selection from, Cut rule)
+    : cells_(cells), objective_(objective), k_(k), rule_(rule), at_(std::move(from)) {
     if (at_.weight > 0) score_ = quadsweep::score(objective, centred(at_.moments, k), k);
 }
 
@@ -226,10 +252,10 @@ Selection Walk::chosen_at(const Moments& about, double& score) const {
     if (!gain) return {};
     gain->mx = about.x / k_;
     gain->my = about.y / k_;
-    Selection next = cheapest(cells_, loss(*gain), k_);
+    Selection next = cheapest(cells_, loss(*gain), k_, rule_);
     score = quadsweep::score(objective_, centred(next.moments, k_), k_);
     if (!(score > score_) && overshoots(objective_)) {
-        next = settled(cells_, *gain, std::move(next), objective_, k_, score);
+        next = settled(cells_, *gain, std::move(next), objective_, k_, rule_, score);
     }
     return next;
 }
@@ -263,9 +289,9 @@ std::optional<Moments> Walk::ahead() const {
 
 bool Walk::hopeless(double worth) const { return worth - score_ > tuning::most_steps * rise_; }
 
-Selection concentrate(const Cells& cells, Selection from, Objective objective, int k, double& score,
-                      double worth) {
-    Walk walk(cells, objective, k, std::move(from));
+Selection concentrate(const Cells& cells, Selection from, Objective objective, double k,
+                      double& score, double worth, Cut rule) {
+    Walk walk(cells, objective, k, std::move(from), rule);
     while (walk.step() && !walk.hopeless(worth)) {
     }
     score = walk.score();

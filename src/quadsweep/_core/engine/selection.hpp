@@ -16,10 +16,15 @@ struct Selection {
     Moments moments;
     std::vector<int> cells;  // kept whole
     std::vector<Decided::Copies> points;
+    std::vector<int> cut;  // sealed cells that the threshold cuts
     double looked_at = 0;  // cells and points costed on the way
 };
 
-Selection cheapest(const Cells& cells, const Quadratic& cost, int k);
+// What is done with sealed cells that the threshold cuts: each is kept whole where there is room
+// for it and else left out, or counted in part, which is an estimate of what its points would give.
+enum class Cut { whole, in_part };
+
+Selection cheapest(const Cells& cells, const Quadratic& cost, double k, Cut rule = Cut::whole);
 
 // Original indices, sorted.
 std::vector<int> indices(const Cells& cells, const Selection& selection);
@@ -42,7 +47,7 @@ Quadratic loss(const Gain& gain);
 // to.
 class Walk {
   public:
-    Walk(const Cells& cells, Objective objective, int k, Selection from);
+    Walk(const Cells& cells, Objective objective, double k, Selection from, Cut rule = Cut::whole);
 
     // False once the score no longer rises.
     bool step();
@@ -58,7 +63,8 @@ class Walk {
 
     const Cells& cells_;
     Objective objective_;
-    int k_;
+    double k_;
+    Cut rule_;
     Selection at_;
     Moments before_;  // of the place before
     double score_ = undefined, rise_ = infinity, last_rise_ = infinity;
@@ -66,7 +72,7 @@ class Walk {
 };
 
 // A walk to its end, or to where it is hopeless. `score` is that of what is returned.
-Selection concentrate(const Cells& cells, Selection from, Objective objective, int k, double& score,
-                      double worth = undefined);
+Selection concentrate(const Cells& cells, Selection from, Objective objective, double k,
+                      double& score, double worth = undefined, Cut rule = Cut::whole);
 
 }  // namespace quadsweep

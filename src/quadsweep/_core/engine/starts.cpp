@@ -152,6 +152,12 @@ std::vector<Walk> race(const Problem& problem, const Cells& cells, const std::ve
 
 }  // namespace
 
+std::vector<Moments> promising_moments(const Cells& cells, Objective objective, int k,
+                                       std::uint64_t seed, int n_jobs) {
+    return promising(concentrated(cells, objective, k, tuning::sampled_starts, seed, n_jobs),
+                     objective, k, {tuning::finalists, true});
+}
+
 void offer_starts(const Problem& problem, const CertifiedOptions& options, Control& control,
                   Placement& placement, Incumbents& known) {
     const int n = problem.size(), k = problem.k;

@@ -12,4 +12,8 @@ namespace quadsweep {
 void offer_starts(const Problem& problem, const CertifiedOptions& options, Control& control,
                   Placement& placement, Incumbents& known);
 
+// Moments of good subsets of k of the points, which are a sample: one of each kind, best first.
+std::vector<Moments> promising_moments(const Cells& cells, Objective objective, int k,
+                                       std::uint64_t seed, int n_jobs);
+
 }  // namespace quadsweep

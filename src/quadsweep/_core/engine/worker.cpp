@@ -117,7 +117,7 @@ std::optional<Moments> Worker::filled(const Box& box, const Choice& choice) cons
     }
     std::sort(worth.begin(), worth.end());
     Moments m = box.kept.moments();
-    int need = box.need;
+    std::int64_t need = box.need;
     for (const auto& [cost, i] : worth) {
         const int p = box.open.point[i];
         for (int z = box.open.copies[i]; z > 0 && need > 0; --z, --need) {
@@ -141,7 +141,9 @@ bool Worker::list(Box& box, std::int64_t most) {
     bounder_.open_all(box);
     if (ways(box.open, box.need, options_.at_most, most) > most) return false;
     // Of the decided moments, of up to `need` points added to them, and of placing them.
-    Slack slack{(40.0 + cells.roundings + std::max(box.need, 64)) * 0x1p-52};
+    Slack slack{
+        (40.0 + cells.roundings + static_cast<double>(std::max<std::int64_t>(box.need, 64))) *
+        0x1p-52};
     slack.xx = slack.xy = slack.yy = least_square;
     visit(problem_.objective, [&]<class O>() {
         const auto look = [&](const Moments& m, double kept, const Picks& picks) {

@@ -1,0 +1,563 @@
+#include "search.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <memory>
+#include <numeric>
+
+#include "engine/bound.hpp"
+#include "engine/branching.hpp"
+#include "engine/closing.hpp"
+#include "engine/criterion.hpp"
+#include "engine/frontier.hpp"
+#include "engine/incumbents.hpp"
+#include "engine/tuning.hpp"
+#include "shared/parallel.hpp"
+
+namespace quadsweep::streamed {
+namespace {
+
+// The best selection so far, and the score that a box must beat.
+class Best {
+  public:
+    Best(const Assembly& assembly, const Question& question, double limit)
+        : cells_(assembly.cells), question_(question), limit_(limit) {}
+
+    double target() const { return target_.load(std::memory_order_relaxed); }
+    double tol() const { return tol_; }
+    double margin() const { return tol_ / 100; }
+    double limit() const { return limit_; }
+    bool at_limit() const { return target() + tol_ >= limit_; }
+    bool real() const { return weight_ > 0; }
+    double score() const { return score_; }
+    const Selection& selection() const { return selection_; }
+    const Moments& moments() const { return moments_; }
+
+    void raise(double score) {
+        double known = target_.load();
+        while (score > known && !target_.compare_exchange_weak(known, score)) {
+        }
+    }
+    // A selection of exactly k, with its sums added up once more without loss.
+    void offer(const Selection& s) {
+        const auto k = static_cast<double>(question_.k);
+        DecidedMoments sums;
+        for (int at : s.cells) sums.add(cells_.cell[at].sums, cells_.cell[at].weight);
+        for (const auto [p, copies] : s.points) sums.add(cells_.x[p], cells_.y[p], copies);
+        if (sums.copies() != k) return;
+        const double score = quadsweep::score(question_.objective, centred(sums.moments(), k), k);
+        if (score == undefined || !varies(sums.moments())) return;
+        const Lock lock(mutex_);
+        if (!(score > score_)) return;
+        score_ = score;
+        selection_ = s;
+        moments_ = sums.moments();
+        weight_ = k;
+        const double most = optimistic(question_.objective, range(moments_), k);
+        sure_ = most - score <=
+                0.25 * tolerance_of(question_.objective, question_.tol, score,
+                                    spread_of(question_.objective, centred(moments_, k), k));
+        raise(score);
+        const Centred m = centred(moments_, k);
+        const double b = m.b + question_.tilt * question_.tilt * m.a;
+        if (question_.objective == Objective::lts && -score <= 0x1p-100 * b) {
+            sure_ = true;
+            raise(limit_);
+        }
+    }
+    // Rounding of the sums leaves the score certain, as far as the tolerance goes.
+    bool sure() const { return sure_; }
+    // A correlation is of columns that vary by more than rounding.
+    bool varies(const Moments& m) const {
+        const CentredRange r = range(m);
+        return !is_correlation(question_.objective) || (r.a_lo > 0 && r.b_lo > 0);
+    }
+    // What `tol` means for the score to be beaten, as for points in memory.
+    double tolerance() const {
+        return tolerance_of(question_.objective, question_.tol, target(), made_of());
+    }
+    void set_tolerance() {
+        tol_ = sense(question_.objective) < 0 ? 0.7 * tolerance() : tolerance();
+    }
+    Centred sums() const {
+        return real() ? centred(moments_, weight_)
+                      : centred(cells_.cell[0].sums, cells_.cell[0].weight);
+    }
+
+  private:
+    CentredRange range(const Moments& m) const {
+        const Slack slack{(cells_.roundings + 8) * 0x1p-52};
+        return centred_range(m, static_cast<double>(question_.k), slack);
+    }
+    double made_of() const {
+        const Centred m = sums();
+        return spread_of(question_.objective, m, real() ? weight_ : cells_.cell[0].weight);
+    }
+
+    const Cells& cells_;
+    const Question& question_;
+    double limit_, tol_ = 0;
+    Mutex mutex_;
+    Selection selection_;
+    Moments moments_;
+    double score_ = undefined, weight_ = 0;
+    bool sure_ = false;
+    std::atomic<double> target_{undefined};
+};
+
+// Leaves that are asked for.
+class Wanted {
+  public:
+    Wanted(const Assembly& assembly, std::size_t leaves) : assembly_(assembly), asked_(leaves, 0) {}
+
+    void ask(const std::vector<int>& cells) {
+        const Lock lock(mutex_);
+        for (int at : cells) {
+            char& asked = asked_[assembly_.cell_leaf[at]];
+            if (asked == 0) rows_ = rows_ + assembly_.cells.cell[at].weight;
+            asked = 1;
+        }
+    }
+    double rows() const { return rows_; }
+    std::vector<std::int32_t> leaves() const {
+        std::vector<std::int32_t> out;
+        for (std::size_t i = 0; i < asked_.size(); ++i) {
+            if (asked_[i] != 0) out.push_back(static_cast<std::int32_t>(i));
+        }
+        return out;
+    }
+
+  private:
+    const Assembly& assembly_;
+    Mutex mutex_;
+    std::vector<char> asked_;
+    std::atomic<double> rows_{0};
+};
+
+// What all threads share.
+struct Shared {
+    const Assembly& assembly;
+    const Question& question;
+    Best& best;
+    Wanted& wanted;
+    bool estimating = false;  // the score to be beaten is one
+
+    const Cells& cells() const { return assembly.cells; }
+    double k() const { return static_cast<double>(question.k); }
+
+    // Concentration steps; what they cut is worth loading if it promises more than is known.
+    double polish(const Moments& about, double worth) const {
+        Selection from;
+        from.moments = about;
+        double score = undefined;
+        Selection found =
+            concentrate(cells(), from, question.objective, k(), score, worth, Cut::in_part);
+        const double looked_at = found.looked_at;
+        if (!(score > best.target() + best.margin()) || !best.varies(found.moments)) {
+            return looked_at;
+        }
+        wanted.ask(found.cut);
+        if (estimating) best.raise(score);
+        settle(std::move(found));
+        return looked_at;
+    }
+    // The same selection with whole cells, which is a real one.
+    void settle(Selection found) const {
+        if (!found.cut.empty()) {
+            auto gain = quadratic_form(question.objective, centred(found.moments, k()));
+            if (!gain) return;
+            gain->mx = found.moments.x / k();
+            gain->my = found.moments.y / k();
+            found = cheapest(cells(), loss(*gain), k(), Cut::whole);
+        }
+        best.offer(found);
+    }
+};
+
+// One thread's tools for looking at boxes: engine/worker.hpp, but a box may also be parked.
+class Worker {
+  public:
+    Worker(const Shared& shared, const Criterion& criterion)
+        : s_(shared), criterion_(criterion.clone()), bounder_(shared.cells(), false) {}
+
+    enum class End { invalid, done, parked };
+    End process(std::unique_ptr<Box> box, Boxes& children, double& upper) {
+        criterion_->aim(s_.best.target());
+        if (!criterion_->valid()) return End::invalid;
+        if (s_.best.at_limit() || box->upper <= s_.best.target() + s_.best.tol()) return End::done;
+        Choice choice;
+        Bound bound;
+        const Ending ending = close(*box, choice, bound);
+        if (ending == Ending::closed) return End::done;
+        propose(choice);
+        const double value = bound.least() - bound.error;
+        upper = box->upper = std::min(box->upper, criterion_->upper(*box, value));
+        box->priority = value;
+        const Choice worst = bounder_.chosen_at_worst(bound);
+        const std::vector<int> cut = bounder_.sealed_and_cut(bound);
+        if (!bounder_.fix(*box, bound)) return End::done;
+        if (ending == Ending::sealed && !cut.empty()) return park(cut);
+        const bool in_points = wants_points(*box, *criterion_, choice.value, worst, bound);
+        if (list(*box, in_points ? tuning::stuck_listing : 1)) return End::done;
+        if (!in_points) {
+            split(std::move(box), *criterion_, worst, children);
+        } else if (box->open.cell.empty()) {
+            branch_on_copies(std::move(box), *criterion_, s_.cells(), children);
+        } else {
+            const auto before = box->open.cell;
+            bounder_.open_level(*box);
+            if (box->open.cell == before) return park(cut.empty() ? before : cut);
+            children.push_back(std::move(box));
+        }
+        return End::done;
+    }
+    double looked_at() const { return bounder_.looked_at; }
+
+  private:
+    enum class Ending { closed, open, sealed };
+
+    End park(const std::vector<int>& cells) const {
+        s_.wanted.ask(cells);
+        return End::parked;
+    }
+
+    // `sealed`: cells are what keeps the box open, more than its width, and none can be opened.
+    Ending close(Box& box, Choice& choice, Bound& bound) {
+        for (;;) {
+            bounder_.load(box);
+            const Corners corners = criterion_->corners(box, bounder_, choice);
+            bound = bounder_.bound(corners, box.lambda);
+            if (bound.least() >= bound.error) return Ending::closed;
+            const double coarse = bounder_.coarseness(), missing = std::fabs(bound.least());
+            if (coarse <= tuning::coarse_share * missing) return Ending::open;
+            const Choice worst = bounder_.chosen_at_worst(bound);
+            const double width =
+                criterion_->width_cost(box, 0, worst) + criterion_->width_cost(box, 1, worst);
+            if (coarse < tuning::closing_share * missing && coarse < width) return Ending::open;
+            if (!bounder_.open_cells(box)) return coarse < width ? Ending::open : Ending::sealed;
+        }
+    }
+
+    void propose(const Choice& choice) {
+        const double k = s_.k();
+        if (std::fabs(choice.weight - k) > tuning::weight_doubt * k) return;
+        const double about =
+            score(s_.question.objective, centred(choice.moments, choice.weight), choice.weight);
+        const bool promises = about > s_.best.target() + s_.best.margin();
+        const double share = (promises ? 10 : 1) * tuning::explored_share;
+        if (!promises && !(choice.value < 0)) return;
+        if (explored_ > share * bounder_.looked_at + tuning::explored_first) return;
+        const double f = k / choice.weight;
+        const Moments& m = choice.moments;
+        explored_ += s_.polish({f * m.x, f * m.y, f * m.xx, f * m.xy, f * m.yy},
+                               s_.best.target() + s_.best.margin());
+    }
+
+    bool list(Box& box, std::int64_t times) {
+        const Cells& cells = s_.cells();
+        double weight = 0;
+        for (int at : box.open.cell) weight += cells.cell[at].weight;
+        if (weight > tuning::listable_copies) return false;
+        bounder_.open_all(box);
+        if (!box.open.cell.empty()) return false;
+        const std::int64_t most = 200 * times;
+        if (ways(box.open, box.need, false, most) > most) return false;
+        const auto need = static_cast<double>(std::max<std::int64_t>(box.need, 64));
+        Slack slack{(40.0 + cells.roundings + need) * 0x1p-52};
+        slack.xx = slack.xy = slack.yy = least_square;
+        visit(s_.question.objective, [&]<class O>() {
+            const auto look = [&](const Moments& m, double kept, const Picks& picks) {
+                const double top = O::optimistic(centred_range(m, kept, slack), kept);
+                if (!(top <= s_.best.target() + s_.best.margin())) {
+                    s_.best.offer(chosen(cells, box, picks));
+                }
+            };
+            Lister(box, cells, false, look).run();
+        });
+        return true;
+    }
+
+    const Shared& s_;
+    std::unique_ptr<Criterion> criterion_;
+    Bounder bounder_;
+    double explored_ = 0;
+};
+
+// No subset scores more, whatever is in the cells.
+double natural_limit(Objective objective, const Cells& cells) {
+    const Cell& all = cells.cell[0];
+    const double up = 1 + 1e-12;
+    switch (objective) {
+        case Objective::r2:
+        case Objective::r:
+            return 1;
+        case Objective::cov:
+            return all.hx * all.hy * up;
+        case Objective::dv:
+            return all.hx * all.hx * up;
+        default:
+            return 0;
+    }
+}
+
+class Search {
+  public:
+    Search(const Assembly& assembly, std::size_t leaves, const Ranges& ranges,
+           const Question& question, Control& control)
+        : assembly_(assembly),
+          ranges_(ranges),
+          question_(question),
+          control_(control),
+          best_(assembly, question, natural_limit(question.objective, assembly.cells)),
+          wanted_(assembly, leaves),
+          shared_{assembly, question, best_, wanted_},
+          frontier_(std::min(question.memory / 2, tuning::most_waiting)) {}
+
+    Found run(const std::vector<Moments>& starts, bool loaded) {
+        begin(starts, loaded);
+        valid_ = best_.target() != undefined && slopes_are_finite();
+        while (valid_ && !best_.at_limit()) {
+            best_.set_tolerance();
+            const auto criterion = make_criterion(question_.objective, ranges_, best_.sums(),
+                                                  best_.target(), best_.tol());
+            valid_ = criterion->valid();
+            if (!valid_) break;
+            grow_roots(*criterion);
+            explore(*criterion);
+            if (halt() || best_.tol() <= best_.tolerance()) break;
+        }
+        return answer();
+    }
+
+  private:
+    // Estimates first, and what they cut. Without any rows a real subset is far from the best.
+    void begin(const std::vector<Moments>& starts, bool loaded) {
+        const double k = shared_.k();
+        best_.set_tolerance();
+        shared_.estimating = true;
+        double estimate = undefined;
+        std::vector<int> cut;
+        for (const Moments& m : starts) {
+            Selection from;
+            from.moments = {k * m.x, k * m.y, k * m.xx, k * m.xy, k * m.yy};
+            double score = undefined;
+            Selection found = concentrate(assembly_.cells, from, question_.objective, k, score,
+                                          undefined, Cut::in_part);
+            if (!best_.varies(found.moments)) continue;
+            if (score > estimate) {
+                estimate = score;
+                cut = found.cut;
+            }
+            if (score != undefined) shared_.settle(std::move(found));
+        }
+        // Starts that end in copies of one point have no correlation; any subset that has one will
+        // do.
+        const bool lost = estimate == undefined && is_correlation(question_.objective);
+        if (lost) estimate = 0;
+        shared_.estimating = !best_.real() || (!loaded && !cut.empty());
+        wanted_.ask(cut);
+        if (shared_.estimating) best_.raise(estimate);
+        best_.set_tolerance();
+    }
+
+    // Subsets all of whose x (or y) may coincide, for all that is known, have any slope.
+    bool slopes_are_finite() const {
+        const bool x = ranges_.a_least_positive > 0, y = ranges_.b_least_positive > 0;
+        switch (question_.objective) {
+            case Objective::r2:
+            case Objective::r:
+                return x && y;
+            case Objective::lts:
+                return x || ranges_.x_constant;
+            default:
+                return true;
+        }
+    }
+
+    // k copies of one point have no correlation: keep fewer, and the bound sees it.
+    Undecided everything() const {
+        const Cells& cells = assembly_.cells;
+        const bool correlation = is_correlation(question_.objective);
+        std::vector<int> heavy;
+        for (int p = 0; correlation && p < cells.size(); ++p) {
+            if (cells.weight[p] >= question_.k) heavy.push_back(p);
+        }
+        const auto holds_heavy = [&](const Cell& c) {
+            const auto at = std::lower_bound(heavy.begin(), heavy.end(), c.first);
+            return at != heavy.end() && *at < c.last;
+        };
+        Undecided open;
+        std::vector<int> level{0}, finer;
+        while (!level.empty()) {
+            const bool enough = level.size() + open.cell.size() >= tuning::root_cells;
+            finer.clear();
+            for (int at : level) {
+                const Cell& c = cells.cell[at];
+                if (!c.leaf() && (!enough || holds_heavy(c))) {
+                    finer.insert(finer.end(), {c.left, c.left + 1});
+                } else if (c.leaf() && holds_heavy(c)) {
+                    for (int p = c.first; p < c.last; ++p) {
+                        open.point.push_back(p);
+                        open.copies.push_back(static_cast<int>(
+                            std::min<std::int64_t>(cells.weight[p], question_.k - 1)));
+                    }
+                } else {
+                    open.cell.push_back(at);
+                }
+            }
+            level.swap(finer);
+        }
+        return open;
+    }
+
+    void grow_roots(const Criterion& criterion) {
+        frontier_.clear();
+        parked_ = undefined;
+        const Undecided open = everything();
+        for (Box& root : criterion.roots()) {
+            auto box = std::make_unique<Box>(std::move(root));
+            box->open = open;
+            box->need = question_.k;
+            frontier_.push(std::move(box));
+        }
+    }
+
+    bool halt() const {
+        return control_.stopped() || !valid_ || wanted_.rows() > question_.most_rows;
+    }
+
+    void explore(const Criterion& criterion) {
+        held_.assign(question_.n_jobs, undefined);
+        parallel_for(question_.n_jobs, question_.n_jobs, [&](int id, std::int64_t) {
+            work(id, criterion);
+            return true;
+        });
+    }
+
+    void work(int id, const Criterion& criterion) {
+        Worker mine(shared_, criterion);
+        Boxes children;
+        Lock lock(mutex_);
+        for (;;) {
+            while (frontier_.empty() && active_ > 0 && !halt()) {
+                changed_.wait_for(lock, std::chrono::milliseconds(10));
+                if (id == 0) attend(lock);
+            }
+            if (frontier_.empty() || halt()) break;
+            auto box = frontier_.pop();
+            double upper = held_[id] = box->upper;
+            ++active_;
+            lock.unlock();
+            children.clear();
+            auto end = Worker::End::done;
+            or_else([&] { end = mine.process(std::move(box), children, upper); },
+                    [&] { control_.interrupt(); });
+            lock.lock();
+            --active_;
+            held_[id] = undefined;
+            ++boxes_;
+            if (end == Worker::End::invalid) valid_ = false;
+            if (end == Worker::End::parked) parked_ = std::max(parked_, upper);
+            for (auto& child : children) frontier_.push(std::move(child));
+            if (frontier_.bytes() > question_.memory) control_.out_of_memory();
+            changed_.notify_all();
+            if (id == 0) attend(lock);
+        }
+        changed_.notify_all();
+    }
+
+    double open_bound() const {
+        double open = std::max(frontier_.upper(), parked_);
+        for (double upper : held_) open = std::max(open, upper);
+        return open;
+    }
+    double bound() const {
+        const double limit = std::max(best_.limit(), best_.score());
+        if (best_.at_limit() || !valid_) return limit;
+        const double most = std::max(best_.target() + best_.tol(), open_bound());
+        return std::min(most + 64 * 0x1p-52 * std::fabs(most), limit);
+    }
+
+    // The callback may take its time: it runs outside.
+    void attend(Lock& lock) {
+        const Progress now{best_.target(), bound(), boxes_, 0};
+        lock.unlock();
+        control_.look([&] { return now; });
+        lock.lock();
+    }
+
+    Found answer() {
+        Found a;
+        a.real = best_.real();
+        a.nodes = boxes_;
+        a.bound = bound();
+        a.score = a.real ? best_.score() : best_.target();
+        a.moments = best_.moments();
+        const bool closed = valid_ && frontier_.empty() && parked_ == undefined && !halt() &&
+                            best_.tol() <= best_.tolerance() && best_.target() == best_.score();
+        const bool top = a.real && best_.at_limit() && !shared_.estimating;
+        const bool proved = a.real && best_.sure() && (closed || top);
+        a.status = proved ? Status::optimal : control_.status(Status::heuristic);
+        if (a.status != Status::optimal) a.wanted = wanted_.leaves();
+        if (a.real) fill(a);
+        return a;
+    }
+
+    void fill(Found& a) const {
+        const Cells& cells = assembly_.cells;
+        std::vector<int> open = best_.selection().cells;
+        const auto keep = [&](int p, int copies) {
+            if (assembly_.point_leaf[p] >= 0) {
+                a.copies.emplace_back(assembly_.point_leaf[p], copies);
+            } else {
+                for (int i : cells.members(p).first(copies)) a.rows.push_back(i);
+            }
+        };
+        while (!open.empty()) {
+            const int at = open.back();
+            const Cell& c = cells.cell[at];
+            open.pop_back();
+            if (!c.leaf()) {
+                open.insert(open.end(), {c.left, c.left + 1});
+            } else if (assembly_.cell_leaf[at] >= 0) {
+                a.leaves.push_back(assembly_.cell_leaf[at]);
+            } else {
+                for (int p = c.first; p < c.last; ++p) keep(p, cells.weight[p]);
+            }
+        }
+        for (const auto [p, copies] : best_.selection().points) keep(p, copies);
+        std::sort(a.leaves.begin(), a.leaves.end());
+        std::sort(a.rows.begin(), a.rows.end());
+    }
+
+    const Assembly& assembly_;
+    const Ranges& ranges_;
+    const Question& question_;
+    Control& control_;
+    Best best_;
+    Wanted wanted_;
+    Shared shared_;
+    std::atomic<bool> valid_{true};
+
+    Mutex mutex_;  // of all below
+    Condition changed_;
+    Frontier frontier_;
+    std::vector<double> held_;
+    double parked_ = undefined;  // no subset of a parked box scores more
+    int active_ = 0;
+    std::uint64_t boxes_ = 0;
+};
+
+}  // namespace
+
+Found search(const Partition& partition, std::span<const Leaf> table, const Loaded& loaded,
+             const Question& question, const std::vector<Moments>& starts, Control& control) {
+    const Assembly assembly = assemble(partition, table, loaded);
+    const Ranges ranges =
+        outer_ranges(table, static_cast<double>(question.k), question.gap_x, question.gap_y);
+    return Search(assembly, table.size(), ranges, question, control)
+        .run(starts, !loaded.leaf.empty());
+}
+
+}  // namespace quadsweep::streamed
