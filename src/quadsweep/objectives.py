@@ -66,6 +66,14 @@ class Objective:
     _value: Callable[[float, float, float, int], float]
     _gradient: Callable[[float, float, float], tuple[float, float, float]]
 
+    def of_sums(self, a: float, b: float, c: float, k: int) -> float:
+        """Value of k points by their sums of squares and products about the mean.
+
+        >>> get("cov").of_sums(4.0, 9.0, 6.0, 3)
+        2.0
+        """
+        return self._value(a, b, c, k)
+
     def value(self, x: Floats, y: Floats) -> float:
         """Value on all the given points, ``nan`` where it is undefined.
 

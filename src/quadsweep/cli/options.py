@@ -95,6 +95,10 @@ Dask = Annotated[
         "--dask", metavar="ADDRESS", help="A dask scheduler's address, or 'local' to start one."
     ),
 ]
+Work = Annotated[
+    str | None,
+    typer.Option("--work", metavar="DIR", help="Keep finished parts of a large source here."),
+]
 Resume = Annotated[
     bool, typer.Option("--resume", help="Go on with the finished files in the directory.")
 ]

@@ -12,6 +12,7 @@ from quadsweep.cli import options
 from quadsweep.cli.answering import ask_every_group
 from quadsweep.cli.ending import BadInput, code_of, code_of_all
 from quadsweep.cli.flagging import check_table, write_flagged
+from quadsweep.cli.passes import solve_source, source_of
 from quadsweep.cli.points import NamedPoints
 from quadsweep.cli.predictors import read_predictors
 from quadsweep.cli.presenting import check_picture, present
@@ -38,6 +39,9 @@ def solve_command(
     proof: options.ProofFile = None,
     by: options.By = None,
     output: options.Flagged = None,
+    dask: options.Dask = None,
+    work: options.Work = None,
+    resume: options.Resume = False,
 ) -> None:
     """The k points with the highest R2, and the proof.
 
@@ -45,6 +49,28 @@ def solve_command(
     """
     if by is not None and proof is not None:
         raise BadInput("--proof is for one answer; leave --by")
+    source = None if formula or by or label else source_of(file, x, y, memory_limit)
+    if source is not None:
+        check_picture(plot)
+        solve_source(
+            source,
+            file,
+            keep,
+            drop,
+            plot=plot,
+            json=json,
+            output=output,
+            objective=objective or "r2",
+            method=method,
+            time_limit=time_limit,
+            n_jobs=jobs,
+            seed=seed,
+            memory_limit=memory_limit,
+            proof=proof is not None,
+            client=dask,
+            out=work,
+            resume=resume,
+        )
     points = read_predictors(file, x, y, formula, label, by)
     check_picture(plot)
     check_place(proof)

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+import os
+from typing import Any, cast
 
 from quadsweep.answers.result import Result
 from quadsweep.border import validation
+from quadsweep.border.frames import Columns
 from quadsweep.clock import Clock
+from quadsweep.passes.solve import columns_of, fits, solve_in_passes
+from quadsweep.passes.sources import is_source, open_source
 from quadsweep.progress import SearchProgress
 from quadsweep.solving.proving import check_provable, with_proof
 from quadsweep.solving.question import pose
 
 
 def solve(
-    x: Any = None,
+    points: Any = None,
+    /,
     y: Any = None,
     k: int | float | None = None,
     *,
+    x: Any = None,
     data: Any = None,
     fit_intercept: bool = True,
     weights: Any = None,
@@ -31,6 +37,9 @@ def solve(
     progress: SearchProgress = False,
     memory_limit: float | None = None,
     proof: bool = False,
+    client: Any = None,
+    out: str | os.PathLike[str] | None = None,
+    resume: bool = False,
 ) -> Result:
     """The k points with the best value of an objective.
 
@@ -101,6 +110,33 @@ def solve(
     >>> result.outliers, result.coef.round(6)
     (array([3]), array([2., 3.]))
     """
+    if points is not None and x is not None and data is None:
+        points, data = None, points
+    x = points if x is None else x
+    if is_source(data):
+        source = open_source(data, x, y)
+        if method not in ("auto", "certified") or proof or weights is not None or not fit_intercept:
+            raise ValueError("data in parts are for method='auto': no proof, weights or line at 0")
+        room = validation.memory(memory_limit)
+        if not fits(source, room):
+            streamed = solve_in_passes(
+                source,
+                k,
+                drop,
+                objective=objective,
+                tol=tol,
+                time_limit=time_limit,
+                n_jobs=n_jobs,
+                seed=seed,
+                nan_policy=nan_policy,
+                progress=progress,
+                memory=room,
+                client=client,
+                out=out,
+                resume=resume,
+            )
+            return cast(Result, streamed)  # the same but for what holds rows
+        x, y, data = Columns(*columns_of(source), source.names), None, None
     question = pose(
         x,
         y,

@@ -1,0 +1,96 @@
+"""``quadsweep solve 'logs/*.parquet'``: files that may be larger than memory."""
+
+from __future__ import annotations
+
+import glob
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from quadsweep.border import validation
+from quadsweep.cli import options
+from quadsweep.cli.ending import BadInput, code_of, note
+from quadsweep.cli.presenting import show
+from quadsweep.passes.result import StreamedResult, write_flags
+from quadsweep.passes.solve import fits
+from quadsweep.passes.sources import Source, is_source, open_source
+from quadsweep.solving.solve import solve
+
+
+def source_of(file: str, x: list[str] | None, y: str | None, memory: float | None) -> Source | None:
+    """The source meant by a pattern, a folder, or a Parquet file that does not fit in memory."""
+    if not is_source(file):
+        return None
+    several = glob.has_magic(file) or Path(file).is_dir()
+    if not several and not Path(file).is_file():
+        return None  # said by whoever reads tables
+    if x is None or len(x) != 1 or y is None:
+        if glob.has_magic(file):
+            raise BadInput(f"{file} is read in parts: give one --x and --y, by name")
+        return None
+    try:
+        source = open_source(file, x[0], y)
+    except OSError as wrong:
+        raise BadInput(str(wrong)) from None
+    except ValueError:
+        if several:
+            raise
+        return None  # columns by number
+    return source if several or not fits(source, validation.memory(memory)) else None
+
+
+def solve_source(
+    source: Source,
+    file: str,
+    keep: str | None,
+    drop: str | None,
+    *,
+    plot: str | None,
+    json: bool,
+    output: str | None,
+    **asked: Any,
+) -> None:
+    """Ask, write, show, and end with the code the answer deserves."""
+    if keep is None and drop is None:
+        raise BadInput("give --keep (points to keep) or --drop (points to remove)")
+    if output is not None and not output.endswith(".parquet"):
+        raise BadInput(f"--output of data in parts must end in .parquet; got {output!r}")
+    amounts: dict[str, Any] = {
+        "k": options.amount(keep, "--keep"),
+        "drop": options.amount(drop, "--drop"),
+    }
+    try:
+        answer: Any = solve(
+            source,
+            x=source.names[0],
+            y=source.names[1],
+            **amounts,
+            nan_policy="omit",
+            progress=sys.stderr.isatty(),
+            **asked,
+        )
+        if output is not None:
+            write_flags(source, _flags(answer, source), output)
+            note(f"wrote {output}")
+    except OSError as wrong:
+        raise BadInput(str(wrong)) from None
+    names = f"{source.names[1]} against {source.names[0]}, {file}"
+    content = {"source": file, **answer.to_dict()} if json else {"data": names}
+    show(answer, plot, json, content)
+    raise typer.Exit(code_of(answer.status))
+
+
+def _flags(answer: Any, source: Source) -> Iterator[Any]:
+    if isinstance(answer, StreamedResult):
+        yield from answer.flag()
+        return
+    import numpy as np
+    import pyarrow as pa
+
+    missing = np.ones(source.given, dtype=bool)
+    missing[answer.used] = False
+    for first, rows in zip(source.first, source.rows, strict=True):
+        yield pa.array(answer.mask[first : first + rows], mask=missing[first : first + rows])

@@ -1,0 +1,14 @@
+"""Larger than memory: the certified search in a few passes over the rows.
+
+=============  =====================================================================
+module         what it does
+=============  =====================================================================
+sources        Parquet, Arrow datasets, polars and dask as a list of parts to be read
+work           what a pass does with some parts: a sample, sums by leaf, rows of leaves
+running        a pass over all parts: threads, a cluster, finished parts on disk
+search         plan, sums, search, rows, until nothing is left open
+result         the answer, and the flag of every row
+=============  =====================================================================
+
+May import ``border``, ``answers``, ``running`` and ``_core``; is imported by ``solving``.
+"""

@@ -1,0 +1,340 @@
+"""The best subset of rows that do not fit in memory, with its proof, in a few passes.
+
+1. Some rows of some parts: good subsets of them say where to place the points, and a kd-tree over
+   them has the leaves.
+2. Count, extent and sums of every leaf. The search runs on leaves alone and asks for those whose
+   rows would decide it.
+3. The rows of these leaves and of no others; the search runs again, on leaves and rows.
+
+Step 3 is repeated while leaves that are not loaded leave boxes open. Where more rows are asked for
+than there is room for, these leaves are cut into finer ones by a pass of their own.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quadsweep import _core
+from quadsweep.arrays import Floats, Ints
+from quadsweep.border import validation
+from quadsweep.clock import Clock
+from quadsweep.objectives import Objective
+from quadsweep.passes.running import Passes
+from quadsweep.passes.sources import Source
+from quadsweep.passes.work import (
+    DISTINCT,
+    Task,
+    empty_table,
+    joined,
+    pick_parts,
+    sample_part,
+    tally_parts,
+)
+
+ROW_BYTES = 200  # of a row in memory, while it is searched
+_LEAF_BYTES = 700  # of a leaf: in the table of every thread, or as nodes and cells of a search
+_LOADED_BYTES = 100  # of a row of an opened leaf: as it is read, or in cells of a search
+_FEWEST_LEAVES, _MOST_LEAVES = 16, 1 << 18
+# Below what the interpreter takes itself: not counted.
+_FREE_LEAVES, _FREE_BOXES = 4096, 16e6
+_SAMPLED_PARTS = 64
+_SAMPLE_A_LEAF = 4  # rows
+_STARTING_ROWS = 20_000  # of the sample, for the first good subsets
+_LEVELS = 3  # that a leaf is cut down by, at most, where its rows are too many
+_MOST_PASSES = 60
+_WIDEST = 2.0**200  # placed: squares of squares must be finite
+
+
+@dataclass(frozen=True)
+class Room:
+    """What a memory limit leaves for leaves and rows; some of it is for boxes."""
+
+    memory: float
+    leaves: int
+
+    @classmethod
+    def within(cls, memory: float, rows: int) -> Room:
+        """So many leaves to begin with that most of the room is left for rows."""
+        leaves = min(max(memory / 4 / _LEAF_BYTES, _FREE_LEAVES), _MOST_LEAVES, rows / 16)
+        return cls(memory, max(_FEWEST_LEAVES, 1 << int(math.log2(max(leaves, 2)))))
+
+    @property
+    def boxes(self) -> float:
+        """Bytes of boxes that wait."""
+        return max(0.15 * self.memory, _FREE_BOXES)
+
+    def rows(self, leaves: int) -> float:
+        """That can be loaded beside so many leaves."""
+        taken = max(leaves - _FREE_LEAVES, 0) * _LEAF_BYTES
+        return max(0.85 * self.memory - taken, 0.0) / _LOADED_BYTES
+
+    def levels(self, leaves: int, wanted: int) -> int:
+        """How many times so many of the leaves can be halved."""
+        most = max(0.5 * self.memory / _LEAF_BYTES, _FREE_LEAVES)
+        return min(int(math.log2(1 + max(most - leaves, 0) / max(wanted, 1))), _LEVELS)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The question, as checked."""
+
+    objective: Objective
+    k: Any
+    drop: Any
+    tol: float
+    seed: int
+    nan_policy: str
+
+    def keep(self, n: int) -> int:
+        return validation.keep_count(n, self.k, self.drop, self.objective)
+
+
+@dataclass
+class Leaves:
+    """The partition and what is known of its leaves."""
+
+    partition: Any
+    table: Floats
+    starts: list[list[float]]
+    missing: Ints
+    gaps: tuple[float, float]
+    loaded: NDArray[np.uint8]
+    row: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    leaf: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, dtype=np.int32))
+    x: Floats = field(default_factory=lambda: np.zeros(0))
+    y: Floats = field(default_factory=lambda: np.zeros(0))
+
+    @property
+    def n(self) -> int:
+        return int(self.table[:, 0].sum())
+
+    def total(self) -> Floats:
+        """Sums of x, y, xx, xy, yy over all rows, placed."""
+        both: Floats = self.table[:, 5:10].sum(axis=0) + self.table[:, 10:15].sum(axis=0)
+        return both
+
+
+@dataclass(frozen=True)
+class Search:
+    """A source, a question about it, and the means to answer it."""
+
+    source: Source
+    asked: Asked
+    passes: Passes
+    room: Room
+    clock: Clock
+    callback: Any = None
+
+    def run(self) -> tuple[dict[str, Any], Leaves, int]:
+        """What the last search found, the leaves it is about, and k."""
+        leaves = self.tally(*self.plan())
+        k = self.asked.keep(leaves.n)
+        self._check(leaves, k)
+        if k == leaves.n:
+            return _everything(leaves), leaves, k
+        nodes = 0
+        while True:
+            found = self.search(leaves, k)
+            nodes += found["nodes"]
+            if not self._go_on(found, leaves):
+                break
+            wanted = found["wanted"]
+            if self._fits(leaves, wanted):
+                self.load(leaves, wanted)
+            else:
+                self.refine(leaves, wanted)
+        found["nodes"] = nodes
+        return found, leaves, k
+
+    def plan(self) -> tuple[Any, list[list[float]], tuple[bool, bool]]:
+        """The partition, moments of good subsets, and which columns look discrete."""
+        source, wanted = self.source, self.room.leaves * _SAMPLE_A_LEAF
+        count = min(source.parts, _SAMPLED_PARTS)
+        parts = np.linspace(0, source.parts - 1, count).round().astype(int)
+        rows = source.rows[parts]
+        share = min(1.0, wanted / max(int(rows.sum()), 1))
+        asked = [
+            {
+                "part": int(p),
+                "rows": math.ceil(share * r),
+                "seed": self.asked.seed,
+                "of": source.identity(p, p + 1),
+            }
+            for p, r in zip(parts, rows, strict=True)
+        ]
+        drawn = list(self.passes.some("a sample", sample_part, Task(source), asked))
+        x, y = (np.concatenate([one[name] for one in drawn]) for name in ("x", "y"))
+        if not len(x):
+            raise ValueError("x and y must hold finite points; every row looked at has NaN")
+        few = np.random.default_rng(self.asked.seed).permutation(len(x))[:_STARTING_ROWS]
+        kept = self.asked.keep(source.given) / source.given
+        objective = self.asked.objective.name
+        placing, starts = _core.plan_sample(
+            x[few], y[few], objective, kept, self.asked.seed, self.passes.jobs
+        )
+        partition = _core.Partition(placing, x, y, self.room.leaves)
+        x_few, y_few = (_core.distinct(v, DISTINCT) is not None for v in (x, y))
+        return partition, starts, (x_few, y_few)
+
+    def tally(
+        self, partition: Any, starts: list[list[float]], discrete: tuple[bool, bool]
+    ) -> Leaves:
+        """Count, extent and sums of every leaf."""
+        table, missing = empty_table(partition.leaves), []
+        values: list[Floats | None] = [np.zeros(0), np.zeros(0)]
+        task = Task(self.source, partition, None, discrete)
+        for one in self.passes.over("sums", tally_parts, task):
+            _merge(table, one)
+            missing.append(one["missing"])
+            for axis, name in enumerate(("x_values", "y_values")):
+                values[axis] = joined(values[axis], one.get(name))
+        every = np.concatenate(missing)
+        self._check_missing(every)
+        gaps = _gaps(partition.placing, values)
+        loaded = np.zeros(partition.leaves, dtype=np.uint8)
+        return Leaves(partition, table, starts, every, gaps, loaded)
+
+    def search(self, leaves: Leaves, k: int) -> dict[str, Any]:
+        """The search on what is known now."""
+        found: dict[str, Any] = _core.search_leaves(
+            leaves.partition,
+            leaves.table,
+            leaves.leaf,
+            leaves.x,
+            leaves.y,
+            self.asked.objective.name,
+            k,
+            self.asked.tol,
+            leaves.starts,
+            *leaves.gaps,
+            max(self.room.rows(len(leaves.table)) - len(leaves.row), 0.0),
+            self.room.boxes,
+            self.clock.left(),
+            self.passes.jobs,
+            self.callback,
+        )
+        return found
+
+    def load(self, leaves: Leaves, wanted: NDArray[np.int32]) -> None:
+        """The rows of more leaves."""
+        more = np.zeros(leaves.partition.leaves, dtype=np.uint8)
+        more[wanted] = 1
+        task = Task(self.source, leaves.partition, more)
+        drawn = [
+            (leaves.row, leaves.leaf, leaves.x, leaves.y),
+            *(
+                (one["row"], one["leaf"], one["x"], one["y"])
+                for one in self.passes.over("rows", pick_parts, task)
+            ),
+        ]
+        row, leaf, x, y = (np.concatenate(columns) for columns in zip(*drawn, strict=True))
+        order = np.argsort(row, kind="stable")
+        leaves.row, leaves.leaf, leaves.x, leaves.y = row[order], leaf[order], x[order], y[order]
+        leaves.loaded |= more
+
+    def refine(self, leaves: Leaves, wanted: NDArray[np.int32]) -> None:
+        """Cuts leaves into finer ones, with a pass for their sums."""
+        before = leaves.partition.leaves
+        levels = self.room.levels(before, len(wanted))
+        partition = leaves.partition.refined(wanted, leaves.table, levels)
+        finer = np.zeros(partition.leaves, dtype=np.uint8)
+        finer[wanted] = 1
+        finer[before:] = 1
+        table = empty_table(partition.leaves)
+        table[:before] = leaves.table
+        table[finer == 1] = empty_table(1)
+        task = Task(self.source, partition, finer)
+        for one in self.passes.over("finer sums", tally_parts, task):
+            _merge(table, one)
+        if table[:, 0].sum() != leaves.n:
+            raise OSError("the rows have changed between two passes")
+        leaves.loaded = np.concatenate(
+            [leaves.loaded, np.zeros(partition.leaves - before, np.uint8)]
+        )
+        leaves.partition, leaves.table = partition, table
+
+    def _fits(self, leaves: Leaves, wanted: NDArray[np.int32]) -> bool:
+        rows = leaves.table[wanted, 0].sum() + len(leaves.row)
+        return bool(rows <= self.room.rows(len(leaves.table)))
+
+    def _go_on(self, found: dict[str, Any], leaves: Leaves) -> bool:
+        if found["status"] != "heuristic" or not len(found["wanted"]):
+            return False
+        if self.clock.left() == 0:
+            found["status"] = "time_limit"
+            return False
+        wanted = found["wanted"]
+        fits = self._fits(leaves, wanted)
+        finer = self.room.levels(leaves.partition.leaves, len(wanted)) > 0
+        if self.passes.count >= _MOST_PASSES or not (fits or finer):
+            found["status"] = "memory_limit"
+            return False
+        return True
+
+    def _check_missing(self, missing: Ints) -> None:
+        if self.asked.nan_policy != "raise" or not missing.sum():
+            return
+        part = int(np.argmax(missing > 0))
+        raise ValueError(
+            f"{int(missing.sum()):,} of {self.source.given:,} rows have NaN or infinity, the first "
+            f"in {self.source.part_name(part)} (nan_policy='omit' leaves them out)"
+        )
+
+    def _check(self, leaves: Leaves, k: int) -> None:
+        used = leaves.table[leaves.table[:, 0] > 0]
+        if np.abs(used[:, 1:5]).max() > _WIDEST:
+            raise ValueError("x or y is too wide to be searched in passes: divide it by a constant")
+        goal = self.asked.objective
+        for name, needs, gap in zip(
+            ("x", "y"), (goal.needs_x, goal.needs_y), leaves.gaps, strict=True
+        ):
+            if needs and gap == math.inf:
+                raise ValueError(
+                    f"{name} is constant in all {leaves.n:,} rows, so {goal.name} is undefined on "
+                    "every subset"
+                )
+
+
+def _merge(table: Floats, one: dict[str, NDArray[Any]]) -> None:
+    rows = np.ascontiguousarray(one["table"]).reshape(-1, 16).copy()
+    _core.merge_leaves(table, np.ascontiguousarray(one["leaf"]), rows)
+
+
+def _gaps(
+    placing: tuple[float, float, int, int, float], values: list[Floats | None]
+) -> tuple[float, float]:
+    """The least difference of two values of each column, placed; 0 where it is not known."""
+    gaps = []
+    for found, exponent in zip(values, placing[2:4], strict=True):
+        if found is None:
+            gaps.append(0.0)
+        elif len(found) < 2:
+            gaps.append(math.inf)
+        else:
+            gaps.append(math.ldexp(float(np.diff(np.sort(found)).min()), -exponent))
+    return gaps[0], (gaps[1] if placing[4] == 0 else 0.0)
+
+
+def _everything(leaves: Leaves) -> dict[str, Any]:
+    """Nothing to choose: every leaf is kept."""
+    none = np.zeros(0, dtype=np.int64)
+    used = np.flatnonzero(leaves.table[:, 0]).astype(np.int32)
+    moments = leaves.total().tolist()
+    return {
+        "real": True,
+        "leaves": used,
+        "rows": none,
+        "copied": none,
+        "copies": none,
+        "moments": moments,
+        "score": None,
+        "bound": None,
+        "status": "optimal",
+        "nodes": 0,
+        "wanted": none,
+    }

@@ -1,0 +1,188 @@
+"""The door for data in parts: in memory where they fit, in passes where they do not."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from quadsweep import objectives
+from quadsweep.border import validation
+from quadsweep.clock import Clock
+from quadsweep.objectives import Objective
+from quadsweep.passes.result import StreamedResult, decide, listed
+from quadsweep.passes.running import Passes
+from quadsweep.passes.search import ROW_BYTES, Asked, Leaves, Room, Search
+from quadsweep.passes.sources import Source
+from quadsweep.progress import SearchProgress, StatusLine, is_false, watching
+from quadsweep.running.runner import missing
+from quadsweep.running.store import ChunkStore
+from quadsweep.running.workers import team
+
+IN_PASSES = ("r2", "r", "cov", "dv", "tv", "lts")
+
+
+def fits(source: Source, memory: float) -> bool:
+    """Whether all rows can be searched in memory."""
+    return source.given * ROW_BYTES <= memory
+
+
+def columns_of(source: Source) -> tuple[Any, Any]:
+    """All rows of a source."""
+    read = [source.read(part) for part in range(source.parts)]
+    x, y = (np.concatenate([np.zeros(0), *column]) for column in zip(*read, strict=True))
+    return x, y
+
+
+def solve_in_passes(
+    source: Source,
+    k: int | float | None,
+    drop: int | float | None,
+    *,
+    objective: str,
+    tol: float,
+    time_limit: float | None,
+    n_jobs: int | None,
+    seed: int,
+    nan_policy: str,
+    progress: SearchProgress,
+    memory: float,
+    client: Any = None,
+    out: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+) -> StreamedResult:
+    """The best subset of a source's rows, which stay where they are."""
+    goal = objectives.get(objective)
+    if goal.name not in IN_PASSES:
+        allowed = ", ".join(IN_PASSES)
+        raise ValueError(f"{goal.name} cannot be searched in passes; {allowed} can")
+    if nan_policy not in ("raise", "omit"):
+        raise ValueError(f"nan_policy must be 'raise' or 'omit'; got {nan_policy!r}")
+    asked = Asked(
+        goal, k, drop, validation.tolerance(tol), validation.whole(seed, "seed", 0), nan_policy
+    )
+    jobs = validation.jobs(n_jobs)
+    store = None if out is None else ChunkStore(out)
+    if store is not None:
+        missing([], store, resume=resume)
+    clock = Clock(validation.seconds(time_limit))
+    with (
+        team("threads", client, jobs) as workers,
+        watching(progress, goal) as callback,
+        telling(progress) as tick,
+    ):
+        passes = Passes(jobs, workers, store, tick)
+        room = Room.within(memory, source.given)
+        search = Search(source, asked, passes, room, clock, _in_units(callback, goal, source))
+        found, leaves, size = search.run()
+        if not found["real"]:
+            raise ValueError(
+                f"no {size:,} rows with a value of {goal.name} were found; "
+                "give a larger memory_limit"
+            )
+        return _result(source, goal, found, leaves, size, passes, clock)
+
+
+def _in_units(callback: Any, goal: Objective, source: Source) -> Any:
+    """Scores of a search in passes are in units of its own; only those of r and r2 are shown."""
+    if callback is None or goal.name in ("r2", "r"):
+        return callback
+    return lambda score, bound, nodes, seconds: callback(math.nan, math.nan, nodes, seconds)
+
+
+@contextmanager
+def telling(progress: Any) -> Iterator[Callable[[str, int, int, float], object]]:
+    """Passes and parts on standard error, where progress is asked for."""
+    if progress is None or is_false(progress) or callable(progress):
+        yield lambda *_: None
+        return
+    line = StatusLine()
+
+    def tell(what: str, done: int, total: int, seconds: float) -> None:
+        if line.due(seconds):
+            line.show(f"{what}, {done:,} of {total:,} parts, {seconds:.0f} s")
+
+    try:
+        yield tell
+    finally:
+        line.close()
+
+
+def _value(goal: Objective, score: float, placing: tuple[float, float, int, int, float]) -> float:
+    """The value of a score in placed coordinates: a power of two, exactly."""
+    ex, ey = placing[2:4]
+    exponent = {"cov": ex + ey, "dv": 2 * ex, "tv": 2 * ex, "lts": 2 * ey}.get(goal.name, 0)
+    return math.ldexp(goal.sense * score, exponent) + 0.0
+
+
+def _line(
+    moments: list[float], k: int, placing: tuple[float, float, int, int, float]
+) -> tuple[float, float]:
+    """Slope and intercept of the least squares line, from placed sums."""
+    x0, y0, ex, ey, tilt = placing
+    sx, sy, sxx, sxy, _ = moments
+    a, c = sxx - sx * sx / k, sxy - sx * sy / k
+    if not a > 0:
+        return math.nan, math.nan
+    steep = c / a
+    slope = math.ldexp(steep, ey - ex) + tilt
+    height = y0 + math.ldexp((sy - steep * sx) / k, ey)
+    return slope, height - slope * x0
+
+
+def _score(goal: Objective, moments: list[float], k: int) -> float:
+    sx, sy, sxx, sxy, syy = moments
+    a, b, c = sxx - sx * sx / k, syy - sy * sy / k, sxy - sx * sy / k
+    return goal.sense * goal.of_sums(a, b, c, k)
+
+
+def _result(
+    source: Source,
+    goal: Objective,
+    found: dict[str, Any],
+    leaves: Leaves,
+    k: int,
+    passes: Passes,
+    clock: Clock,
+) -> StreamedResult:
+    placing, n = leaves.partition.placing, leaves.n
+    score, bound = found["score"], found["bound"]
+    if score is None:
+        score = bound = _score(goal, found["moments"], k)
+    value, best = _value(goal, score, placing), _value(goal, bound, placing)
+    slope, intercept = _line(found["moments"], k, placing)
+    decision = decide(found, leaves)
+    out_of_memory = found["status"] == "memory_limit"
+    outliers = listed(source, decision, passes, n - k)
+    return StreamedResult(
+        value=value,
+        bound=best,
+        gap=max(0.0, goal.sense * (best - value)),
+        status="time_limit" if out_of_memory else found["status"],
+        objective=goal.name,
+        n=n,
+        k=k,
+        nodes=found["nodes"],
+        seconds=clock.gone(),
+        names=source.names,
+        before=_before(goal, leaves),
+        slope=slope,
+        intercept=intercept,
+        missing=int(leaves.missing.sum()),
+        passes=passes.count,
+        rows_read=passes.rows_read,
+        loaded=len(leaves.row),
+        outliers=outliers,
+        source=source,
+        decision=decision,
+        limit="memory" if out_of_memory else "time",
+    )
+
+
+def _before(goal: Objective, leaves: Leaves) -> float:
+    placing = leaves.partition.placing
+    return _value(goal, _score(goal, leaves.total().tolist(), leaves.n), placing)

@@ -1,0 +1,267 @@
+"""Data on disk or on a cluster as a list of parts, each of which is read by itself.
+
+A part is a row group of a Parquet file, a fragment of an Arrow dataset, a slice of a polars
+LazyFrame or a partition of a dask DataFrame. Sources can be pickled: whoever has one can read any
+part of it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import glob
+import hashlib
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from quadsweep.arrays import Floats, Ints
+from quadsweep.extras import needed
+
+_SLICE = 1 << 20  # rows of a polars part
+_TABLES = (".parquet", ".pq")
+
+
+class PartFailed(OSError):
+    """A part cannot be read; the message says which."""
+
+
+@dataclass(frozen=True)
+class Source(ABC):
+    """Two columns of a table in parts.
+
+    Attributes
+    ----------
+    names : the columns of x and y.
+    rows : how many rows each part has, missing values included.
+    """
+
+    names: tuple[str, str]
+    rows: Ints = field(repr=False)
+
+    @abstractmethod
+    def part_name(self, part: int) -> str:
+        """What a message calls a part."""
+
+    @abstractmethod
+    def _table(self, part: int, columns: list[str] | None) -> Any:
+        """Some columns of a part (None: all) as an Arrow table."""
+
+    @property
+    def parts(self) -> int:
+        return len(self.rows)
+
+    @property
+    def given(self) -> int:
+        """Rows, missing values included."""
+        return int(self.rows.sum())
+
+    @property
+    def first(self) -> Ints:
+        """The number of the first row of each part."""
+        return np.concatenate([[0], np.cumsum(self.rows)[:-1]]).astype(np.int64)
+
+    def identity(self, first: int, last: int) -> str:
+        """A text that other parts, or these ones changed, do not have."""
+        traces = [(self._trace(part), int(self.rows[part])) for part in range(first, last)]
+        return hashlib.sha256(repr((self.names, traces)).encode()).hexdigest()[:32]
+
+    def _trace(self, part: int) -> str:
+        return self.part_name(part)
+
+    def table(self, part: int) -> Any:
+        """All columns of a part."""
+        return self._named(part, None)
+
+    def read(self, part: int) -> tuple[Floats, Floats]:
+        """x and y of a part, NaN where a value is missing."""
+        table = self._named(part, list(dict.fromkeys(self.names)))
+        x, y = (_numbers(table[name], name) for name in self.names)
+        if len(x) != self.rows[part]:
+            raise PartFailed(
+                f"{self.part_name(part)} has {len(x):,} rows now; it had {self.rows[part]:,}"
+            )
+        return x, y
+
+    def _named(self, part: int, columns: list[str] | None) -> Any:
+        try:
+            return self._table(part, columns)
+        except (OSError, ValueError, RuntimeError) as wrong:
+            reason = str(wrong).splitlines()[0] if str(wrong) else type(wrong).__name__
+            raise PartFailed(f"{self.part_name(part)} cannot be read: {reason}") from wrong
+
+
+@dataclass(frozen=True)
+class ArrowSource(Source):
+    """Fragments of an Arrow dataset, those of Parquet files by row group."""
+
+    schema: Any = field(default=None, repr=False)
+    fragments: Sequence[Any] = field(default=(), repr=False)
+    called: Sequence[str] = field(default=(), repr=False)
+
+    def part_name(self, part: int) -> str:
+        return self.called[part]
+
+    def _trace(self, part: int) -> str:
+        path = getattr(self.fragments[part], "path", "")
+        try:
+            seen = os.stat(path)
+        except (OSError, ValueError):
+            return self.called[part]
+        return f"{self.called[part]}, {seen.st_size}, {seen.st_mtime_ns}"
+
+    def _table(self, part: int, columns: list[str] | None) -> Any:
+        names = self.schema.names if columns is None else columns
+        return self.fragments[part].to_table(schema=self.schema, columns=names, use_threads=False)
+
+
+@dataclass(frozen=True)
+class PolarsSource(Source):
+    """Slices of a LazyFrame; each is collected by itself."""
+
+    frame: Any = field(default=None, repr=False)
+
+    def part_name(self, part: int) -> str:
+        first = int(self.first[part])
+        return f"rows {first:,} to {first + int(self.rows[part]) - 1:,} of the lazy frame"
+
+    def _table(self, part: int, columns: list[str] | None) -> Any:
+        chosen = self.frame if columns is None else self.frame.select(columns)
+        return chosen.slice(int(self.first[part]), int(self.rows[part])).collect().to_arrow()
+
+
+@dataclass(frozen=True)
+class DaskSource(Source):
+    """Partitions of a dask DataFrame, each computed where it is asked for."""
+
+    partitions: Sequence[Any] = field(default=(), repr=False)
+
+    def part_name(self, part: int) -> str:
+        return f"partition {part} of the dask DataFrame"
+
+    def _table(self, part: int, columns: list[str] | None) -> Any:
+        import pyarrow as pa
+
+        frame = self.partitions[part].compute(scheduler="synchronous")
+        chosen = frame if columns is None else frame[columns]
+        return pa.Table.from_pandas(chosen, preserve_index=False)
+
+
+def is_source(given: Any) -> bool:
+    """Whether this is data to be read in parts: a path of Parquet, a dataset, a lazy frame.
+
+    >>> is_source("logs/*.parquet"), is_source([1, 2, 3])
+    (True, False)
+    """
+    if isinstance(given, Source):
+        return True
+    if isinstance(given, (str, os.PathLike)):
+        text = os.fspath(given)
+        return text.lower().endswith(_TABLES) or Path(text).is_dir() or glob.has_magic(text)
+    module, kind = type(given).__module__, type(given).__name__
+    return (
+        (module.startswith("polars") and kind == "LazyFrame")
+        or (module.startswith("pyarrow") and kind.endswith("Dataset"))
+        or (module.split(".")[0] in ("dask", "dask_expr") and kind == "DataFrame")
+    )
+
+
+def open_source(given: Any, x: Any, y: Any) -> Source:
+    """The source meant by a path, a pattern, a dataset or a lazy frame, and two of its columns."""
+    if isinstance(given, Source):
+        return given
+    if isinstance(given, (str, os.PathLike)):
+        return _of_arrow(_dataset(os.fspath(given)), x, y)
+    if type(given).__module__.startswith("polars"):
+        return _of_polars(given, x, y)
+    if type(given).__module__.startswith("pyarrow"):
+        return _of_arrow(given, x, y)
+    return _of_dask(given, x, y)
+
+
+def _dataset(path: str) -> Any:
+    with needed("reading Parquet in parts"):
+        import pyarrow.dataset as ds
+    files: Any = path
+    if glob.has_magic(path):
+        files = sorted(glob.glob(path, recursive=True))
+        if not files:
+            raise FileNotFoundError(f"no file matches {path!r}")
+    elif not os.path.exists(path):
+        raise FileNotFoundError(f"there is no file or folder {path!r}")
+    return ds.dataset(files, format="parquet")
+
+
+def _of_arrow(dataset: Any, x: Any, y: Any) -> ArrowSource:
+    names = _checked(x, y, dataset.schema.names)
+    pieces = list(_pieces(dataset))
+    rows = np.array([rows for _, rows, _ in pieces], dtype=np.int64)
+    whole = [piece for piece, _, _ in pieces]
+    return ArrowSource(names, rows, dataset.schema, whole, [called for _, _, called in pieces])
+
+
+def _pieces(dataset: Any) -> Iterator[tuple[Any, int, str]]:
+    """Fragments to be read by themselves, their rows, and what to call them."""
+    for number, fragment in enumerate(dataset.get_fragments()):
+        path = getattr(fragment, "path", None) or f"fragment {number}"
+        if not hasattr(fragment, "row_groups"):
+            yield fragment, fragment.count_rows(), path
+            continue
+        for group in _row_groups(fragment, path):
+            info = group.row_groups[0]
+            if info.num_rows:
+                yield group, info.num_rows, f"row group {info.id} of {path}"
+
+
+def _row_groups(fragment: Any, path: str) -> list[Any]:
+    try:
+        return list(fragment.split_by_row_group())
+    except (OSError, ValueError) as wrong:
+        raise PartFailed(f"{path} cannot be read: {str(wrong).splitlines()[0]}") from wrong
+
+
+def _of_polars(frame: Any, x: Any, y: Any) -> PolarsSource:
+    import polars as pl
+
+    names = _checked(x, y, frame.collect_schema().names())
+    total = int(frame.select(pl.len()).collect().item())
+    full, rest = divmod(total, _SLICE)
+    rows = np.array([_SLICE] * full + ([rest] if rest else []), dtype=np.int64)
+    return PolarsSource(names, rows, frame)
+
+
+def _of_dask(frame: Any, x: Any, y: Any) -> DaskSource:
+    names = _checked(x, y, [str(name) for name in frame.columns])
+    rows = np.asarray(frame.map_partitions(len).compute(), dtype=np.int64)
+    partitions = [frame.partitions[i] for i in range(frame.npartitions)]
+    return DaskSource(names, rows, partitions)
+
+
+def _checked(x: Any, y: Any, columns: Sequence[str]) -> tuple[str, str]:
+    for axis, name in (("x", x), ("y", y)):
+        if not isinstance(name, str):
+            raise TypeError(f"{axis} must be the name of a column of the source; got {name!r}")
+        if name not in columns:
+            close = difflib.get_close_matches(name, columns, 1)
+            hint = f"; did you mean {close[0]!r}?" if close else f"; it has {', '.join(columns)}"
+            raise ValueError(f"no column {name!r}{hint}")
+    return x, y
+
+
+def _numbers(column: Any, name: str) -> Floats:
+    """A column of numbers as float64; missing ones as NaN."""
+    import pyarrow as pa
+
+    if not (
+        pa.types.is_integer(column.type)
+        or pa.types.is_floating(column.type)
+        or pa.types.is_boolean(column.type)
+        or pa.types.is_decimal(column.type)
+    ):
+        raise TypeError(f"column {name!r} must hold numbers; it holds {column.type}")
+    values = column.cast(pa.float64(), safe=False).to_numpy()
+    return np.ascontiguousarray(values, dtype=np.float64)

@@ -1,0 +1,271 @@
+"""Data in parts give the answer that they give in memory, proved all the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import quadsweep as qs
+from quadsweep import _core
+from quadsweep.objectives import OBJECTIVES
+from quadsweep.passes.result import StreamedResult
+from quadsweep.passes.solve import IN_PASSES, columns_of
+from quadsweep.passes.sources import PartFailed, open_source
+from quadsweep.passes.work import empty_table
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+EVERY = np.zeros(0, dtype=np.uint8)
+
+
+def some_points(seed: int, n: int) -> tuple[Any, Any]:
+    """A line with outliers; by seed whole, rounded, with repeats, zero-inflated or far away."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=n)
+    y = rng.choice([0.3, 1.0, -1.0]) * x + rng.choice([0.05, 0.3, 1.0]) * rng.normal(size=n)
+    wrong = rng.random(n) < rng.choice([0.05, 0.2])
+    y[wrong] = 3 * rng.normal(size=wrong.sum())
+    kind = seed % 6
+    if kind == 1:
+        x, y = np.round(3 * x), np.round(3 * y)
+    elif kind == 2:
+        x, y = np.round(x, 1), np.round(y, 1)
+    elif kind == 3:
+        again = rng.integers(0, n, n)
+        x, y = x[again], y[again]
+    elif kind == 4:
+        x, y = np.where(rng.random(n) < 0.3, 0.0, x), np.where(rng.random(n) < 0.3, 0.0, y)
+    elif kind == 5:
+        x, y = 1e-5 * x + 1e3, 1e6 * y - 1e7
+    return x, y
+
+
+def written(path: Path, x: Any, y: Any, row_groups: int = 17) -> str:
+    table = pa.table({"a": x, "b": y, "number": np.arange(len(x))})
+    pq.write_table(table, path, row_group_size=-(-len(x) // row_groups))
+    return str(path)
+
+
+def kept(result: StreamedResult) -> Any:
+    return np.concatenate(
+        [np.asarray(flags.to_numpy(zero_copy_only=False)) for flags in result.flag()]
+    )
+
+
+def assert_same(seed: int, n: int, folder: Path) -> StreamedResult:
+    x, y = some_points(seed, n)
+    objective = IN_PASSES[seed // 4 % len(IN_PASSES)]
+    drop = [0.05, 0.2, 0.5][seed // 24 % 3 if seed >= 24 else seed % 3]
+    asked = {"drop": drop, "objective": objective}
+    file = written(folder / "points.parquet", x, y)
+    limit = 100e-9 * n  # a row takes 200 bytes in memory
+    here = qs.solve(x, y, **asked)
+    result: Any = qs.solve(file, x="a", y="b", memory_limit=limit, seed=seed, **asked)
+    told = f"seed {seed}, n {n}, {objective}, drop {drop}: {result.status}"
+    assert isinstance(result, StreamedResult), told
+    assert (result.status, result.n, result.k) == ("optimal", here.n, here.k), told
+    goal = OBJECTIVES[objective]
+    slack = 2e-9 * max(abs(here.value), 1.0 if objective in ("r2", "r") else 0.0)
+    slack += 2e-12 * float(np.var(x) + np.var(y)) if objective in ("cov", "dv") else 0.0
+    assert abs(result.value - here.value) <= slack, told
+    mask = kept(result)
+    assert mask.sum() == here.k, told
+    assert abs(goal.value(x[mask], y[mask]) - result.value) <= slack, told
+    assert goal.sense * (result.bound - here.value) >= -slack, told
+    return result
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_passes_give_the_answer_of_memory(seed: int, tmp_path: Path) -> None:
+    result = assert_same(seed, [1000, 1000, 5000, 20000][seed % 4], tmp_path)
+    assert result.passes >= 2
+
+
+@pytest.mark.slow
+def test_passes_give_the_answer_of_memory_on_300_data_sets(tmp_path: Path) -> None:
+    for seed in range(300):
+        assert_same(
+            seed, [1000, 3000, 10_000, 30_000, 100_000, 10**6][min(seed * 6 // 297, 5)], tmp_path
+        )
+
+
+def test_leaves_hold_count_extent_and_sums_of_their_rows() -> None:
+    x, y = some_points(3, 3000)
+    x[::100] = np.nan
+    partition = _core.Partition((0.5, -0.25, 1, -1, 0.0), x[1::3], y[1::3], 64)
+    table = empty_table(partition.leaves)
+    assert partition.add(x, y, EVERY, table) == 30
+    leaf = partition.locate(x, y)
+    assert (leaf == -1).sum() == 30
+    px, py = (x - 0.5) / 2, (y + 0.25) * 2
+    for one in range(partition.leaves):
+        rows = leaf == one
+        assert table[one, 0] == rows.sum()
+        if rows.any():
+            u, v = px[rows], py[rows]
+            assert table[one, 1:5].tolist() == [u.min(), u.max(), v.min(), v.max()]
+            sums = table[one, 5:10] + table[one, 10:15]
+            assert np.allclose(
+                sums, [u.sum(), v.sum(), u @ u, u @ v, v @ v], rtol=1e-13, atol=1e-15
+            )
+
+
+def test_sums_do_not_lose_small_rows_beside_large_ones() -> None:
+    x = np.tile([1e8, 1.0, -1e8], 100_000)
+    partition = _core.Partition((0.0, 0.0, 0, 0, 0.0), x[:3], x[:3], 1)
+    table = empty_table(1)
+    partition.add(x, x, EVERY, table)
+    assert table[0, 5] + table[0, 10] == 100_000
+
+
+def test_identical_points_are_never_parted_and_common_ones_have_a_leaf_of_their_own() -> None:
+    rng = np.random.default_rng(0)
+    x, y = np.round(rng.normal(size=(2, 5000)), 1)
+    x[:2000] = y[:2000] = 0.25
+    partition = _core.Partition((0.0, 0.0, 0, 0, 0.0), x[::5], y[::5], 128)
+    leaf = partition.locate(x, y)
+    pairs = {}
+    for point, one in zip(zip(x, y, strict=True), leaf, strict=True):
+        assert pairs.setdefault(point, one) == one
+    alone = leaf == pairs[0.25, 0.25]
+    assert alone.sum() == 2000
+
+
+def test_a_refined_leaf_keeps_its_rows_and_the_others_keep_their_numbers() -> None:
+    x, y = some_points(0, 2000)
+    partition = _core.Partition((0.0, 0.0, 0, 0, 0.0), x[:200], y[:200], 16)
+    table = empty_table(partition.leaves)
+    partition.add(x, y, EVERY, table)
+    before = partition.locate(x, y)
+    finer = partition.refined(np.array([3, 5], dtype=np.int32), table, 3)
+    after = finer.locate(x, y)
+    cut = np.isin(before, [3, 5])
+    assert np.array_equal(before[~cut], after[~cut])
+    assert len(np.unique(after[cut])) > 10
+    assert np.isin(after[cut], [3, 5, *range(16, finer.leaves)]).all()
+
+
+def test_the_same_bytes_for_any_number_of_threads(tmp_path: Path) -> None:
+    file = written(tmp_path / "t.parquet", *some_points(0, 20_000))
+    asked = {"x": "a", "y": "b", "drop": 0.2, "memory_limit": 1.6e-3}
+    one, two = (qs.solve(file, n_jobs=jobs, **asked) for jobs in (1, 2))
+    assert one.value == two.value
+    assert np.array_equal(kept(one), kept(two))  # type: ignore[arg-type]
+
+
+def test_rows_with_missing_values_are_counted_and_left_out_or_named(tmp_path: Path) -> None:
+    x, y = some_points(0, 3000)
+    x[[5, 2000]] = np.nan
+    file = written(tmp_path / "t.parquet", x, y, 10)
+    asked = {"x": "a", "y": "b", "drop": 100, "memory_limit": 2e-4}
+    with pytest.raises(ValueError, match=r"2 of 3,000 rows .* row group 0 of .*t.parquet"):
+        qs.solve(file, **asked)
+    result: Any = qs.solve(file, nan_policy="omit", **asked)
+    here = qs.solve(x, y, drop=100, nan_policy="omit")
+    assert (result.n, result.k, result.missing) == (2998, 2898, 2)
+    assert np.array_equal(result.outliers, here.outliers)
+    assert result.outliers.tolist() == result.to_frame().index.tolist()
+    flags = [flag for part in result.flag() for flag in part.to_pylist()]
+    assert [flags[5], flags[2000], flags.count(True)] == [None, None, 2898]
+
+
+@pytest.mark.filterwarnings("ignore:The inplace keyword")  # dask with the newest pandas
+def test_every_kind_of_source_gives_the_same_rows(tmp_path: Path) -> None:
+    pl = pytest.importorskip("polars")
+    dd = pytest.importorskip("dask.dataframe")
+    import pyarrow.dataset as ds
+
+    x, y = some_points(0, 2000)
+    (tmp_path / "logs").mkdir()
+    for i in range(4):
+        written(tmp_path / "logs" / f"{i}.parquet", x[500 * i :][:500], y[500 * i :][:500], 3)
+    folder = tmp_path / "logs"
+    sources = [
+        str(folder),
+        folder,
+        str(folder / "*.parquet"),
+        ds.dataset(str(folder), format="parquet"),
+        pl.scan_parquet(str(folder / "*.parquet")),
+        dd.read_parquet(str(folder)),
+    ]
+    for source in sources:
+        found = columns_of(open_source(source, "a", "b"))
+        assert np.array_equal(found[0], x), source
+        assert np.array_equal(found[1], y), source
+    values = {
+        float(qs.solve(s, x="a", y="b", drop=0.1, memory_limit=1.5e-4).value) for s in sources[3:]
+    }
+    assert max(values) - min(values) < 1e-12
+
+
+def test_data_that_fit_are_solved_in_memory(tmp_path: Path) -> None:
+    x, y = some_points(0, 1000)
+    file = written(tmp_path / "t.parquet", x, y)
+    result = qs.solve(file, x="a", y="b", drop=30)
+    assert np.array_equal(result.outliers, qs.solve(x, y, drop=30).outliers)
+    assert result.names == ("a", "b")
+
+
+def test_the_answer_tells_itself_and_writes_its_flags(tmp_path: Path) -> None:
+    x, y = some_points(0, 3000)
+    file = written(tmp_path / "t.parquet", x, y)
+    result: Any = qs.solve(file, x="a", y="b", drop=0.1, memory_limit=2e-4)
+    assert "proved: no other 2,700 of these 3,000 points do better" in str(result)
+    assert "passes" in result._repr_html_()
+    assert result.to_dict()["passes"] == result.passes
+    result.write(tmp_path / "flagged.parquet")
+    back = pq.read_table(tmp_path / "flagged.parquet")
+    assert back.column_names == ["a", "b", "number", "inlier"]
+    assert np.array_equal(back["inlier"].to_numpy(), kept(result))
+    mask = kept(result)
+    slope, intercept = np.polyfit(x[mask], y[mask], 1)
+    assert np.allclose([result.slope, result.intercept], [slope, intercept])
+
+
+def test_a_damaged_row_group_is_named_and_a_rerun_goes_on_with_the_finished_parts(
+    tmp_path: Path,
+) -> None:
+    x, y = some_points(0, 3000)
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    for i in range(10):
+        written(folder / f"{i}.parquet", x[300 * i :][:300], y[300 * i :][:300], 1)
+    asked: dict[str, Any] = {"x": "a", "y": "b", "drop": 0.1, "memory_limit": 3e-4, "n_jobs": 1}
+    usual = qs.solve(folder, **asked)
+    damaged = folder / "7.parquet"
+    whole = damaged.read_bytes()
+    page = pq.ParquetFile(damaged).metadata.row_group(0).column(0).data_page_offset
+    damaged.write_bytes(whole[:page] + b"\xff" * 400 + whole[page + 400 :])
+    kept_here = tmp_path / "work"
+    with pytest.raises(PartFailed, match=r"row group 0 of .*7.parquet cannot be read"):
+        qs.solve(folder, **asked, out=kept_here)
+    finished = {path.name for path in kept_here.glob("*.parquet")}
+    assert len(finished) == 7
+    damaged.write_bytes(whole)
+    with pytest.raises(ValueError, match="already holds finished chunks"):
+        qs.solve(folder, **asked, out=kept_here)
+    times = {path: path.stat().st_mtime_ns for path in kept_here.glob("*.parquet")}
+    again = qs.solve(folder, **asked, out=kept_here, resume=True)
+    assert again.value == usual.value
+    assert all(path.stat().st_mtime_ns == then for path, then in times.items())
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"x": "a", "y": "c"}, "no column 'c'"),
+        ({"x": 1, "y": "b"}, "x must be the name of a column"),
+        ({"x": "a", "y": "b", "objective": "mcd"}, "mcd cannot be searched in passes"),
+        ({"x": "a", "y": "b", "method": "sweep"}, "data in parts are for method='auto'"),
+    ],
+)
+def test_what_cannot_be_asked_is_said_in_a_sentence(
+    asked: dict[str, Any], words: str, tmp_path: Path
+) -> None:
+    file = written(tmp_path / "t.parquet", *some_points(0, 1000))
+    with pytest.raises((ValueError, TypeError), match=words):
+        qs.solve(file, drop=10, memory_limit=1e-5, **asked)
