@@ -123,3 +123,50 @@ def test_losing_one_of_two_workers_gives_the_same_pairs(dask_processes, tmp_path
     )
     assert one == other
     assert len(one) == 6
+
+
+@pytest.mark.parametrize("lost", [False, True])
+def test_passes_on_two_workers_give_the_same_bytes_also_if_one_is_lost_in_the_second(
+    lost, dask_processes, tmp_path, monkeypatch
+):
+    from contextlib import contextmanager
+
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+    from distributed import Client
+
+    import quadsweep as qs
+    from quadsweep.passes import solve as passes
+
+    x, noise = np.random.default_rng(1).normal(size=(2, 20_000))
+    y = x + np.where(np.arange(20_000) % 5 == 0, 3, 0.3) * noise
+    file = tmp_path / "points.parquet"
+    pq.write_table(pa.table({"a": x, "b": y}), file, row_group_size=700)
+    asked = {"x": "a", "y": "b", "drop": 0.2, "memory_limit": 2e-3, "n_jobs": 1}
+    address, workers = dask_processes
+
+    @contextmanager
+    def killing(_):
+        def tick(what: str, done: int, *_: object) -> None:
+            if lost and "2: sums" in what and done > 0 and workers[0].poll() is None:
+                workers[0].kill()
+
+        yield tick
+
+    with Client(address) as client, monkeypatch.context() as patched:
+        client.wait_for_workers(2, timeout=60)
+        patched.setattr(passes, "telling", killing)
+        there = qs.solve(file, **asked, client=client, out=tmp_path / "there")
+    assert (workers[0].poll() == -9) is lost
+    here = qs.solve(file, **asked, out=tmp_path / "here")
+    assert there.status == "optimal"
+    assert there.value == here.value
+    one, other = (
+        {path.name: path.read_bytes() for path in (tmp_path / name).glob("*.parquet")}
+        for name in ("there", "here")
+    )
+    assert one == other
+    assert len(one) > 80
+    for flags, same in zip(there.flag(), here.flag(), strict=True):
+        assert flags.equals(same)
