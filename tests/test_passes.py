@@ -269,3 +269,24 @@ def test_what_cannot_be_asked_is_said_in_a_sentence(
     file = written(tmp_path / "t.parquet", *some_points(0, 1000))
     with pytest.raises((ValueError, TypeError), match=words):
         qs.solve(file, drop=10, memory_limit=1e-5, **asked)
+
+
+def test_the_command_line_reads_a_pattern_and_writes_the_flags(tmp_path: Path, run: Any) -> None:
+    import json
+
+    x, y = some_points(0, 4000)
+    for i in range(2):
+        written(tmp_path / f"log{i}.parquet", x[i::2], y[i::2])
+    pattern, flagged = str(tmp_path / "log*.parquet"), str(tmp_path / "flagged.parquet")
+    asked = ["solve", pattern, "--x", "a", "--y", "b", "--drop", "1%", "--json"]
+    few = ["--memory-limit", "0.0004"]
+    code, out, _ = run(*asked, *few, "-o", flagged)
+    told = json.loads(out)
+    assert (code, told["k"], told["status"]) == (0, 3960, "optimal")
+    flags = pq.read_table(flagged)["inlier"].to_numpy()
+    assert np.flatnonzero(~flags).tolist() == told["outliers"]
+    code, out, _ = run(*asked)
+    assert abs(json.loads(out)["value"] - told["value"]) < 1e-12
+    code, out, err = run("solve", str(tmp_path / "nothing*.parquet"), *asked[2:])
+    assert (code, out) == (2, "")
+    assert "no file matches" in err

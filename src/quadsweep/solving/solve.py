@@ -10,7 +10,7 @@ from quadsweep.border import validation
 from quadsweep.border.frames import Columns
 from quadsweep.clock import Clock
 from quadsweep.passes.solve import columns_of, fits, solve_in_passes
-from quadsweep.passes.sources import is_source, open_source
+from quadsweep.passes.sources import collects_itself, source_meant
 from quadsweep.progress import SearchProgress
 from quadsweep.solving.proving import check_provable, with_proof
 from quadsweep.solving.question import pose
@@ -45,7 +45,8 @@ def solve(
 
     Parameters
     ----------
-    x, y : sequences of numbers
+    points, x, y : sequences of numbers
+        The first argument is x, or a data frame or source whose columns ``x`` and ``y`` name.
         Lists, arrays, pandas or polars columns. ``x`` may have several columns, an array of shape
         (n, p) or a data frame; one data frame of two columns as ``x`` alone is x and y. ``y`` may
         be left out for ``objective="var"``. A data set of :mod:`quadsweep.datasets` will do for
@@ -54,7 +55,10 @@ def solve(
         Points to keep: a number, or a share of n in (0, 1).
     data : data frame, optional
         ``x`` and ``y`` are then names of its columns (``x`` a list of names for several), or ``x``
-        is a formula such as ``"y ~ a + b + C(group)"``, which needs the extra ``formula``.
+        is a formula such as ``"y ~ a + b + C(group)"``, which needs the extra ``formula``. A path
+        of Parquet (file, folder or pattern), an Arrow dataset, a polars LazyFrame or a dask
+        DataFrame is read in passes where its rows do not fit in ``memory_limit``
+        (``docs/larger-than-memory.md``).
     fit_intercept : bool
         False for a plane through the origin; R2 is then of y about zero.
     weights : sequence of positive numbers, optional
@@ -89,10 +93,14 @@ def solve(
     proof : bool
         Also write down why no subset is better, so that :func:`quadsweep.check` can verify it in
         exact arithmetic: ``Result.proof``. Takes about as long again; without it nothing is kept.
+    client, out, resume : optional
+        For data in passes: a dask client, an address or ``"local"``; a folder for finished parts;
+        True goes on with those that are there.
 
     Returns
     -------
     Result
+        Or, for data in passes, a :class:`quadsweep.passes.result.StreamedResult`.
 
     Examples
     --------
@@ -113,29 +121,28 @@ def solve(
     if points is not None and x is not None and data is None:
         points, data = None, points
     x = points if x is None else x
-    if is_source(data):
-        source = open_source(data, x, y)
+    source = source_meant(data, x, y)
+    if source is not None and not fits(source, validation.memory(memory_limit)):
         if method not in ("auto", "certified") or proof or weights is not None or not fit_intercept:
             raise ValueError("data in parts are for method='auto': no proof, weights or line at 0")
-        room = validation.memory(memory_limit)
-        if not fits(source, room):
-            streamed = solve_in_passes(
-                source,
-                k,
-                drop,
-                objective=objective,
-                tol=tol,
-                time_limit=time_limit,
-                n_jobs=n_jobs,
-                seed=seed,
-                nan_policy=nan_policy,
-                progress=progress,
-                memory=room,
-                client=client,
-                out=out,
-                resume=resume,
-            )
-            return cast(Result, streamed)  # the same but for what holds rows
+        streamed = solve_in_passes(
+            source,
+            k,
+            drop,
+            objective=objective,
+            tol=tol,
+            time_limit=time_limit,
+            n_jobs=n_jobs,
+            seed=seed,
+            nan_policy=nan_policy,
+            progress=progress,
+            memory=validation.memory(memory_limit),
+            client=client,
+            out=out,
+            resume=resume,
+        )
+        return cast(Result, streamed)  # the same but for what holds rows
+    if source is not None and not collects_itself(data):
         x, y, data = Columns(*columns_of(source), source.names), None, None
     question = pose(
         x,
