@@ -290,3 +290,14 @@ def test_the_command_line_reads_a_pattern_and_writes_the_flags(tmp_path: Path, r
     code, out, err = run("solve", str(tmp_path / "nothing*.parquet"), *asked[2:])
     assert (code, out) == (2, "")
     assert "no file matches" in err
+
+
+def test_more_rows_than_the_engine_counts_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from quadsweep.passes import search
+
+    monkeypatch.setattr(search, "_MOST_ROWS", 999)
+    file = written(tmp_path / "t.parquet", *some_points(0, 1000))
+    with pytest.raises(ValueError, match="1,000 rows are too many: up to 999 can be searched"):
+        qs.solve(file, x="a", y="b", drop=10, memory_limit=1e-4)

@@ -47,6 +47,7 @@ _SAMPLE_A_LEAF = 4  # rows
 _STARTING_ROWS = 20_000  # of the sample, for the first good subsets
 _LEVELS = 3  # that a leaf is cut down by, at most, where its rows are too many
 _MOST_PASSES = 60
+_MOST_ROWS = 2**31 - 1  # the engine counts rows to be kept in 32 bits
 _WIDEST = 2.0**200  # placed: squares of squares must be finite
 
 
@@ -286,6 +287,10 @@ class Search:
         )
 
     def _check(self, leaves: Leaves, k: int) -> None:
+        if leaves.n > _MOST_ROWS:
+            raise ValueError(
+                f"{leaves.n:,} rows are too many: up to {_MOST_ROWS:,} can be searched"
+            )
         used = leaves.table[leaves.table[:, 0] > 0]
         if np.abs(used[:, 1:5]).max() > _WIDEST:
             raise ValueError("x or y is too wide to be searched in passes: divide it by a constant")
