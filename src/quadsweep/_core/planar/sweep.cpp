@@ -593,13 +593,7 @@ Answer sweep_lifted(const Problem& problem, const Coordinates& lifted, Control& 
 }
 
 Answer sweep(const Problem& problem, Control& control) {
-    Answer answer = sweep_lifted(problem, natural_lift(problem.points, problem.objective), control);
-    if (problem.objective == Objective::mcd && answer.status == Status::best_separable) {
-        // Some best subset is cut off by an ellipse (docs/theory.md), so it was met.
-        answer.status = Status::optimal;
-        answer.bound = answer.score;
-    }
-    return answer;
+    return sweep_lifted(problem, natural_lift(problem.points, problem.objective), control);
 }
 
 }  // namespace quadsweep

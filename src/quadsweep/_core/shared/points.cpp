@@ -46,6 +46,16 @@ bool overflows(const std::vector<double>& v) {
     return !std::all_of(v.begin(), v.end(), [](double t) { return std::fabs(t) <= most; });
 }
 
+// Rows so close together beside others that the squares of their triangles vanish: only near zero
+// can doubles be that close.
+bool vanishes(std::span<const double> v) {
+    constexpr double least = 0x1p-400;
+    double most = 0;
+    for (double t : v) most = std::fmax(most, std::fabs(t));
+    return std::any_of(v.begin(), v.end(),
+                       [&](double t) { return t != 0 && std::fabs(t) < least * most; });
+}
+
 double half_range(const std::vector<double>& v) {
     const auto [lo, hi] = std::minmax_element(v.begin(), v.end());
     return (*hi - *lo) / 2;
@@ -68,6 +78,7 @@ Points standardise(std::span<const double> x, std::span<const double> y, Objecti
     p.given_x = x;
     p.given_y = y;
     p.wide = overflows(p.x) || overflows(p.y);
+    if (objective == Objective::mcd) p.wide |= vanishes(x) || vanishes(y);
     return p;
 }
 
