@@ -6,8 +6,8 @@ planes through d - 1 points form a pencil with one angle; sort the other points 
 which the plane meets them, turn once, and keep the moments of the two sides up to date. Points that
 tie are taken together, so that nothing is lost on lattices, duplicates or points on one conic.
 
-For ``tv``, ``var``, ``lts`` and ``mcd`` some best subset is separable. For the other objectives that
-is the paper's conjecture, which fails on rare data; and planes turned in floating point prove
+For ``tv``, ``var``, ``lts`` and ``mcd`` some best subset is separable. For the other objectives
+that is the paper's conjecture, which fails on rare data; and planes turned in floating point prove
 nothing about points that nearly coincide: the status is ``best_separable``, not ``optimal``.
 """
 
