@@ -97,3 +97,9 @@ def rows_of(chosen: Sequence[int], groups: Sequence[int] | None) -> list[int]:
         return list(chosen)
     kept = set(chosen)
     return [i for i, g in enumerate(groups) if g in kept]
+
+
+def quadratic_lift(rows: Sequence[Row]) -> list[list[Fraction]]:
+    """Of every row (predictors and y) all products of two entries, and the entries."""
+    exact = [[Fraction(v) for v in row] for row in rows]
+    return [[a * b for i, a in enumerate(r) for b in r[i:]] + r for r in exact]

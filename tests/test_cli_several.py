@@ -82,3 +82,23 @@ def test_a_time_limit_ends_with_code_three(tmp_path, capsys):
     arguments = ["--x", "a", "--x", "b", "--y", "c", "--keep", "30"]
     late = ["--method", "exhaustive", "--time-limit", "0.01"]
     assert run(["solve", str(path), *arguments, *late]) == 3
+
+
+def test_separate_decides_about_quadrics(file, capsys, tmp_path):
+    picture = tmp_path / "quadric.png"
+    arguments = ["separate", file, "--x", "a", "--x", "b", "--y", "c", "--drop", "1"]
+    assert run([*arguments, "--json", "--plot", str(picture)]) == 0
+    found = json.loads(capsys.readouterr().out)["separation"]
+    assert (found["separable"], found["exact"], found["lift"]) == (True, True, "L9")
+    assert found["terms"][:4] == ["a^2", "a*b", "a*c", "b^2"]
+    assert len(found["plane"]) == len(found["terms"]) == 10
+    assert picture.stat().st_size > 10_000
+    assert run([*arguments, "--lift", "L5"]) == 2
+    assert "with 2 predictors lift must be L9" in capsys.readouterr().err
+
+
+def test_separate_takes_a_formula_and_built_in_data_sets(file, capsys):
+    assert run(["separate", file, "--formula", "c ~ a + b", "--drop", "1"]) == 0
+    assert "yes, under L9" in capsys.readouterr().out
+    assert run(["separate", "stack-loss"]) == 0
+    assert "yes, under L14" in capsys.readouterr().out

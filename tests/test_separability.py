@@ -310,9 +310,3 @@ def test_unknown_lifts_are_named():
 def test_singular_systems_are_refused():
     with pytest.raises(ZeroDivisionError, match="singular"):
         solve_whole([[1, 1, 1], [2, 2, 1]])
-
-
-def test_several_predictors_are_refused_with_a_word_on_what_is_there():
-    rng = np.random.default_rng(0)
-    with pytest.raises(ValueError, match=r"one predictor against y; got 2 predictors .*sweep"):
-        qs.separate(rng.normal(size=(9, 2)), rng.normal(size=9), [0, 1, 2])

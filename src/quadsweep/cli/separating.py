@@ -1,13 +1,13 @@
-"""``quadsweep separate`` and ``counterexamples``: does a conic cut the best subset off?"""
+"""``quadsweep separate`` and ``counterexamples``: does a conic, or quadric, cut the best off?"""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated
 
 import typer
 
 from quadsweep.answers.introduction import renumbered
+from quadsweep.border.frames import Columns
 from quadsweep.cli import options
 from quadsweep.cli.ending import (
     DONE,
@@ -19,7 +19,7 @@ from quadsweep.cli.ending import (
     print_json,
     print_pairs,
 )
-from quadsweep.cli.points import read_points
+from quadsweep.cli.predictors import read_predictors
 from quadsweep.cli.presenting import as_object, check_picture, described, draw
 from quadsweep.cli.solving import solved, solver_options
 from quadsweep.objectives import OBJECTIVES
@@ -27,13 +27,14 @@ from quadsweep.objectives import OBJECTIVES
 
 def separate_command(
     file: options.File,
-    x: options.X = None,
+    x: options.Xs = None,
     y: options.Y = None,
+    formula: options.Formula = None,
     keep: options.Keep = None,
     drop: options.Drop = None,
     lift: Annotated[
         str | None,
-        typer.Option("--lift", metavar="NAME", help="L2, L3c, L3d, L3t, L4 or L5."),
+        typer.Option("--lift", metavar="NAME", help="L2, L3c, L3d, L3t, L4 or L5; one --x."),
     ] = None,
     objective: options.Goal = None,
     method: options.Method = "auto",
@@ -43,26 +44,25 @@ def separate_command(
     time_limit: options.TimeLimit = None,
     jobs: options.Jobs = None,
 ) -> None:
-    """Whether a conic cuts the best subset off from the rest, decided exactly.
+    """Whether a conic, or a quadric of more --x, cuts the best subset off, decided exactly.
 
     Example: quadsweep separate nonseparable-r2 --lift L5
     """
     from quadsweep.separability.separate import separate
 
-    points = read_points(file, x, y, label)
+    points = read_predictors(file, x, y, formula, label)
     check_picture(plot)
     asked = solver_options(points, keep, drop, objective, method, time_limit, jobs, seed=0)
     result = solved(points, asked)
     used = result.used
+    labels = [points.labels[i] for i in used]
+    several = len(points.names) > 2
     found = separate(
-        points.x[used],
-        points.y[used],
-        result.mask[used],
-        lift=lift or OBJECTIVES[result.objective].lift,
+        Columns(points.x[used], points.y[used], points.names, labels),
+        inliers=result.mask[used],
+        lift=lift or (None if several else OBJECTIVES[result.objective].lift),
         time_limit=time_limit,
     )
-    labels = [points.labels[i] for i in used]
-    found = replace(found, labels=labels)
     if plot is not None:
         draw(found, plot)
     if json:

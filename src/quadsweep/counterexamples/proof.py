@@ -235,8 +235,7 @@ def _meeting(example: Counterexample, lift: str, number: int) -> tuple[str, list
     mean = [Fraction(0)] * len(names)
     for i, weight in decision.weights.items():
         if mask[i]:
-            u, w = example.points[i]
-            point = lifted_exactly(Fraction(u), Fraction(w), lift)
+            point = lifted_exactly([Fraction(v) for v in example.points[i]], lift)
             mean = [m + weight * v for m, v in zip(mean, point, strict=True)]
     lines += [f"     {name:<10}= {_number(v)}" for name, v in zip(names, mean, strict=True)]
     lines += [

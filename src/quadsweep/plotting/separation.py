@@ -1,4 +1,8 @@
-"""Separability on the data: the conic between the two sides, or the points that rule one out."""
+"""Separability on the data: the conic between the two sides, or the points that rule one out.
+
+Several predictors are drawn against y along one axis: the signed root of the quadric, which has the
+sides left and right of zero, or the first predictor where no quadric separates.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,7 @@ import numpy as np
 from quadsweep.arrays import Floats
 from quadsweep.plotting.canvas import INLIER, OUTLIER, axes_or_new, tidy
 from quadsweep.plotting.conic import plot_conic
+from quadsweep.separability.hulls.exact import surface_values
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,12 +37,12 @@ def plot_separation(separation: Separation, ax: Axes | None = None) -> Axes:
     """
     ax = axes_or_new(ax)
     tidy(ax)
-    x, y = separation.x, separation.y
-    if separation.lift == "L2":
-        y = np.zeros_like(y)
+    x, y = _places(separation)
     _limits(ax, x, y, 0.14 if separation.weights else 0.07)
     if separation.conic is not None:
         plot_conic(separation.conic, ax=ax)
+    elif separation.plane is not None:
+        ax.axvline(0.0, color="0.4", linewidth=1.0, zorder=2)
     for inside, name, marker, color in _SIDES:
         members = np.flatnonzero(separation.mask == inside)
         ax.scatter(
@@ -45,9 +50,10 @@ def plot_separation(separation: Separation, ax: Axes | None = None) -> Axes:
             marker=marker, color=color, edgecolors="white", linewidths=0.4, zorder=4,
             label=f"{name} ({len(members):,})",
         )  # fmt: skip
-        _carriers(ax, separation, inside, marker, color)
-    ax.set_xlabel("x")
-    ax.set_ylabel("y")
+        _carriers(ax, separation, x, y, inside, marker, color)
+    rooted = separation.x.ndim == 2 and separation.plane is not None
+    ax.set_xlabel("signed root of the quadric" if rooted else separation.names[0])
+    ax.set_ylabel(separation.names[-1])
     if separation.lift == "L2":
         ax.set_ylabel("")
         ax.set_yticks([])
@@ -58,13 +64,27 @@ def plot_separation(separation: Separation, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def _carriers(ax: Axes, separation: Separation, inside: bool, marker: str, color: str) -> None:
+def _places(separation: Separation) -> tuple[Floats, Floats]:
+    """Where the points are drawn."""
+    if separation.lift == "L2":
+        return separation.x, np.zeros_like(separation.y)
+    if separation.x.ndim == 1:
+        return separation.x, separation.y
+    if separation.plane is None:
+        return separation.x[:, 0], separation.y
+    heights = surface_values(separation.x, separation.y, separation.plane)
+    largest = max(abs(h) for h in heights)
+    shares = np.array([float(h / largest) for h in heights])
+    return np.sign(shares) * np.sqrt(np.abs(shares)), separation.y
+
+
+def _carriers(
+    ax: Axes, separation: Separation, x: Floats, y: Floats, inside: bool, marker: str, color: str
+) -> None:
     """The points of the certificate: their area is their weight."""
     carriers = [i for i in separation.weights if separation.mask[i] == inside]
     shares = np.array([float(separation.weights[i]) for i in carriers])
-    x, y = separation.x[carriers], separation.y[carriers]
-    if separation.lift == "L2":
-        y = np.zeros_like(y)
+    x, y = x[carriers], y[carriers]
     ax.scatter(
         x, y, s=_SMALL + _LARGEST * shares, marker=marker, facecolors=color, edgecolors=color,
         alpha=0.28, linewidths=1.0, zorder=3,
@@ -92,7 +112,9 @@ def _title(separation: Separation) -> str:
     if separation.separable is None:
         return f"Separable under {separation.lift}? Not decided"
     if separation.separable:
-        kind = f"\nby this {separation.conic.kind}" if separation.conic else ""
+        kind = "\nby a quadric, inliers right of 0" if separation.plane else ""
+        if separation.conic:
+            kind = f"\nby this {separation.conic.kind}"
         return f"Separable under {separation.lift}, {how}{kind}"
     return (
         f"Not separable under {separation.lift}, {how}:\n"

@@ -1,4 +1,4 @@
-"""Is a subset cut off from the rest by a conic? The paper's numerical test and an exact one.
+"""Is a subset cut off by a conic, or by a quadric? The paper's numerical test and an exact one.
 
 The lifted inliers and outliers are separable if their convex hulls do not meet, which is to say
 that a plane has one strictly on each side. The paper measures the hulls' distance by a quadratic
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ from quadsweep import lifts, objectives
 from quadsweep.answers.conic import Conic
 from quadsweep.answers.introduction import SelfDescribing, finite
 from quadsweep.arrays import Floats, Mask
-from quadsweep.border import validation
+from quadsweep.border import frames, predictors, validation
 from quadsweep.separability.hulls.distance import TOLERANCE, HullDistances, hull_distance
 from quadsweep.separability.hulls.exact import Decision, Plane, decide
 
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["HullDistances", "Separation", "hull_distance", "separate"]
 
+MOST_COORDINATES = 44  # seven predictors: a system of 46 whole equations takes seconds
+MOST_NUMBERS = 1_000_000  # lifted, as whole numbers: about ten seconds
 
 _UNKNOWN = "Undecided: time ran out before a certificate was found."
 
@@ -49,19 +51,21 @@ class Separation(SelfDescribing):
         Values of the quadratic program, an upper and a lower bound on the squared distance. NaN
         where piqp is not installed.
     conic : Conic or None
-        A curve with the inliers on its positive side.
+        A curve with the inliers on its positive side; None with several predictors.
     weights : dict
         If not separable, the points of the certificate: position to weight. On either side the
         weights sum to one, and both sides have the same weighted mean of the lifted points. They
         are Fractions if ``exact``.
-    plane : tuple of six Fractions, or None
-        The separating conic exactly: coefficients on x^2, xy, y^2, x, y, 1, positive on inliers.
+    plane : tuple of Fractions, or None
+        The separating conic or quadric exactly: its coefficients on ``terms``, positive on inliers.
     lift : str
     message : str
         The answer in words.
     mask : boolean array, True for inliers.
     x, y : arrays
-        The data as given.
+        The data as given; x has a column for each predictor where there are several.
+    names : tuple of str
+        The columns' names, y's last.
     labels : sequence, optional
         A name for every point; the summary uses them instead of positions.
     """
@@ -79,7 +83,30 @@ class Separation(SelfDescribing):
     mask: Mask = field(repr=False)
     x: Floats = field(repr=False)
     y: Floats = field(repr=False)
+    names: tuple[str, ...] = ("x", "y")
     labels: Sequence[Any] | None = field(default=None, repr=False)
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """What the coefficients of ``plane`` belong to, by the columns' names; 1 is the last.
+
+        A name that is there already, such as that of a column called ``a^2``, has ``_`` after it.
+        """
+        products = (
+            f"{self.names[i]}^2" if i == j else f"{self.names[i]}*{self.names[j]}"
+            for i, j in lifts.pairs(len(self.names) - 1)
+        )
+        terms: list[str] = []
+        for term in (*products, *self.names, "1"):
+            while term in terms:
+                term += "_"
+            terms.append(term)
+        return tuple(terms)
+
+    @property
+    def quadric(self) -> dict[str, Fraction] | None:
+        """The separating surface, coefficients by term; None where none is known."""
+        return None if self.plane is None else dict(zip(self.terms, self.plane, strict=True))
 
     def lines(self) -> list[tuple[str, str]]:
         """The summary as pairs: what, and its text."""
@@ -90,8 +117,9 @@ class Separation(SelfDescribing):
             ("points", f"{inside} inliers, {len(self.mask) - inside} outliers"),
             ("certificate", self.message),
         ]
-        if self.plane is not None:
-            lines.append(("conic", _equation(self.plane)))
+        if self.quadric is not None:
+            surface = "conic" if self.x.ndim == 1 else "quadric"
+            lines.append((surface, _equation(self.quadric)))
         for name, side in (("inliers", True), ("outliers", False)):
             shares = [
                 f"{i if self.labels is None else self.labels[i]}: {_share(w)}"
@@ -105,7 +133,10 @@ class Separation(SelfDescribing):
         return lines
 
     def plot(self, ax: Axes | None = None, **style: Any) -> Axes:
-        """The separating conic, or the points of the certificate sized by their weights."""
+        """The separating conic, or the points of the certificate sized by their weights.
+
+        With several predictors, y against the signed root of the quadric.
+        """
         from quadsweep.plotting.separation import plot_separation
 
         return plot_separation(self, ax=ax, **style)
@@ -116,7 +147,14 @@ class Separation(SelfDescribing):
 
         weight = np.zeros(len(self.x))
         weight[list(self.weights)] = [float(w) for w in self.weights.values()]
-        return table({"x": self.x, "y": self.y, "inlier": self.mask, "weight": weight})
+        columns: dict[str, Any] = dict(
+            zip(self.names, lifts.columns_of(self.x, self.y), strict=True)
+        )
+        for name, values in (("inlier", self.mask), ("weight", weight)):
+            while name in columns:
+                name += "_"
+            columns[name] = values
+        return table(columns)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON; exact numbers as text like ``"3/7"``."""
@@ -129,6 +167,7 @@ class Separation(SelfDescribing):
             "dual": finite(self.dual),
             "inliers": np.flatnonzero(self.mask).tolist(),
             "conic": None if self.conic is None else self.conic.to_dict(),
+            "terms": list(self.terms),
             "plane": None if self.plane is None else [str(c) for c in self.plane],
             "weights": {str(i): str(w) if self.exact else w for i, w in self.weights.items()},
             "message": self.message,
@@ -136,24 +175,29 @@ class Separation(SelfDescribing):
 
 
 def separate(
-    x: Any,
-    y: Any,
-    inliers: Any,
+    x: Any = None,
+    y: Any = None,
+    inliers: Any = None,
     *,
-    lift: str = "L5",
+    data: Any = None,
+    lift: str | None = None,
     exact: bool = True,
     time_limit: float | None = 60.0,
 ) -> Separation:
-    """Whether a lift of the plane separates the inliers strictly from all other points.
+    """Whether a conic, or with several predictors a quadric, cuts the inliers strictly off.
 
     Parameters
     ----------
-    x, y : one-dimensional sequences of numbers
-        Taken as the exact rationals their doubles are. ``y`` may be None for lift ``L2``.
+    x, y : sequences of numbers
+        Taken as the exact rationals their doubles are. ``x`` may have several columns, be the names
+        of columns of ``data``, or a formula. ``y`` may be None for lift ``L2``.
     inliers : sequence
         Positions, or a boolean mask as long as the data.
-    lift : str
-        ``L2``, ``L3c``, ``L3d``, ``L3t``, ``L4`` or ``L5`` (see :mod:`quadsweep.lifts`).
+    data : data frame, optional
+    lift : str, optional
+        ``L2``, ``L3c``, ``L3d``, ``L3t``, ``L4`` or ``L5`` (see :mod:`quadsweep.lifts`), by default
+        ``L5``, any conic. With several predictors there is one lift, to all products of two columns
+        and the columns (y among them): any quadric, ``L9`` for two predictors.
     exact : bool
         Decide in rational arithmetic. Otherwise the answer is the paper's: separable if the
         quadratic program's squared distance is above 1e-10, which needs the extra
@@ -173,36 +217,61 @@ def separate(
     (True, True, 'line pair')
     >>> qs.separate([0, 1, 2, 3], [0, 0, 0, 0], [0, 2], lift="L2").weights
     {0: Fraction(1, 4), 1: Fraction(3, 4), 2: Fraction(3, 4), 3: Fraction(1, 4)}
+
+    The sign of a product of two columns is a quadric's, whatever y is:
+
+    >>> corners = [[-1, -1], [-1, 1], [1, -1], [1, 1]]
+    >>> found = qs.separate(corners, [0, 0, 0, 0], [0, 3])
+    >>> found.separable, found.lift, found.terms[:4]
+    (True, 'L9', ('x1^2', 'x1*x2', 'x1*y', 'x2^2'))
     """
-    lifts.get(lift)
-    if np.ndim(x) == 2 and np.shape(x)[1] > 1:
-        raise ValueError(
-            f"separate decides about curves in the plane, one predictor against y; got "
-            f"{np.shape(x)[1]} predictors (method='sweep' looks for quadrics, for a dozen rows)"
-        )
-    points = validation.sample(x, y, objectives.get("var" if lift == "L2" else "r2"))
-    ys = np.zeros_like(points.x) if lift == "L2" else points.y
+    given = frames.unpack(x, y, data)
+    alone = lift == "L2" and given.y is None
+    points = predictors.sample(given, objectives.get("var" if alone else "r2"))
+    lift = lifts.general(points.p) if lift is None else lift
+    lifts.coordinates(lift, points.p)  # or the sentence that says which there are
+    ys = np.zeros_like(points.y) if lift == "L2" else points.y
     mask = _mask(inliers, points.n)
     seconds = validation.seconds(time_limit)
+    if exact:
+        _check_reach(points.n, points.p)
     primal, dual, shares = _distance(points.x, ys, mask, lift, needed=not exact)
+    about = Separation(
+        None, False, primal, primal, dual, None, {}, None, lift, _UNKNOWN,
+        mask, points.x, points.y, given.names, given.labels,
+    )  # fmt: skip
     if not exact:
-        return _numerical(points.x, points.y, mask, lift, primal, dual, shares)
+        return _numerical(about, shares)
     decision = decide(points.x, ys, mask, lift, seconds)
-    origin = float(np.median(points.x)), float(np.median(ys))
-    return Separation(
+    return _decided(about, decision, ys)
+
+
+def _check_reach(n: int, p: int) -> None:
+    """A ValueError where whole numbers would take too long, with what to do instead."""
+    d = lifts.dimension(lifts.general(p), p)
+    if p > 1 and (d > MOST_COORDINATES or n * d > MOST_NUMBERS):
+        raise ValueError(
+            f"{p} predictors and y have {d} lifted coordinates in each of {n:,} rows; the exact "
+            f"decision goes to {MOST_COORDINATES} coordinates and {MOST_NUMBERS:,} numbers "
+            "(exact=False is the paper's numerical test)"
+        )
+
+
+def _decided(about: Separation, decision: Decision, ys: Floats) -> Separation:
+    """The exact answer, or that there is none."""
+    plane, conic = decision.plane, None
+    if plane is not None and about.x.ndim == 1:
+        origin = float(np.median(about.x)), float(np.median(ys))
+        conic = conic_of(plane, about.x, ys, origin)
+    return replace(
+        about,
         separable=decision.separable,
         exact=decision.separable is not None,
-        distance2=0.0 if decision.separable is False else primal,
-        primal=primal,
-        dual=dual,
-        conic=None if decision.plane is None else conic_of(decision.plane, points.x, ys, origin),
+        distance2=0.0 if decision.separable is False else about.primal,
+        conic=conic,
         weights=decision.weights,
-        plane=decision.plane,
-        lift=lift,
+        plane=plane,
         message=_proved(decision),
-        mask=mask,
-        x=points.x,
-        y=points.y,
     )
 
 
@@ -239,7 +308,7 @@ def _distance(
 ) -> tuple[float, float, Floats]:
     """Primal and dual value and weights of the quadratic program; NaN where piqp is missing."""
     try:
-        found = hull_distance(x, y, mask, lift)
+        found = hull_distance(x[None], y[None], mask[None], lift)
     except ImportError:
         if needed:
             raise
@@ -247,27 +316,15 @@ def _distance(
     return float(found.primal[0]), float(found.dual[0]), found.weights[0]
 
 
-def _numerical(
-    x: Floats, y: Floats, mask: Mask, lift: str, primal: float, dual: float, shares: Floats
-) -> Separation:
+def _numerical(about: Separation, shares: Floats) -> Separation:
     """The paper's answer."""
-    apart = primal > TOLERANCE
-    weights = {} if apart else {int(i): float(shares[i]) for i in np.flatnonzero(shares > 1e-9)}
+    apart = about.primal > TOLERANCE
     relation = "above" if apart else "not above"
-    return Separation(
+    return replace(
+        about,
         separable=apart,
-        exact=False,
-        distance2=primal,
-        primal=primal,
-        dual=dual,
-        conic=None,
-        weights=weights,
-        plane=None,
-        lift=lift,
+        weights={} if apart else {int(i): float(shares[i]) for i in np.flatnonzero(shares > 1e-9)},
         message=f"Numerical: the squared distance is {relation} {TOLERANCE:g}; nothing is proved.",
-        mask=mask,
-        x=x,
-        y=y,
     )
 
 
@@ -315,10 +372,11 @@ def _share(weight: Fraction | float) -> str:
     return text if len(text) <= 24 else f"{float(weight):.9g}"
 
 
-def _equation(plane: Plane) -> str:
+def _equation(quadric: dict[str, Fraction]) -> str:
     terms = []
-    for coefficient, name in zip(plane, ("x^2", "xy", "y^2", "x", "y", ""), strict=True):
+    for place, (name, coefficient) in enumerate(quadric.items(), 1):
         if coefficient:
             sign = "-" if coefficient < 0 else "+"
-            terms.append(f"{sign} {abs(float(coefficient)):.6g}{' ' * bool(name)}{name}")
+            times = f" {name}" if place < len(quadric) else ""
+            terms.append(f"{sign} {abs(float(coefficient)):.6g}{times}")
     return " ".join(terms).removeprefix("+ ") + " > 0 on the inliers"

@@ -15,10 +15,11 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator
-from itertools import combinations, combinations_with_replacement
+from itertools import combinations
 
 import numpy as np
 
+from quadsweep import lifts
 from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.methods.problem import Outcome, Problem
 from quadsweep.methods.several.exhaustive import Best, exhaustive
@@ -38,20 +39,11 @@ def naive(problem: Problem) -> Outcome:
     return _swept(problem, "naive")
 
 
-def dimension(p: int) -> int:
-    """Coordinates of the general quadratic lift of p predictors and y.
-
-    >>> dimension(1), dimension(2), dimension(3)
-    (5, 9, 14)
-    """
-    return (p + 1) * (p + 4) // 2
-
-
 def check(method: str, problem: Problem) -> None:
     """A ValueError where the sweep is out of reach, with what to do instead."""
     if problem.weights is not None:
         raise ValueError(f"{method} takes no weights; certified and concentrate do")
-    d = dimension(problem.p)
+    d = lifts.dimension(lifts.general(problem.p), problem.p)
     if problem.n <= d + 1:
         return
     parts = math.comb(d, d // 2) if method == "sweep" else 2 ** (d + 1)
@@ -91,9 +83,7 @@ def _lifted(problem: Problem) -> Floats:
     columns = columns - np.median(columns, axis=0)
     size = np.abs(columns).max(axis=0)
     columns = columns / np.where(size > 0, size, 1.0)
-    m = columns.shape[1]
-    pairs = combinations_with_replacement(range(m), 2)
-    lifted = np.column_stack([columns, *(columns[:, i] * columns[:, j] for i, j in pairs)])
+    lifted = lifts.get(lifts.general(problem.p), problem.p)(columns[:, :-1], columns[:, -1])
     lifted = lifted - lifted.mean(axis=0)
     u, s, _ = np.linalg.svd(lifted, full_matrices=False)
     rank = int((s > 1e-10 * s[0]).sum()) if s[0] > 0 else 0

@@ -39,7 +39,9 @@ class HullDistances(NamedTuple):
         return np.asarray(self.primal > TOLERANCE)
 
 
-def hull_distance(x: ArrayLike, y: ArrayLike, masks: ArrayLike, lift: str = "L5") -> HullDistances:
+def hull_distance(
+    x: ArrayLike, y: ArrayLike, masks: ArrayLike, lift: str | None = None
+) -> HullDistances:
     """Squared distances between the hulls of lifted inliers and outliers, for T data sets.
 
     One solver's workspace serves all of them. The sizes of the subsets may differ.
@@ -47,10 +49,11 @@ def hull_distance(x: ArrayLike, y: ArrayLike, masks: ArrayLike, lift: str = "L5"
     Parameters
     ----------
     x, y : arrays of shape (T, n)
+        With p predictors x has the shape (T, n, p).
     masks : boolean array of shape (T, n)
         True for inliers; each row needs one inlier and one outlier at least.
-    lift : str
-        A name of :mod:`quadsweep.lifts`.
+    lift : str, optional
+        A name of :mod:`quadsweep.lifts`; by default any conic, or any quadric.
 
     Examples
     --------
@@ -61,17 +64,20 @@ def hull_distance(x: ArrayLike, y: ArrayLike, masks: ArrayLike, lift: str = "L5"
     """
     xs, ys = (np.atleast_2d(np.asarray(unmasked(v), float)) for v in (x, y))
     inside = np.atleast_2d(np.asarray(masks, dtype=bool))
-    if not xs.shape == ys.shape == inside.shape or xs.ndim != 2:
+    if xs.ndim == 3 and xs.shape[2] == 1:
+        xs = xs[:, :, 0]
+    if not xs.shape[:2] == ys.shape == inside.shape or xs.ndim > 3:
         raise ValueError(
-            "x, y and masks must have one shape (T, n); got "
+            "x, y and masks must have one shape (T, n), or x (T, n, p); got "
             f"{xs.shape}, {ys.shape} and {inside.shape}"
         )
     if not (np.isfinite(xs).all() and np.isfinite(ys).all()):
         raise ValueError("x and y must be finite; got NaN or infinity")
     if np.any(inside.all(axis=1) | ~inside.any(axis=1)):
         raise ValueError("every row of masks must hold at least one inlier and one outlier")
-    count, n = xs.shape
-    program = HullProgram(n, lifts.dimension(lift))
+    (count, n), p = ys.shape, 1 if xs.ndim == 2 else xs.shape[2]
+    lift = lifts.general(p) if lift is None else lift
+    program = HullProgram(n, lifts.dimension(lift, p))
     parts = [
         program.solve(_lifted(xs[s : s + _CHUNK], ys[s : s + _CHUNK], lift), inside[s : s + _CHUNK])
         for s in range(0, count, _CHUNK)
@@ -84,8 +90,9 @@ def hull_distance(x: ArrayLike, y: ArrayLike, masks: ArrayLike, lift: str = "L5"
 def _lifted(x: Floats, y: Floats, lift: str) -> Floats:
     """Lifted points, T by n by d."""
     with np.errstate(over="ignore", invalid="ignore"):
-        flat = lifts.get(lift)(x.ravel(), y.ravel())
-    return flat.reshape(*x.shape, -1)
+        p = 1 if x.ndim == 2 else x.shape[2]
+        flat = lifts.get(lift, p)(x.reshape(-1, *x.shape[2:]), y.ravel())
+    return flat.reshape(*y.shape, -1)
 
 
 class HullProgram:

@@ -19,10 +19,10 @@ from fractions import Fraction
 import numpy as np
 
 from quadsweep.arrays import Floats, Mask
-from quadsweep.lifts import COORDINATES
+from quadsweep.lifts import columns_of, coordinates, pairs
 from quadsweep.separability.hulls.nearest import OutOfTime, nearest_to_origin
 
-Plane = tuple[Fraction, Fraction, Fraction, Fraction, Fraction, Fraction]
+Plane = tuple[Fraction, ...]  # coefficients on the products of two columns, the columns, and 1
 
 _ROUNDINGS = (2**8, 2**16, 2**32, 2**52)  # from a plane that can be read to all the double holds
 
@@ -35,9 +35,9 @@ class Decision:
     ----------
     separable : bool or None
         None if time ran out.
-    plane : tuple of six Fractions, or None
+    plane : tuple of Fractions, or None
         (A, B, C, D, E, F) with A x^2 + B xy + C y^2 + D x + E y + F > 0 on the inliers and < 0 on
-        the outliers.
+        the outliers; of several predictors the same with all products of two columns.
     weights : dict
         Position of a point to its positive weight; on either side they sum to one, and both sides
         have the same weighted mean of the lifted points.
@@ -50,6 +50,8 @@ class Decision:
 
 def decide(x: Floats, y: Floats, mask: Mask, lift: str, seconds: float = math.inf) -> Decision:
     """Whether the hulls of the lifted inliers and outliers are disjoint.
+
+    ``x`` has a column for each predictor where there are several.
 
     Examples
     --------
@@ -92,18 +94,38 @@ def _confirmed(x: Floats, y: Floats, mask: Mask, lift: str, decision: Decision) 
 
 
 def plane_separates(x: Floats, y: Floats, mask: Mask, plane: Sequence[Fraction]) -> bool:
-    """True if the rational conic has the inliers on its positive side, the others on its negative.
+    """True if the rational quadric has the inliers on its positive side, others on its negative.
 
     >>> plane_separates(np.array([0.0, 2.0]), np.zeros(2), np.array([True, False]),
     ...                 [Fraction(0)] * 3 + [Fraction(-1), Fraction(0), Fraction(1)])
     True
     """
-    (xs, ys), unit = _whole_columns(x, y)
-    scale = math.lcm(*(Fraction(c).denominator for c in plane))
-    a, b, c, d, e, f = (int(Fraction(v) * scale) for v in plane)
-    d, e, f = d * unit, e * unit, f * unit * unit
-    values = [(a * u + b * w + d) * u + (c * w + e) * w + f for u, w in zip(xs, ys, strict=True)]
+    values = surface_values(x, y, plane)
     return all(v > 0 if inside else v < 0 for v, inside in zip(values, mask, strict=True))
+
+
+def surface_values(x: Floats, y: Floats, plane: Sequence[Fraction]) -> list[Fraction]:
+    """The rational conic's or quadric's left side at every point, exactly.
+
+    >>> circle = [Fraction(v) for v in (-1, 0, -1, 0, 0, 2)]
+    >>> surface_values(np.array([0.5, 1.0]), np.array([0.0, 1.0]), circle)
+    [Fraction(7, 4), Fraction(0, 1)]
+    """
+    points, unit = _whole_points(x, y)
+    scale = math.lcm(*(Fraction(c).denominator for c in plane))
+    m = len(points[0])
+    whole = [int(Fraction(v) * scale) for v in plane]
+    products = list(zip(whole[: -m - 1], pairs(m - 1), strict=True))
+    linear = [v * unit for v in whole[-m - 1 : -1]]
+    return [
+        Fraction(
+            sum(a * c[i] * c[j] for a, (i, j) in products)
+            + sum(b * v for b, v in zip(linear, c, strict=True))
+            + whole[-1] * unit * unit,
+            scale * unit * unit,
+        )
+        for c in points
+    ]
 
 
 def weights_coincide(
@@ -113,33 +135,36 @@ def weights_coincide(
     if not weights or any(w <= 0 for w in weights.values()):
         return False
     total = {True: Fraction(0), False: Fraction(0)}
-    between = [Fraction(0)] * len(COORDINATES[lift])
+    columns = columns_of(x, y)
+    between = [Fraction(0)] * len(coordinates(lift, len(columns) - 1))
     for i, weight in weights.items():
         inside = bool(mask[i])
         total[inside] += weight
         signed = weight if inside else -weight
-        point = lifted_exactly(Fraction(float(x[i])), Fraction(float(y[i])), lift)
+        point = lifted_exactly([Fraction(float(c[i])) for c in columns], lift)
         between = [s + signed * v for s, v in zip(between, point, strict=True)]
     return total[True] == total[False] == 1 and not any(between)
 
 
-def lifted_exactly(x: Fraction, y: Fraction, lift: str) -> list[Fraction]:
+def lifted_exactly(point: Sequence[Fraction], lift: str) -> list[Fraction]:
     """The lift of one rational point.
 
-    >>> lifted_exactly(Fraction(1, 2), Fraction(3), "L3t")
+    >>> lifted_exactly([Fraction(1, 2), Fraction(3)], "L3t")
     [Fraction(37, 4), Fraction(1, 2), Fraction(3, 1)]
     """
-    monomials = (x * x, x * y, y * y, x, y)
+    p = len(point) - 1
+    monomials = [*(point[i] * point[j] for i, j in pairs(p)), *point]
     return [
         sum((c * m for c, m in zip(row, monomials, strict=True) if c), Fraction(0))
-        for row in COORDINATES[lift]
+        for row in coordinates(lift, p)
     ]
 
 
 def _twins(x: Floats, y: Floats, mask: Mask, lift: str) -> tuple[int, int] | None:
     """An inlier and an outlier with the same lift, if there are any."""
-    seen: dict[tuple[float, float], int] = {}
-    keys = [(float(u), 0.0 if lift == "L2" else float(w)) for u, w in zip(x, y, strict=True)]
+    seen: dict[tuple[float, ...], int] = {}
+    columns = [x] if lift == "L2" else columns_of(x, y)
+    keys = list(zip(*(c.tolist() for c in columns), strict=True))
     for i in np.flatnonzero(mask):
         seen.setdefault(keys[i], int(i))
     for j in np.flatnonzero(~mask):
@@ -148,32 +173,34 @@ def _twins(x: Floats, y: Floats, mask: Mask, lift: str) -> tuple[int, int] | Non
     return None
 
 
-def _whole_columns(
-    x: Floats, y: Floats, origin: tuple[float, float] = (0.0, 0.0)
-) -> tuple[tuple[list[int], list[int]], int]:
-    """(x - x0) * unit and (y - y0) * unit as integers, with unit a power of two."""
+def _whole_points(
+    x: Floats, y: Floats, origin: Sequence[float] | None = None
+) -> tuple[list[tuple[int, ...]], int]:
+    """Points, less the origin, times ``unit`` as integers, with unit a power of two."""
+    columns = columns_of(x, y)
     shifted = [
         [Fraction(float(v)) - Fraction(zero) for v in column]
-        for column, zero in zip((x, y), origin, strict=True)
+        for column, zero in zip(columns, origin or [0.0] * len(columns), strict=True)
     ]
     unit = max(v.denominator for column in shifted for v in column)
-    xs, ys = ([v.numerator * (unit // v.denominator) for v in column] for column in shifted)
-    return (xs, ys), unit
+    whole = ([v.numerator * (unit // v.denominator) for v in column] for column in shifted)
+    return list(zip(*whole, strict=True)), unit
 
 
 class _Frame:
     """The lifted points as integer rows g_i, about one of the points, columns alike in size."""
 
     def __init__(self, x: Floats, y: Floats, mask: Mask, lift: str) -> None:
-        self._origin = float(np.sort(x)[len(x) // 2]), float(np.sort(y)[len(y) // 2])
-        (xs, ys), self._unit = _whole_columns(x, y, self._origin)
-        self._lift = lift
-        monomials = [(u * u, u * w, w * w, u, w) for u, w in zip(xs, ys, strict=True)]
+        self._origin = [float(np.sort(c)[len(c) // 2]) for c in columns_of(x, y)]
+        points, self._unit = _whole_points(x, y, self._origin)
+        self._pairs = pairs(len(self._origin) - 1)
+        self._coordinates = coordinates(lift, len(self._origin) - 1)
+        monomials = [(*(c[i] * c[j] for i, j in self._pairs), *c) for c in points]
         columns = [
             [sum(c * v for c, v in zip(row, m, strict=True) if c) for m in monomials]
-            for row in COORDINATES[lift]
+            for row in self._coordinates
         ]
-        columns.append([1] * len(xs))
+        columns.append([1] * len(points))
         sizes = [max(abs(v) for v in column).bit_length() for column in columns]
         self._shifts = [max(sizes) - size for size in sizes]
         signs = [1 if inside else -1 for inside in mask]
@@ -189,18 +216,23 @@ class _Frame:
     def plane(self, normal: Sequence[int]) -> Plane:
         """The plane in the coordinates as given."""
         scaled = [w << t for w, t in zip(normal, self._shifts, strict=True)]
-        q = [0] * 5
-        for weight, row in zip(scaled, COORDINATES[self._lift], strict=False):
+        q = [0] * len(self._coordinates[0])
+        for weight, row in zip(scaled, self._coordinates, strict=False):
             q = [v + weight * c for v, c in zip(q, row, strict=True)]
-        x0, y0 = Fraction(self._origin[0]), Fraction(self._origin[1])
-        A, B, C = (Fraction(v * self._unit**2) for v in q[:3])
-        d, e = Fraction(q[3] * self._unit), Fraction(q[4] * self._unit)
-        D, E = d - 2 * A * x0 - B * y0, e - 2 * C * y0 - B * x0
-        F = scaled[-1] - d * x0 - e * y0 + A * x0 * x0 + B * x0 * y0 + C * y0 * y0
-        # The largest power of two in all six goes, which leaves numbers that can be read.
-        largest = max(abs(v) for v in (A, B, C, D, E, F))
+        zero = [Fraction(v) for v in self._origin]
+        squares = [Fraction(v * self._unit**2) for v in q[: len(self._pairs)]]
+        about = [Fraction(v * self._unit) for v in q[len(self._pairs) :]]
+        linear = list(about)
+        constant = scaled[-1] - sum(b * z for b, z in zip(about, zero, strict=True))
+        for a, (i, j) in zip(squares, self._pairs, strict=True):
+            linear[i] -= a * zero[j]
+            linear[j] -= a * zero[i]
+            constant += a * zero[i] * zero[j]
+        # The largest power of two in all of them goes, which leaves numbers that can be read.
+        plane = [*squares, *linear, Fraction(constant)]
+        largest = max(abs(v) for v in plane)
         shift = Fraction(2) ** (largest.numerator.bit_length() - largest.denominator.bit_length())
-        return A / shift, B / shift, C / shift, D / shift, E / shift, F / shift
+        return tuple(v / shift for v in plane)
 
 
 def _propose(frame: _Frame) -> tuple[list[float], dict[int, Fraction]]:
