@@ -3,6 +3,7 @@
     python benchmarks/clean_line.py            300 clean lines, 100 with three planted outliers
     python benchmarks/clean_line.py --quick    a few of each
     python benchmarks/clean_line.py --time     n = 1,460, 20 sizes, 99 draws: seconds
+    python benchmarks/clean_line.py --predictors 2    the same with planes
 
 Clean lines have normal errors, errors from Student's t with 5 degrees of freedom, or whole numbers
 for y over a uniform x, a third each; a path of 0 to 5 rows dropped, 99 draws, n = 60.
@@ -18,11 +19,11 @@ import numpy as np
 import quadsweep as qs
 
 
-def line(family: str, seed: int, n: int = 60) -> tuple[np.ndarray, np.ndarray]:
+def line(family: str, seed: int, p: int, n: int = 60) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng([27, seed])
-    x = rng.uniform(0, 10, size=n)
+    x = rng.uniform(0, 10, size=(n, p))
     errors = rng.standard_t(5, size=n) if family == "t5" else rng.standard_normal(n)
-    y = 2 * x + errors
+    y = 2 * x.sum(axis=1) + errors
     if family == "whole numbers":
         y = np.round(y)
     if family == "three planted":
@@ -30,11 +31,11 @@ def line(family: str, seed: int, n: int = 60) -> tuple[np.ndarray, np.ndarray]:
     return x, y
 
 
-def share(family: str, count: int, objective: str) -> tuple[int, int]:
+def share(family: str, count: int, objective: str, p: int) -> tuple[int, int]:
     """How many of ``count`` lines have rows that stand out, and exactly the planted three."""
     some = three = 0
     for seed in range(count):
-        x, y = line(family, seed)
+        x, y = line(family, seed, p)
         path = qs.path(x, y, drop=5, objective=objective, null="line", permutations=99, seed=seed)
         some += path.noise.overall <= 0.05
         three += path.noise.standing_out == 3
@@ -67,17 +68,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--time", action="store_true")
+    parser.add_argument("--predictors", type=int, default=1, metavar="P")
     options = parser.parse_args()
     if options.time:
         timing()
         return
-    count = 3 if options.quick else 100
+    count, p = 3 if options.quick else 100, options.predictors
     for objective in ("r2", "lts"):
-        clean = {f: share(f, count, objective)[0] for f in ("normal", "t5", "whole numbers")}
+        clean = {f: share(f, count, objective, p)[0] for f in ("normal", "t5", "whole numbers")}
         listed = ", ".join(f"{family} {hits}" for family, hits in clean.items())
         total = sum(clean.values())
         print(f"{objective}: something stands out in {total} of {3 * count} clean lines ({listed})")
-        found, exact = share("three planted", count, objective)
+        found, exact = share("three planted", count, objective, p)
         print(f"{objective}: in {found} of {count} with three at 6 sigma, exactly three in {exact}")
 
 

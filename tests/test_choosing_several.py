@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import quadsweep as qs
+from quadsweep.choosing.clean_line import fit_clean_line
 
 
 @pytest.fixture
@@ -81,9 +82,35 @@ def test_more_predictors_than_can_be_proved_still_have_an_answer():
     assert not stable.complete
 
 
-def test_the_null_of_a_clean_line_is_for_one_predictor(plane):
-    with pytest.raises(ValueError, match="takes one predictor"):
-        qs.path(*plane, drop=1, null="line", permutations=3)
+@pytest.mark.parametrize("sizes", [4, [1, 2, 3]])
+@pytest.mark.parametrize("objective", ["lts", "r2"])
+def test_rows_stand_out_of_a_clean_plane(plane, sizes, objective):
+    X, y = plane
+    asked = {"drop": sizes, "null": "line", "permutations": 39, "objective": objective}
+    noise = qs.path(X, y, **asked).noise
+    assert noise.standing_out == 2
+    assert noise.null.shape == (39, len(noise.k))
+    y = 1 + X @ [2.0, -1.0] + np.random.default_rng(5).normal(size=16)
+    assert qs.path(X, y, **asked).noise.standing_out == 0
+
+
+def test_a_plane_over_one_column_is_the_line():
+    x, e = np.random.default_rng(2).normal(size=(2, 40))
+    kept = np.arange(40) > 3
+    line, plane = (fit_clean_line(v, 2 * x + e, kept) for v in (x, x[:, None]))
+    np.testing.assert_allclose(plane.fitted, line.fitted, atol=1e-12)
+    np.testing.assert_allclose(plane.weight, line.weight, atol=1e-12)
+    without = fit_clean_line(x[:, None], 2 * x + 7, kept, intercept=False)
+    assert without.fitted[np.argmin(np.abs(x))] < 1
+
+
+def test_the_null_of_a_clean_plane_says_where_it_ends(plane):
+    asked = {"drop": 1, "null": "line", "permutations": 3}
+    with pytest.raises(ValueError, match="takes no weights"):
+        qs.path(*plane, weights=np.arange(1, 17), **asked)
+    X = np.random.default_rng(0).normal(size=(16, 7))
+    with pytest.raises(ValueError, match="up to 5 predictors; got 7"):
+        qs.path(X, plane[1], **asked)
 
 
 def test_data_and_names_work_at_every_door(plane):

@@ -209,9 +209,9 @@ def test_the_line_null_does_not_depend_on_threads_or_blocks():
     two = qs.path(x, y, drop=3, null="line", permutations=40, n_jobs=2).noise
     np.testing.assert_allclose(one.null, two.null, atol=1e-9)
     ys = fit_clean_line(x, y, np.ones(30, bool))
-    together = ys.draws(x, np.random.default_rng(0), 5)
+    together = ys.draws(np.random.default_rng(0), 5)
     rng = np.random.default_rng(0)
-    apart = np.concatenate([ys.draws(x, rng, 2), ys.draws(x, rng, 3)])
+    apart = np.concatenate([ys.draws(rng, 2), ys.draws(rng, 3)])
     np.testing.assert_array_equal(together, apart)
 
 

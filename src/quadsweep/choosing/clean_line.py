@@ -5,7 +5,7 @@ the line and lack the outliers:
 
     y = alpha + beta x + sigma e,     e from Student's t with nu degrees of freedom.
 
-The line is that of the rows kept at the smallest size looked at. What lies outside may be noise or
+The line, or with several predictors the plane, is that of the rows kept at the smallest size looked at. What lies outside may be noise or
 not, so the law of the noise is learned from the rows inside: with c the largest residual of the k
 nearest to the line, the others are only known to be larger,
 
@@ -25,6 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from quadsweep.arrays import Floats, Mask
+from quadsweep.least_squares import fit
 
 _TAILS = np.array([5.0, 6.0, 8.0, 11.0, 16.0, 25.0, np.inf])
 _ODDS = np.array([*[1 / 12] * 6, 1 / 2])  # beforehand, of each of them
@@ -33,19 +34,19 @@ _SCALES = np.exp(np.linspace(math.log(0.5), math.log(3.0), 80))  # times the spr
 
 @dataclass(frozen=True)
 class CleanLine:
-    """A line and what is known of the noise around it.
+    """A line, or a plane, and what is known of the noise around it.
 
     Attributes
     ----------
-    intercept, slope : float
+    fitted : array of floats
+        Its height at every row.
     scale : array of floats
         The grid of sigma.
     weight : array, one row for every nu of the grid, one column for every sigma
         Adds up to one.
     """
 
-    intercept: float
-    slope: float
+    fitted: Floats
     scale: Floats
     weight: Floats
 
@@ -54,39 +55,50 @@ class CleanLine:
         """How much of the weight is on normal noise."""
         return float(self.weight[-1].sum())
 
-    def draws(self, x: Floats, rng: np.random.Generator, count: int) -> Floats:
+    def draws(self, rng: np.random.Generator, count: int) -> Floats:
         """``count`` rows, each a y for the same x."""
-        return np.array([self._draw(x, rng) for _ in range(count)])
+        return np.array([self._draw(rng) for _ in range(count)])
 
-    def _draw(self, x: Floats, rng: np.random.Generator) -> Floats:
+    def _draw(self, rng: np.random.Generator) -> Floats:
         cell = int(rng.choice(self.weight.size, p=self.weight.ravel()))
         tails, scale = _TAILS[cell // len(self.scale)], self.scale[cell % len(self.scale)]
-        normal = math.isinf(tails)
-        noise = rng.standard_normal(len(x)) if normal else rng.standard_t(tails, size=len(x))
-        return np.asarray(self.intercept + self.slope * x + scale * noise)
+        normal, n = math.isinf(tails), len(self.fitted)
+        noise = rng.standard_normal(n) if normal else rng.standard_t(tails, size=n)
+        return np.asarray(self.fitted + scale * noise)
 
 
-def fit_clean_line(x: Floats, y: Floats, kept: Mask) -> CleanLine:
-    """The line of the kept rows and the noise around it.
+def fit_clean_line(x: Floats, y: Floats, kept: Mask, intercept: bool = True) -> CleanLine:
+    """The line of the kept rows, a plane where x has several columns, and the noise around it.
 
     >>> x = np.arange(40.0)
     >>> y = 2 * x + 1 + np.sin(7 * x)
     >>> y[4] += 50
     >>> line = fit_clean_line(x, y, np.arange(40) != 4)
-    >>> round(line.slope, 1), bool(0.5 < line.scale @ line.weight.sum(axis=0) < 1)
-    (2.0, True)
+    >>> round(line.fitted[4]), bool(0.5 < line.scale @ line.weight.sum(axis=0) < 1)
+    (9, True)
     """
+    fitted, residuals = _line(x, y, kept) if x.ndim == 1 else _plane(x, y, kept, intercept)
+    size = np.sort(np.abs(residuals))
+    inside = size[: int(kept.sum())]
+    unit = math.sqrt(inside @ inside / len(inside)) or np.finfo(float).tiny
+    scale = unit * _SCALES
+    return CleanLine(fitted, scale, _posterior(inside / unit, len(x) - len(inside)))
+
+
+def _line(x: Floats, y: Floats, kept: Mask) -> tuple[Floats, Floats]:
+    """The height at every row of the kept rows' line, and the residuals."""
     mx, my = x[kept].mean(), y[kept].mean()
     u, v = x - mx, y - my
     spread = u[kept] @ u[kept]
     slope = float(u[kept] @ v[kept] / spread) if spread > 0 else 0.0
-    size = np.sort(np.abs(v - slope * u))
-    inside = size[: int(kept.sum())]
-    unit = math.sqrt(inside @ inside / len(inside)) or np.finfo(float).tiny
-    scale = unit * _SCALES
-    return CleanLine(
-        float(my - slope * mx), slope, scale, _posterior(inside / unit, len(x) - len(inside))
-    )
+    return float(my - slope * mx) + slope * x, v - slope * u
+
+
+def _plane(x: Floats, y: Floats, kept: Mask, intercept: bool) -> tuple[Floats, Floats]:
+    """The same of the kept rows' plane."""
+    plane = fit(x[kept], y[kept], None, intercept)
+    fitted = plane.intercept + x @ plane.coef
+    return fitted, y - fitted
 
 
 def _posterior(inside: Floats, outside: int) -> Floats:

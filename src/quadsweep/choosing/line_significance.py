@@ -27,11 +27,13 @@ from quadsweep.choosing.path_significance import (
 )
 from quadsweep.choosing.verdicts import SIGNIFICANT, STATUSES
 from quadsweep.clock import Clock
+from quadsweep.least_squares import fit
 from quadsweep.methods import Problem
+from quadsweep.methods.several.certified import MOST
 from quadsweep.progress import Tick
 
 OBJECTIVES = ("r2", "r", "lts")
-_FEWEST = 8  # rows a line is fitted to and asked about
+_FEWEST = 8  # rows a line is fitted to and asked about; one more for each further predictor
 
 
 def check_line(objective: str) -> None:
@@ -42,9 +44,19 @@ def check_line(objective: str) -> None:
         )
 
 
+def check_plane(problem: Problem) -> None:
+    """Only rows that count alike, and as many predictors as a draw's path can be proved for."""
+    if problem.weights is not None:
+        raise ValueError("null='line' takes no weights; null='shuffled' does")
+    if problem.p > MOST:
+        raise ValueError(
+            f"null='line' proves the path of every draw, up to {MOST} predictors; got {problem.p}"
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class LineSignificance(PathSignificance):
-    """A path beside the paths of clean lines with the noise of the data.
+    """A path beside the paths of clean lines, or planes, with the noise of the data.
 
     The attributes are those of :class:`PathSignificance`, with draws in the place of shuffles:
     ``p_value`` and ``corrected`` compare what dropping points gains, not the values themselves.
@@ -118,9 +130,9 @@ def clean_paths(
         found += int(step.n - step.k[_most_surprising(step)])
         rows = np.flatnonzero(masks[problem.n - k == found][0])
         further = k[k < len(rows)]
-        if len(further) == 0 or len(rows) < _FEWEST:
+        if len(further) == 0 or len(rows) < _FEWEST + problem.p - 1:
             break
-        rest = replace(problem, x=problem.x[rows], y=problem.y[rows], seed=problem.seed + found)
+        rest = replace(problem.of_rows(rows), seed=problem.seed + found)
         part = optima(rest, further, rest.y[None], clock)
         if part is None:
             break
@@ -145,7 +157,11 @@ def _from_all(problem: Problem, k: Ints, observed: Floats) -> tuple[Ints, Floats
     """The sizes and their values, all rows first: that is what a gain is measured from."""
     if k[0] == problem.n:
         return k, observed
-    whole = problem.objective.value(problem.x, problem.y)
+    if problem.several:
+        plane = fit(problem.x, problem.y, None, problem.intercept)
+        whole = plane.value(problem.objective.name)
+    else:
+        whole = problem.objective.value(problem.x, problem.y)
     return np.concatenate([[problem.n], k]), np.concatenate([[whole], observed])
 
 
@@ -168,11 +184,9 @@ def _test(
     tick: Tick,
 ) -> LineSignificance:
     """One test: does any size gain more than it does on clean lines?"""
-    line = fit_clean_line(problem.x, problem.y, kept)
+    line = fit_clean_line(problem.x, problem.y, kept, problem.intercept)
     rng = np.random.default_rng(problem.seed)
-    null = null_paths(
-        problem, k, lambda count: line.draws(problem.x, rng, count), permutations, clock, tick
-    )
+    null = null_paths(problem, k, lambda count: line.draws(rng, count), permutations, clock, tick)
     name = problem.objective.name
     p_value, corrected = corrected_p_values(
         _gains(observed, name), _gains(null, name), np.zeros(len(k)), sense=1

@@ -23,7 +23,7 @@ from quadsweep.answers.result import Result
 from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.border import validation
 from quadsweep.border.predictors import least_kept
-from quadsweep.choosing.line_significance import check_line, clean_paths
+from quadsweep.choosing.line_significance import check_line, check_plane, clean_paths
 from quadsweep.choosing.path_significance import PathSignificance, shuffled_paths
 from quadsweep.choosing.shuffles import check_pairs
 from quadsweep.choosing.suggestions import suggest
@@ -184,12 +184,12 @@ class Path(SelfDescribing):
         """What the same search reaches where there is nothing to find, with p-values for every k.
 
         ``null="shuffled"`` asks whether x and y go together at all, ``null="line"`` how many rows
-        stand out of a line (:class:`LineSignificance`). See :class:`PathSignificance` for the
-        correction for having looked at many k. The cost is that of ``permutations`` more paths.
+        stand out of a line or plane (:class:`LineSignificance`). See :class:`PathSignificance`
+        for the correction for having looked at many k. It costs ``permutations`` more paths.
         """
         _check_null(null, self.objective)
-        if null == "line" and self.question.problem.several:
-            raise ValueError("null 'line' takes one predictor; several take 'shuffled'")
+        if null == "line":
+            check_plane(self.question.problem)
         problem = replace(
             self.question.problem,
             n_jobs=validation.jobs(n_jobs),
@@ -332,7 +332,8 @@ def path(
         :meth:`Path.significance`).
     null : str
         ``shuffled``: y in random order, which asks whether x and y go together at all. ``line``: a
-        clean line with the noise of the data, which asks how many rows stand out of it.
+        clean line (a plane, with several predictors) with the noise of the data, which asks how
+        many rows stand out of it.
     time_limit : float, optional
         Seconds for everything. What is finished by then is kept, and so it is after Ctrl-C: sizes
         that were not reached have status ``time_limit`` or ``interrupted`` and the value NaN.
