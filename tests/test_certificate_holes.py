@@ -203,3 +203,41 @@ def test_progress_reports_a_bound_that_holds_with_several_threads():
     assert result.status == "optimal"
     for value, bound, *_ in seen:
         assert value <= result.value <= bound
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "k"),
+    [
+        (
+            [3.5086149017270554e-16, 7.612282075204434e-17, -0.1829920810919, -0.1829920810921],
+            [-6.647623082285422e-16, -4.1278631604225084e-16, -1.302070745359, -1.30207074536],
+            2,
+        ),
+        (
+            [
+                8924924216.44895,
+                1.3238730210307932,
+                8924924216.357388,
+                -0.5231183656267185,
+                8924924215.828234,
+                0.6015546326805669,
+            ],
+            [
+                34507162234.82358,
+                -0.014286649676241384,
+                34507162233.733345,
+                2.5442264339400325,
+                34507162233.69384,
+                0.18071072743684372,
+            ],
+            3,
+        ),
+    ],
+)
+def test_what_a_difference_is_made_of_is_not_made_of_rounding(x, y, k):
+    # Two clusters far apart: summed where the points are placed, nothing of a cluster is left.
+    result = qs.solve(x, y, k, objective="dv", method="certified")
+    kept = [int(i) for i in result.inliers]
+    a, b, _ = naive.centred_sums(*(naive.exact([v[i] for i in kept]) for v in (x, y)))
+    assert result.status == "optimal"
+    assert result.gap <= max(1e-9 * abs(result.value), 1e-12 * float(a + b) / k)

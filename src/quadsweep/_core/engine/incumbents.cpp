@@ -89,12 +89,21 @@ Centred Incumbents::sums() const {
 }
 
 double Incumbents::tolerance() const {
-    return tolerance_of(problem_.objective, problem_.tol, target(), made_of());
+    const Objective o = problem_.objective;
+    const bool difference = o == Objective::cov || o == Objective::dv;
+    return tolerance_of(o, problem_.tol, target(), difference ? made_of() : 0);
 }
 
+// From the rows as given: far from where the points are placed, nothing of it would be left.
 double Incumbents::made_of() const {
     if (empty() || !placed_.ready()) return 1;
-    return spread_of(problem_.objective, sums(), static_cast<double>(best_.subset.size()));
+    const ExactSums s = best_sums();
+    const double k = static_cast<double>(best_.subset.size());
+    const int unit = value_exponent(problem_.points, problem_.objective);
+    if (problem_.objective == Objective::cov) {
+        return std::ldexp(std::sqrt(s.a.hi) * std::sqrt(s.b.hi) / k, s.ex + s.ey - unit);
+    }
+    return (std::ldexp(s.a.hi, 2 * s.ex - unit) + std::ldexp(s.b.hi, 2 * s.ey - unit)) / k;
 }
 
 // Where the value may still fall, room for it to do so without a second search.
@@ -105,10 +114,14 @@ void Incumbents::set_tolerance() {
     exact_fit_ = problem_.objective == Objective::lts && !empty() && fits_exactly();
 }
 
-bool Incumbents::fits_exactly() const {
+ExactSums Incumbents::best_sums() const {
     const Points& p = problem_.points;
     const bool precise = best_.subset.size() <= precise_points;
-    const ExactSums sums = exact_sums(p.given_x, p.given_y, best_.subset, precise);
+    return exact_sums(p.given_x, p.given_y, best_.subset, precise);
+}
+
+bool Incumbents::fits_exactly() const {
+    const ExactSums sums = best_sums();
     return sums.rest.hi <= 0x1p-100 * sums.b.hi;
 }
 

@@ -8,6 +8,7 @@
 #include "certified.hpp"
 #include "placement.hpp"
 #include "selection.hpp"
+#include "shared/exact_sums.hpp"
 #include "shared/threads.hpp"
 
 namespace quadsweep {
@@ -71,6 +72,7 @@ class Incumbents {
 
   private:
     double made_of() const;
+    ExactSums best_sums() const;
     bool fits_exactly() const;
 
     const Problem& problem_;

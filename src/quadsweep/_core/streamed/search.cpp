@@ -56,8 +56,7 @@ class Best {
         weight_ = k;
         const double most = optimistic(question_.objective, range(moments_), k);
         sure_ = most - score <=
-                0.25 * tolerance_of(question_.objective, question_.tol, score,
-                                    spread_of(question_.objective, centred(moments_, k), k));
+                0.25 * tolerance_of(question_.objective, question_.tol, score, spread(moments_));
         raise(score);
         const Centred m = centred(moments_, k);
         const double b = m.b + question_.tilt * question_.tilt * m.a;
@@ -90,9 +89,15 @@ class Best {
         const Slack slack{(cells_.roundings + 8) * 0x1p-52};
         return centred_range(m, static_cast<double>(question_.k), slack);
     }
+    // What a value is made of, no more than is left of it after rounding.
+    double spread(const Moments& m) const {
+        const CentredRange r = range(m);
+        const double k = static_cast<double>(question_.k);
+        return spread_of(question_.objective, {std::fmax(r.a_lo, 0), std::fmax(r.b_lo, 0), 0}, k);
+    }
     double made_of() const {
-        const Centred m = sums();
-        return spread_of(question_.objective, m, real() ? weight_ : cells_.cell[0].weight);
+        if (real()) return spread(moments_);
+        return spread_of(question_.objective, sums(), cells_.cell[0].weight);
     }
 
     const Cells& cells_;
