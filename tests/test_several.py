@@ -2,6 +2,7 @@
 
 import json
 import math
+from itertools import combinations
 
 import naive_plane
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from families_plane import FAMILIES
 
 import quadsweep as qs
-from quadsweep.least_squares import fit
+from quadsweep.least_squares import exact_value, fit
 
 
 def close(found, exact, objective, y):
@@ -252,3 +253,22 @@ def test_sweeps_say_where_they_end():
         qs.solve(X, y, 20, method="sweep")
     with pytest.raises(ValueError, match="naive takes no weights"):
         qs.solve(X[:11], y[:11], 8, method="naive", weights=np.ones(11))
+
+
+@pytest.mark.parametrize("sentinel", [1e9, 1e12, 1e15, 1e20, 1e50])
+@pytest.mark.parametrize("objective", ["r2", "lts"])
+def test_sentinels_in_two_columns_of_a_row_hide_no_subset(objective, sentinel):
+    for seed in range(4):
+        rng = np.random.default_rng([seed, 5])
+        x, y = rng.normal(size=(8, 2)), rng.normal(size=8)
+        x[2] = -sentinel, 3 * sentinel
+        every = [list(rows) for rows in combinations(range(8), 6)]
+        values = [exact_value(x[rows], y[rows], None, True, objective) for rows in every]
+        best = max(values) if objective == "r2" else min(values)
+        for method in ("auto", "exhaustive", "certified"):
+            result = qs.solve(x, y, 6, objective=objective, method=method)
+            if result.status == "optimal":
+                assert result.value == pytest.approx(float(best), rel=1e-8), (method, seed)
+            else:
+                assert method == "certified"
+                assert sentinel > 1e9

@@ -22,6 +22,7 @@ import numpy as np
 from quadsweep.arrays import Floats, Ints
 
 _ULPS = 4 * 2.0**-52  # rounding of a value as given
+WIDEST = 1e11  # of a column's usual deviation from its median: the farthest entry
 DEPENDENT = 1e-12  # of a column's length: what is left of it after the columns before is rounding
 
 
@@ -120,6 +121,16 @@ def independent(columns: Floats, intercept: bool = True) -> Ints:
     return np.array([j - intercept for j in found if j >= intercept], dtype=np.int64)
 
 
+def too_wide(columns: Floats) -> bool:
+    """Whether some entry dwarfs the rest of its column: 32 digits do not hold the squares of both.
+
+    >>> too_wide(np.array([[1.0], [2], [3], [1e10]])), too_wide(np.array([[1.0], [2], [3], [1e15]]))
+    (False, True)
+    """
+    away = np.abs(columns - np.median(columns, axis=0))
+    return any(c.max() > WIDEST * np.median(c[c > 0]) for c in away.T if np.any(c > 0))
+
+
 def _units(columns: Floats) -> Floats:
     """What to divide by for columns of like size and rows whose largest entry is one."""
     size = np.abs(columns)
@@ -129,14 +140,15 @@ def _units(columns: Floats) -> Floats:
 
 
 def sums(
-    X: Floats, y: Floats, weights: Floats | None, intercept: bool
+    X: Floats, y: Floats, weights: Floats | None, intercept: bool, strict: bool = False
 ) -> tuple[Floats, Floats, Floats]:
     """RSS, TSS and the least independent column's share of its length, for each of many subsets.
 
-    ``X`` has shape (subsets, k, p), ``y`` and ``weights`` (subsets, k).
+    ``X`` has shape (subsets, k, p), ``y`` and ``weights`` (subsets, k). With ``strict`` the share
+    is 0 where a column was left out that exact arithmetic may not call dependent.
     """
     parts = _Projection(X, y, weights, intercept)
-    return parts.rss, parts.tss, parts.thin
+    return parts.rss, parts.tss, np.where(parts.dropped & strict, 0.0, parts.thin)
 
 
 class _Projection:
@@ -155,6 +167,7 @@ class _Projection:
         Q = np.zeros((subsets, k, p))
         self.R = np.zeros((subsets, p, p))
         self.thin = np.ones(subsets)
+        self.dropped = np.zeros(subsets, dtype=bool)  # a column that is not exactly dependent
         length = np.linalg.norm(X, axis=1)
         for j in range(p):
             left = X[:, :, j]
@@ -169,6 +182,7 @@ class _Projection:
             self.R[:, j, j] = np.where(free, rest, 0.0)
             share = np.where(free, rest / np.where(free, length[:, j], 1.0), 1.0)
             self.thin = np.minimum(self.thin, share)
+            self.dropped |= ~free & (rest > 0)
         self.c = np.zeros((subsets, p))
         left = y
         for _ in range(2):

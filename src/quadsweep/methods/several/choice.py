@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from quadsweep.arrays import Ints
 from quadsweep.methods.choice import CHOICES
 from quadsweep.methods.problem import Outcome, Problem
-from quadsweep.methods.several.certified import MOST, provable, search
+from quadsweep.methods.several.certified import MOST, beyond, provable, search
 from quadsweep.methods.several.lifted import check
 
 EXHAUSTIVE_LIMIT = 20_000  # subsets listed in about a quarter of a second
@@ -20,9 +20,9 @@ def choose(method: str, problem: Problem) -> str:
     if method not in CHOICES:
         raise ValueError(f"method must be one of {', '.join(CHOICES)}; got {method!r}")
     if method == "auto":
-        if provable(problem.p):
-            return "certified"
         few = _subsets(problem) <= EXHAUSTIVE_LIMIT
+        if provable(problem.p) and not (few and beyond(problem)):
+            return "certified"
         return "exhaustive" if few else "concentrate"
     if method in ("sweep", "naive"):
         check(method, problem)

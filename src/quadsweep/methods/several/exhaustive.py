@@ -17,6 +17,7 @@ import numpy as np
 from quadsweep.arrays import Floats, Ints
 from quadsweep.least_squares import exact_value, sums
 from quadsweep.methods.problem import Outcome, Problem
+from quadsweep.methods.several.certified import beyond
 
 _BLOCK = 1_000_000  # numbers in a block of subsets
 _MOST_EXACT = 2000  # subsets scored again at most
@@ -71,6 +72,7 @@ class Best:
         shift = np.median(problem.x, axis=0) if problem.intercept else 0.0
         level = np.median(problem.y) if problem.intercept else 0.0
         self.x, self.y = problem.x - shift, problem.y - level
+        self.strict = beyond(problem)
         self.best, self.nodes = math.nan, 0
         self.unseen = -math.inf  # what subsets that were let go may reach
         self.near: list[tuple[float, float, Ints]] = []  # value, its error, rows
@@ -79,7 +81,7 @@ class Best:
         """Score a block of subsets."""
         p = self.problem
         weights = None if p.weights is None else p.weights[rows]
-        rss, tss, thin = sums(self.x[rows], self.y[rows], weights, p.intercept)
+        rss, tss, thin = sums(self.x[rows], self.y[rows], weights, p.intercept, self.strict)
         self.nodes += len(rows)
         value, error = self._judged(rss, tss, thin)
         known = np.flatnonzero(np.isfinite(value))
@@ -92,7 +94,8 @@ class Best:
         self._sift()
 
     def _judged(self, rss: Floats, tss: Floats, thin: Floats) -> tuple[Floats, Floats]:
-        error = _ROUNDING / np.minimum(thin, 1.0)
+        with np.errstate(divide="ignore"):
+            error = _ROUNDING / np.minimum(thin, 1.0)
         if self.sense > 0:
             with np.errstate(invalid="ignore", divide="ignore"):
                 return np.where(tss > 0, 1.0 - rss / tss, np.nan), error
