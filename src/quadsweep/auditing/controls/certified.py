@@ -9,7 +9,8 @@ The engine is given the columns and weights as they are and combines them to 32 
 root and the coefficients of a combination are rounded, which moves a correlation by a few ulps
 whatever the controls; thresholds are loosened by ``SLACK`` of one, and what is found is checked
 exactly, so that it can only be a removal that does break the claim. Where columns depend on each
-other so nearly that 32 digits do not tell, the engine names the subset, and the check decides.
+other so nearly that 32 digits do not tell, the engine names the subset, and the check decides. It
+is not asked at all about columns whose squares 32 digits do not hold (``_beyond``).
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from quadsweep import _core
 from quadsweep.arrays import Ints
 from quadsweep.auditing.controls.case import Case
 from quadsweep.auditing.controls.conditions import Determined, Strong, Tilt, Weak
+from quadsweep.auditing.controls.design import Design
 from quadsweep.auditing.controls.listing import Listing
 from quadsweep.auditing.controls.proofs import Prover
 from quadsweep.auditing.controls.proposals import concentrated, lowest
@@ -35,6 +37,7 @@ from quadsweep.clock import Stopped
 MOST_CONTROLS = 5  # columns besides the term, the intercept included
 MOST_FOR_A_SIGN = 6  # the same where tau is not searched
 SLACK = 1e-9
+_WIDEST = 1e15  # of what a row usually adds to a column: the largest entry. 32 digits hold squares
 _BRACKET_STEPS = 24
 
 
@@ -43,7 +46,21 @@ def is_certified(case: Case) -> bool:
     most = MOST_FOR_A_SIGN if isinstance(case.condition, Tilt) else MOST_CONTROLS
     if isinstance(case, RobustCase) or not 1 <= case.moments.rank <= most:
         return False
+    if _beyond(case.moments.design):
+        return False
     return not (isinstance(case.condition, Determined) and case.condition.sign < 0)
+
+
+def _beyond(design: Design) -> bool:
+    """Whether offsets, sentinels and weights hide what some rows say from 32 digits."""
+    heavy, light = design.root_weights.max(), design.root_weights.min()
+    for column in (design.x, design.y, *design.controls.T):
+        away = np.abs(column - np.median(column))
+        if np.any(away > 0):
+            usual = float(np.median(away[away > 0])) * light
+            if float(np.abs(column).max()) * heavy > _WIDEST * usual:
+                return True
+    return False
 
 
 @dataclass
