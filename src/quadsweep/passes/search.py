@@ -40,7 +40,7 @@ ROW_BYTES = 200  # of a row in memory, while it is searched
 _LEAF_BYTES = 700  # of a leaf: in the table of every thread, or as nodes and cells of a search
 _LOADED_BYTES = 100  # of a row of an opened leaf: as it is read, or in cells of a search
 # More leaves than fit in the cache cost every row more than they save in rows to be loaded.
-_FEWEST_LEAVES, _MOST_LEAVES = 16, 1 << 15
+_FEWEST_LEAVES, _MOST_LEAVES = 16, 1 << 16
 # Below what the interpreter takes itself: not counted.
 _FREE_LEAVES, _FREE_BOXES = 4096, 16e6
 _SAMPLED_PARTS = 64
