@@ -124,4 +124,3 @@ def test_the_fast_least_number_is_that_of_fractions():
 def test_weights_and_offsets_that_hide_rows_from_32_digits_refute_nothing():
     # Weights over ten powers of ten, and an outcome whose variation is its last digits.
     assert fuzz_controls.judge(0, 2426).outcome == fuzz_runs.RIGHT
-
