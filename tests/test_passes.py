@@ -76,6 +76,7 @@ def assert_same(seed: int, n: int, folder: Path) -> StreamedResult:
     assert mask.sum() == here.k, told
     assert abs(goal.value(x[mask], y[mask]) - result.value) <= slack, told
     assert goal.sense * (result.bound - here.value) >= -slack, told
+    assert dict(result.lines())["beware"] == here.caution(), told
     return result
 
 

@@ -38,6 +38,18 @@ CERTIFICATE = {
 MEMORY = "the memory limit stopped the search; the best subset so far"
 
 
+def caution(objective: str, k: int, n: int) -> str:
+    """What to beware of in the best k of n points; nothing where no point was dropped."""
+    if k == n:
+        return ""
+    share = k / n
+    if objective in ("r2", "r") and share < 0.75:
+        return (
+            f"the best {share:.0%} of pure noise also look like a line; see quadsweep.significance"
+        )
+    return "the points were chosen to look like this; a usual p-value does not apply"
+
+
 @dataclass(frozen=True, eq=False)
 class Result(SelfDescribing):
     """The chosen subset and what is known about it.
@@ -325,15 +337,7 @@ class Result(SelfDescribing):
 
     def caution(self) -> str:
         """What to beware of, in a sentence; nothing where no point was dropped."""
-        if self.k == self.n:
-            return ""
-        share = self.k / self.n
-        if self.objective in ("r2", "r") and share < 0.75:
-            return (
-                f"the best {share:.0%} of pure noise also look like a line; "
-                "see quadsweep.significance"
-            )
-        return "the points were chosen to look like this; a usual p-value does not apply"
+        return caution(self.objective, self.k, self.n)
 
     def plot(
         self, ax: Axes | None = None, *, kind: str | None = None, predictor: str | None = None

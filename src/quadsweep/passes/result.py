@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quadsweep.answers.introduction import SelfDescribing, equation, finite, some
-from quadsweep.answers.result import CERTIFICATE, MEMORY
+from quadsweep.answers.result import CERTIFICATE, MEMORY, caution
 from quadsweep.arrays import Ints, Mask
 from quadsweep.border.frames import KEPT
 from quadsweep.extras import needed
@@ -206,6 +206,8 @@ class StreamedResult(SelfDescribing):
         lines.append(("dropped", dropped))
         if self.missing:
             lines.append(("left out", f"{self.missing:,} rows (missing values)"))
+        if beware := caution(self.objective, self.k, self.n):
+            lines.append(("beware", beware))
         lines.append(
             (
                 "search",
