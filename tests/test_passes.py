@@ -10,6 +10,10 @@ import pytest
 
 import quadsweep as qs
 from quadsweep import _core
+from quadsweep.auditing import claims
+from quadsweep.auditing.exact import ExactPoints
+from quadsweep.auditing.fit import fit
+from quadsweep.auditing.in_passes import StreamedAudit
 from quadsweep.objectives import OBJECTIVES
 from quadsweep.passes.result import StreamedResult
 from quadsweep.passes.solve import IN_PASSES, columns_of
@@ -292,12 +296,130 @@ def test_the_command_line_reads_a_pattern_and_writes_the_flags(tmp_path: Path, r
     assert "no file matches" in err
 
 
-def test_more_rows_than_the_engine_counts_are_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from quadsweep.passes import search
+@pytest.mark.parametrize("objective", ["r2", "cov", "tv", "lts"])
+def test_rows_beyond_32_bits_are_counted(objective: str) -> None:
+    x, y = some_points(0, 400)
+    partition = _core.Partition((0.0, 0.0, 0, 0, 0.0), np.repeat(x, 5), np.repeat(y, 5), 4000)
+    values = []
+    for copies in (1e4, 1e8):
+        table = empty_table(partition.leaves)
+        partition.add(x, y, EVERY, table)
+        assert table[:, 0].max() == 1  # every point has a leaf of its own
+        table[:, 0] *= copies
+        table[:, 5:15] *= copies
+        none = np.zeros(0)
+        ground = _core.Ground(partition, table, none.astype(np.int32), none, none)
+        best = qs.solve(x, y, k=320, objective=objective).mask
+        starts = [[float(v[best].mean()) for v in (x, y, x * x, x * y, y * y)]]
+        found = ground.search(
+            objective, int(320 * copies), 1e-6, starts, 0.0, 0.0, 0.0, np.inf, np.inf, 60.0, 1, None
+        )
+        assert found["status"] == "optimal"
+        kept = table[found["leaves"], 0].sum() + found["copies"].sum()
+        assert kept == 320 * copies
+        sizes = copies if objective == "lts" else 1.0
+        values.append(found["score"] / sizes)
+    assert abs(values[0] - values[1]) <= 1e-5 * abs(values[0])
 
-    monkeypatch.setattr(search, "_MOST_ROWS", 999)
-    file = written(tmp_path / "t.parquet", *some_points(0, 1000))
-    with pytest.raises(ValueError, match="1,000 rows are too many: up to 999 can be searched"):
-        qs.solve(file, x="a", y="b", drop=10, memory_limit=1e-4)
+
+# ---- audits --------------------------------------------------------------------------------------
+
+AUDITS: list[dict[str, Any]] = [
+    {"claim": "sign"},
+    {"claim": "significance"},
+    {"claim": "significance", "level": 1e-6},
+    {"claim": "reverse"},
+    {"claim": "slope", "threshold": (-0.5, 1.2)},
+    {"claim": "r2", "threshold": 0.3},
+    {"claim": "sign", "max_drop": 20},
+]
+
+
+def assert_same_audit(seed: int, n: int, asked: dict[str, Any], folder: Path) -> StreamedAudit:
+    x, y = some_points(seed, n)
+    file = written(folder / "points.parquet", x, y)
+    here = qs.audit(x, y, **asked)
+    found = qs.audit(file, x="a", y="b", memory_limit=100e-9 * n, **asked)
+    told = f"seed {seed}, n {n}, {asked}: {found.message}"
+    assert isinstance(found, StreamedAudit), told
+    for name in ("status", "lower", "upper", "drop", "message", "n", "max_drop"):
+        assert getattr(found, name) == getattr(here, name), (name, told)
+    assert np.allclose(list(found.before.to_dict().values()), list(here.before.to_dict().values()))
+    if found.upper:
+        assert found.outliers is not None
+        assert len(found.outliers) == found.upper, told
+        rest = np.delete(np.arange(n), found.outliers)
+        after = fit(x[rest], y[rest])
+        assert found.after is not None
+        assert np.allclose(list(found.after.to_dict().values()), list(after.to_dict().values()))
+        terms = claims.terms(found.claim, found.level, found.threshold, found.tol)
+        points = ExactPoints(x, y)
+        sides = claims.CLAIMS[found.claim](points, here.before, terms).sides
+        assert any(side.broken(rest) for side in sides), told
+    return found
+
+
+@pytest.mark.parametrize("asked", AUDITS, ids=str)
+@pytest.mark.parametrize("seed", range(6))
+def test_audits_in_passes_give_the_answer_of_memory(
+    seed: int, asked: dict[str, Any], tmp_path: Path
+) -> None:
+    found = assert_same_audit(seed, [1000, 3000][seed % 2], asked, tmp_path)
+    assert found.passes >= 2
+
+
+@pytest.mark.slow
+def test_audits_in_passes_give_the_answer_of_memory_on_many_data_sets(tmp_path: Path) -> None:
+    for seed in range(6, 60):
+        n = [1000, 1000, 3000, 10_000][seed % 4]
+        assert_same_audit(seed, n, AUDITS[seed % len(AUDITS)], tmp_path)
+
+
+def test_an_audit_of_a_source_that_fits_is_the_usual_one(tmp_path: Path) -> None:
+    x, y = some_points(0, 300)
+    file = written(tmp_path / "t.parquet", x, y)
+    found = qs.audit(file, x="a", y="b")
+    assert isinstance(found, qs.Audit)
+    assert np.array_equal(found.outliers, qs.audit(x, y).outliers)
+    assert found.names == ("a", "b")
+    with pytest.raises(ValueError, match="about two of their columns: no controls"):
+        qs.audit(file, x="a", y="b", controls="number")
+
+
+def test_an_audit_in_passes_tells_itself_and_its_rows(tmp_path: Path) -> None:
+    x, y = some_points(0, 3000)
+    x[17] = np.nan
+    file = written(tmp_path / "t.parquet", x, y)
+    found = qs.audit(file, x="a", y="b", memory_limit=2e-4, nan_policy="omit")
+    assert isinstance(found, StreamedAudit)
+    assert "reverses the sign" in str(found)
+    assert dict(found.lines())["certificate"] == "proved: no fewer rows can"
+    assert found.to_dict()["missing"] == 1
+    assert found.to_frame().index.tolist() == found.outliers.tolist()
+    found.write(tmp_path / "flagged.parquet")
+    flags = pq.read_table(tmp_path / "flagged.parquet")["inlier"].to_pylist()
+    assert [i for i, flag in enumerate(flags) if flag is False] == found.outliers.tolist()
+    assert flags[17] is None
+    assert "rows" in found.plot().get_title()
+
+
+def test_a_limit_on_time_leaves_an_audit_in_passes_with_what_is_proved(tmp_path: Path) -> None:
+    file = written(tmp_path / "t.parquet", *some_points(0, 3000))
+    found = qs.audit(file, x="a", y="b", memory_limit=2e-4, time_limit=0)
+    assert (found.status, found.lower, found.drop) == ("time_limit", 1, None)
+
+
+def test_the_command_line_audits_a_pattern(tmp_path: Path, run: Any) -> None:
+    import json
+
+    x, y = some_points(0, 2000)
+    for i in range(2):
+        written(tmp_path / f"log{i}.parquet", x[i::2], y[i::2])
+    asked = ["audit", str(tmp_path / "log*.parquet"), "--x", "a", "--y", "b", "--json"]
+    code, out, _ = run(*asked, "--memory-limit", "0.0002")
+    told = json.loads(out)
+    assert (code, told["status"]) == (0, "optimal")
+    assert told["passes"] > 2
+    code, out, _ = run(*asked)
+    assert code == 0
+    assert [json.loads(out)[name] for name in ("lower", "upper")] == [told["lower"], told["upper"]]

@@ -205,24 +205,40 @@ def plan_sample(
     seed: int,
     n_jobs: int,
 ) -> tuple[tuple[float, float, int, int, float], list[list[float]]]: ...
-def search_leaves(
-    partition: Partition,
-    table: NDArray[np.float64],
-    leaf: NDArray[np.int32],
-    x: NDArray[np.float64],
-    y: NDArray[np.float64],
-    objective: str,
-    k: int,
-    tol: float,
-    starts: Sequence[Sequence[float]],
-    gap_x: float,
-    gap_y: float,
-    most_rows: float,
-    memory: float,
-    time_limit: float,
-    n_jobs: int,
-    callback: Callable[[float, float, int, float], object] | None,
-) -> dict[str, Any]: ...
+
+class Ground:
+    def __init__(
+        self,
+        partition: Partition,
+        table: NDArray[np.float64],
+        leaf: NDArray[np.int32],
+        x: NDArray[np.float64],
+        y: NDArray[np.float64],
+    ) -> None: ...
+    @property
+    def roundings(self) -> float: ...
+    def search(
+        self,
+        objective: str,
+        k: int,
+        tol: float,
+        starts: Sequence[Sequence[float]],
+        gap_x: float,
+        gap_y: float,
+        tilt: float,
+        most_rows: float,
+        memory: float,
+        time_limit: float,
+        n_jobs: int,
+        callback: Callable[[float, float, int, float], object] | None,
+        until: str = "proved",
+        above: float = ...,
+        at_most: bool = False,
+        product: tuple[tuple[float, float], tuple[float, float]] | None = None,
+        mirrored: bool = False,
+    ) -> dict[str, Any]: ...
+    def least_squares(self, k: int, gap_x: float, gap_y: float) -> tuple[float, float]: ...
+
 def distinct(column: NDArray[np.float64], most: int) -> NDArray[np.float64] | None: ...
 def merge_leaves(
     into: NDArray[np.float64], leaves: NDArray[np.int32], table: NDArray[np.float64]

@@ -9,9 +9,11 @@
 ``spread``     how little a column can vary on k of its points
 ``decisions``  does any subset? decided by the certified engine
 ``least``      the fewest removals, from above by good subsets and from below by proofs
+``in_passes``  the same of rows that are not in memory
+``verdict``    what every audit says
 ``baselines``  the usual approximations, to compare with
 ``extremes``   the ends of the influence curve
 
-Imports solving, methods and the border. Every claim is re-checked in rational arithmetic. Nothing
-in here draws.
+Imports solving, passes, methods and the border. Every claim about rows in memory is re-checked in
+rational arithmetic. Nothing in here draws.
 """

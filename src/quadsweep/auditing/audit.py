@@ -3,45 +3,70 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, overload
 
 import numpy as np
 
-from quadsweep.answers.introduction import INDEX, SelfDescribing, some
+from quadsweep.answers.introduction import some
 from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.auditing import claims
 from quadsweep.auditing.baselines import Approximation, approximations
 from quadsweep.auditing.claims import Claim, Terms
 from quadsweep.auditing.controls.kinds import by_name, is_regression
 from quadsweep.auditing.decisions import Asker
-from quadsweep.auditing.fit import Fit, fit
+from quadsweep.auditing.exact import ExactPoints
+from quadsweep.auditing.fit import fit
+from quadsweep.auditing.in_passes import StreamedAudit, audit_in_passes
 from quadsweep.auditing.least import Least
 from quadsweep.auditing.proving import refutation
 from quadsweep.auditing.rows import drop_limit, pose_audit
+from quadsweep.auditing.verdict import Known, Verdict, message
 from quadsweep.border import validation
+from quadsweep.border.frames import Columns
 from quadsweep.methods import Problem
+from quadsweep.passes.search import Asked
+from quadsweep.passes.solve import Means, columns_of, fits
+from quadsweep.passes.sources import collects_itself, is_source, source_meant
 from quadsweep.progress import Removals, SearchProgress, watching
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from typing_extensions import Unpack
 
     from quadsweep.proofs.proof import Proof
 
+    class Settings(TypedDict, total=False):
+        """The keyword arguments of :func:`audit`, for type checkers alone."""
 
-PROOF = {
-    "optimal": "proved: no fewer rows can",
-    "robust": "proved for every removal of up to {max_drop:,} rows",
-    "undecided": "the numbers of rows between the two bounds could not be decided",
-    "time_limit": "the time limit stopped the proof",
-    "interrupted": "interrupted before the proof was complete",
-}
+        controls: Any
+        groups: Any
+        weights: Any
+        data: Any
+        term: str | None
+        vcov: Any
+        claim: str
+        level: float
+        threshold: Any
+        max_drop: int | float | None
+        tol: float
+        time_limit: float | None
+        n_jobs: int | None
+        seed: int
+        nan_policy: str
+        progress: SearchProgress
+        proof: bool
+        memory_limit: float | None
+        client: Any
+        out: str | os.PathLike[str] | None
+        resume: bool
 
 
 @dataclass(frozen=True, eq=False)
-class Audit(SelfDescribing):
+class Audit(Verdict):
     """How few rows carry a conclusion.
 
     Attributes
@@ -75,22 +100,7 @@ class Audit(SelfDescribing):
         With ``proof=True``, why no fewer rows than ``lower`` break the claim.
     """
 
-    claim: str
-    drop: int | None
-    lower: int
-    upper: int | None
     outliers: Ints
-    before: Fit
-    after: Fit | None
-    status: str
-    message: str
-    n: int
-    max_drop: int
-    level: float
-    threshold: float | tuple[float, float] | None
-    tol: float
-    nodes: int
-    seconds: float
     mask: Mask = field(repr=False)
     x: Floats = field(repr=False)
     y: Floats = field(repr=False)
@@ -100,18 +110,8 @@ class Audit(SelfDescribing):
     proof: Proof | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        assert self.upper is None or self.lower <= self.upper == len(self.outliers)
-        assert (self.drop is None) == (self.lower != self.upper)
-
-    @property
-    def success(self) -> bool:
-        """True if the answer is proved: the least number, or that there is none."""
-        return self.status in ("optimal", "robust")
-
-    @property
-    def headline(self) -> str:
-        """The answer in a sentence or two."""
-        return self.message
+        super().__post_init__()
+        assert self.upper is None or self.upper == len(self.outliers)
 
     def lines(self) -> list[tuple[str, str]]:
         """The summary as pairs: what, and its text."""
@@ -121,7 +121,7 @@ class Audit(SelfDescribing):
                 ("without them", str(self.after)),
                 ("removed", some(self.outliers, self.labels)),
             ]
-        lines.append(("certificate", PROOF[self.status].format(max_drop=self.max_drop)))
+        lines.append(("certificate", self.certificate))
         if self.upper != 0:
             lines += [(a.method, a.verdict(self.lower, self.upper)) for a in self.approximations]
         lines.append(("search", f"{self.nodes:,} nodes, {self.seconds:.3g} s"))
@@ -132,7 +132,8 @@ class Audit(SelfDescribing):
         """What the usual approximations make of it; computed when first looked at."""
         used = np.isfinite(self.x)
         terms = Terms(self.level, self.threshold, self.tol)
-        claim = claims.CLAIMS[self.claim](self.x[used], self.y[used], self.before, terms)
+        points = ExactPoints(self.x[used], self.y[used])
+        claim = claims.CLAIMS[self.claim](points, self.before, terms)
         return approximations(claim.sides, self.max_drop)
 
     def plot(self, ax: Axes | None = None) -> Axes:
@@ -147,37 +148,26 @@ class Audit(SelfDescribing):
 
         return marked(self.frame, self.x, self.y, self.names, self.mask)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON."""
-        return {
-            "claim": self.claim,
-            "drop": self.drop,
-            "lower": self.lower,
-            "upper": self.upper,
-            "rows": INDEX,
-            "outliers": self.outliers.tolist(),
-            "before": self.before.to_dict(),
-            "after": None if self.after is None else self.after.to_dict(),
-            "status": self.status,
-            "success": self.success,
-            "message": self.message,
-            "n": self.n,
-            "max_drop": self.max_drop,
-            "level": self.level,
-            "threshold": list(self.threshold)
-            if isinstance(self.threshold, tuple)
-            else self.threshold,
-            "tol": self.tol,
-            "approximations": [asdict(a) for a in self.approximations] if self.upper != 0 else [],
-            "nodes": self.nodes,
-            "seconds": self.seconds,
-        }
+    def _more(self) -> dict[str, Any]:
+        every = [asdict(a) for a in self.approximations] if self.upper != 0 else []
+        return {"approximations": every}
 
 
+# A path may be larger than memory; what else may be is not known by its type.
+@overload
 def audit(
-    x: Any,
+    points: str | os.PathLike[str], /, y: str, *, x: str, **settings: Unpack[Settings]
+) -> Audit | StreamedAudit: ...
+@overload
+def audit(
+    points: Any = None, /, y: Any = None, *, x: Any = None, **settings: Unpack[Settings]
+) -> Audit: ...
+def audit(
+    points: Any = None,
+    /,
     y: Any = None,
     *,
+    x: Any = None,
     controls: Any = None,
     groups: Any = None,
     weights: Any = None,
@@ -195,13 +185,18 @@ def audit(
     nan_policy: str = "raise",
     progress: SearchProgress = False,
     proof: bool = False,
-) -> Audit:
+    memory_limit: float | None = None,
+    client: Any = None,
+    out: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+) -> Audit | StreamedAudit:
     """The fewest rows whose removal breaks a claim about a regression.
 
     Parameters
     ----------
-    x, y : one-dimensional sequences of numbers
-        As in :func:`quadsweep.solve`. Or x is a formula, "wage ~ educ + exper + C(region)", with
+    points, x, y : one-dimensional sequences of numbers
+        As in :func:`quadsweep.solve`: the first argument is x, or a data frame or source whose
+        columns ``x`` and ``y`` name. Or it is a formula, "wage ~ educ + exper + C(region)", with
         ``data`` and ``term``; or a fitted OLS or WLS result of statsmodels, or a ``feols`` of
         pyfixest, with ``term``.
     controls : array or data frame, optional
@@ -246,12 +241,15 @@ def audit(
         Also write down why no fewer rows than ``lower`` break the claim: ``Audit.proof``, for
         :func:`quadsweep.check`; None where such a proof was not found. Not with controls, groups or
         weights.
+    memory_limit, client, out, resume : optional
+        For data in passes, as in :func:`quadsweep.solve`.
 
     Returns
     -------
     Audit
         A :class:`quadsweep.RegressionAudit` where there are controls, groups, weights, a formula
-        or a fitted model; it adds the term, the controls and the groups.
+        or a fitted model; it adds the term, the controls and the groups. For data in passes a
+        :class:`quadsweep.auditing.in_passes.StreamedAudit`.
 
     Notes
     -----
@@ -277,6 +275,23 @@ def audit(
         "controls": controls, "groups": groups, "weights": weights, "data": data, "term": term,
         "vcov": vcov,
     }  # fmt: skip
+    if points is not None and x is not None and regression["data"] is None:
+        points, regression["data"] = None, points
+    x = points if x is None else x
+    in_parts = is_source(regression["data"]) and not collects_itself(regression["data"])
+    if in_parts and (proof or _more_than_two(regression)):
+        raise ValueError(
+            "an audit of data in parts is about two of their columns: no controls, groups, "
+            "weights, term, vcov or proof"
+        )
+    source = None if _more_than_two(regression) else source_meant(regression["data"], x, y)
+    if source is not None and not fits(source, validation.memory(memory_limit)):
+        asked = Asked.checked("r", None, None, tol, seed, nan_policy)
+        limit = validation.memory(memory_limit)
+        means = Means(limit, time_limit, n_jobs, progress, client, out, resume)
+        return audit_in_passes(source, claim, level, threshold, max_drop, asked, means)
+    if source is not None and in_parts:
+        x, y, regression["data"] = Columns(*columns_of(source), source.names), None, None
     x, y, regression = by_name(x, y, regression)
     if is_regression(x, **regression):
         from quadsweep.auditing.controls.report import audit_regression
@@ -292,7 +307,7 @@ def audit(
     terms = claims.terms(claim, level, threshold, problem.tol)
     most = drop_limit(max_drop, points.n)
     before = fit(points.x, points.y)
-    claimed = build(points.x, points.y, before, terms)
+    claimed = build(ExactPoints(points.x, points.y), before, terms)
     limits = replace(problem, time_limit=validation.seconds(time_limit))
     known = _answer(claimed, most, limits, progress)
     gone = np.ones(points.n, dtype=bool)
@@ -312,7 +327,7 @@ def audit(
         before=before,
         after=None if known.kept is None else fit(points.x[~gone], points.y[~gone]),
         status=status,
-        message=_message(claimed, known, points.n, most),
+        message=message(claimed, known, points.n, most),
         n=points.n,
         max_drop=most,
         level=terms.level,
@@ -330,16 +345,9 @@ def audit(
     )
 
 
-@dataclass(frozen=True)
-class Known:
-    """What the search found out."""
-
-    lower: int
-    upper: int | None
-    kept: Ints | None
-    status: str
-    nodes: int
-    seconds: float
+def _more_than_two(regression: dict[str, Any]) -> bool:
+    """Whether an audit is about more than two columns."""
+    return any(value is not None for name, value in regression.items() if name != "data")
 
 
 def _answer(claim: Claim, most: int, limits: Problem, progress: Any) -> Known:
@@ -366,31 +374,3 @@ def _answer(claim: Claim, most: int, limits: Problem, progress: Any) -> Known:
         )
         least = Least(claim.sides, asker, most, note)
     return Known(least.lower, least.upper, least.kept, least.status, asker.nodes, asker.seconds)
-
-
-def _message(claim: Claim, known: Known, n: int, most: int) -> str:
-    if known.upper == 0:
-        return f"Nothing need be removed: on all {n:,} rows it is not so that {claim.before}."
-    if known.upper is None:
-        tried = known.lower - 1
-        if tried == most:
-            return f"No removal of up to {_of(tried, n)} {claim.breaks}."
-        proved = f"no removal of up to {_of(tried, n)} does" if tried else "nothing is proved"
-        return f"No removal that {claim.breaks} was found; {proved}."
-    text = f"Removing {_of(known.upper, n)} {claim.breaks}."
-    fewer = known.lower - 1
-    if fewer > 0:
-        text += " No single row can." if fewer == 1 else f" No {fewer:,} rows can."
-    if known.lower < known.upper:
-        last = known.upper - 1
-        between = f"{known.lower:,}" + (f" to {last:,}" if last > known.lower else "")
-        text += f" Whether {between} can is not known."
-    return text
-
-
-def _of(m: int, n: int) -> str:
-    return f"{m:,} of {n:,} rows ({_percent(m / n)})"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f}%" if share >= 0.0095 else f"{100 * share:.1g}%"

@@ -11,8 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from quadsweep.arrays import Floats
-from quadsweep.auditing.exact import ExactPoints
 from quadsweep.auditing.fit import Fit, critical_r
 from quadsweep.auditing.sides import Side, Strong, Tilt, Weak
 
@@ -29,7 +27,7 @@ class Claim:
     breaks : what a removal does that breaks it, "reverses the sign of the slope".
     """
 
-    points: ExactPoints
+    points: Any
     sides: tuple[Side, ...]
     before: str
     breaks: str
@@ -44,13 +42,13 @@ class Terms:
     tol: float
 
 
-Builder = Callable[[Floats, Floats, Fit, Terms], Claim]
+Points = Any  # ExactPoints, or those of `in_passes`, which are not in memory
+Builder = Callable[[Points, Fit, Terms], Claim]
 
 
-def sign(x: Floats, y: Floats, full: Fit, terms: Terms) -> Claim:
+def sign(points: Points, full: Fit, terms: Terms) -> Claim:
     """The slope, and with it the correlation, changes its sign."""
     way = _direction(full, terms)
-    points = ExactPoints(x, y)
     return Claim(
         points,
         (Tilt(points, 0.0, terms.tol, -way),),
@@ -59,11 +57,10 @@ def sign(x: Floats, y: Floats, full: Fit, terms: Terms) -> Claim:
     )
 
 
-def slope(x: Floats, y: Floats, full: Fit, terms: Terms) -> Claim:
+def slope(points: Points, full: Fit, terms: Terms) -> Claim:
     """The slope leaves an interval."""
     assert isinstance(terms.threshold, tuple)
     low, high = terms.threshold
-    points = ExactPoints(x, y)
     ends = [(high, +1), (low, -1)]
     inside = f"[{low:g}, {high:g}]"
     return Claim(
@@ -74,18 +71,17 @@ def slope(x: Floats, y: Floats, full: Fit, terms: Terms) -> Claim:
     )
 
 
-def significance(x: Floats, y: Floats, full: Fit, terms: Terms) -> Claim:
+def significance(points: Points, full: Fit, terms: Terms) -> Claim:
     """Significance at a level is lost; or gained, where there was none."""
     critical = _critical(terms.level)
-    if abs(full.r) >= critical(len(x)):
-        points = ExactPoints(x, y if full.r > 0 else -y)
+    if abs(full.r) >= critical(points.n):
+        points = points if full.r > 0 else points.turned()
         return Claim(
             points,
             (Weak(points, lambda k: critical(k) - terms.tol),),
             f"the correlation is significant at level {terms.level:g}",
             f"makes the correlation lose its significance (p > {terms.level:g})",
         )
-    points = ExactPoints(x, y)
     return Claim(
         points,
         tuple(Strong(points, lambda k: critical(k) + terms.tol, way) for way in (+1, -1)),
@@ -94,11 +90,10 @@ def significance(x: Floats, y: Floats, full: Fit, terms: Terms) -> Claim:
     )
 
 
-def reverse(x: Floats, y: Floats, full: Fit, terms: Terms) -> Claim:
+def reverse(points: Points, full: Fit, terms: Terms) -> Claim:
     """The correlation becomes significant with the opposite sign."""
     way = _direction(full, terms)
     critical = _critical(terms.level)
-    points = ExactPoints(x, y)
     return Claim(
         points,
         (Strong(points, lambda k: critical(k) + terms.tol, -way),),
@@ -107,12 +102,11 @@ def reverse(x: Floats, y: Floats, full: Fit, terms: Terms) -> Claim:
     )
 
 
-def r2(x: Floats, y: Floats, full: Fit, terms: Terms) -> Claim:
+def r2(points: Points, full: Fit, terms: Terms) -> Claim:
     """R2 reaches a threshold, from whichever side it starts."""
     assert isinstance(terms.threshold, float)
     t = terms.threshold
     if full.r2 < t:
-        points = ExactPoints(x, y)
         root = math.sqrt(max(t - terms.tol, 0.0))
         return Claim(
             points,
@@ -120,7 +114,7 @@ def r2(x: Floats, y: Floats, full: Fit, terms: Terms) -> Claim:
             f"R² is below {t:g}",
             f"lifts R² to {t:g} or more",
         )
-    points = ExactPoints(x, y if full.r > 0 else -y)
+    points = points if full.r > 0 else points.turned()
     root = math.sqrt(t + terms.tol)
     return Claim(
         points,

@@ -28,6 +28,10 @@ class ExactPoints:
         self.n = len(x)
         self._whole: tuple[list[int], int, list[int], int] | None = None
 
+    def turned(self) -> ExactPoints:
+        """The same with y turned over."""
+        return ExactPoints(self.x, -self.y)
+
     def floating(self, kept: Ints) -> tuple[float, float, float]:
         """a, b, c in floating point, exactly zero for a column that does not vary."""
         x, y = self.x[kept], self.y[kept]

@@ -9,6 +9,7 @@ import typer
 from quadsweep.cli import options
 from quadsweep.cli.answering import answer
 from quadsweep.cli.ending import BadInput
+from quadsweep.cli.passes import answer_source, source_of
 from quadsweep.cli.points import read_points
 from quadsweep.cli.presenting import check_picture
 from quadsweep.cli.proving import check_place, saving
@@ -55,10 +56,16 @@ def audit_command(
     jobs: options.Jobs = None,
     seed: options.Seed = 0,
     proof: options.ProofFile = None,
+    memory_limit: options.MemoryLimit = None,
+    dask: options.Dask = None,
+    work: options.Work = None,
+    resume: options.Resume = False,
 ) -> None:
     """The fewest rows whose removal changes the conclusion, proved.
 
     Example: quadsweep audit trial.csv --x dose --y effect --claim significance --plot trial.png
+
+    Larger than memory: quadsweep audit 'logs/*.parquet' --x size --y seconds
 
     With controls: quadsweep audit wages.csv --formula "wage ~ educ + C(region)" --term educ
     """
@@ -76,6 +83,28 @@ def audit_command(
         )  # fmt: skip
     if by is not None and proof is not None:
         raise BadInput("--proof is for one answer; leave --by")
+    source = None
+    if by is None and label is None and proof is None:
+        source = source_of(file, None if x is None else [x], y, memory_limit)
+    if source is not None:
+        answer_source(
+            audit,
+            source,
+            file,
+            plot=plot,
+            json=json,
+            claim=claim,
+            level=level,
+            threshold=_threshold(threshold),
+            max_drop=options.amount(max_drop, "--max-drop"),
+            time_limit=time_limit,
+            n_jobs=jobs,
+            seed=seed,
+            memory_limit=memory_limit,
+            client=dask,
+            out=work,
+            resume=resume,
+        )
     points = read_points(file, x, y, label, by)
     check_place(proof)
     answer(

@@ -1,23 +1,21 @@
-"""``quadsweep solve 'logs/*.parquet'``: files that may be larger than memory."""
+"""``quadsweep solve`` and ``audit`` of 'logs/*.parquet': files that may be larger than memory."""
 
 from __future__ import annotations
 
 import glob
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import typer
 
 from quadsweep.border import validation
-from quadsweep.cli import options
 from quadsweep.cli.ending import BadInput, code_of, note
 from quadsweep.cli.presenting import show
 from quadsweep.passes.result import StreamedResult, write_flags
 from quadsweep.passes.solve import fits
 from quadsweep.passes.sources import Source, is_source, open_source
-from quadsweep.solving.solve import solve
 
 
 def source_of(file: str, x: list[str] | None, y: str | None, memory: float | None) -> Source | None:
@@ -42,42 +40,30 @@ def source_of(file: str, x: list[str] | None, y: str | None, memory: float | Non
     return source if several or not fits(source, validation.memory(memory)) else None
 
 
-def solve_source(
+def answer_source(
+    function: Callable[..., Any],
     source: Source,
     file: str,
-    keep: str | None,
-    drop: str | None,
     *,
     plot: str | None,
     json: bool,
-    output: str | None,
+    output: str | None = None,
     **asked: Any,
-) -> None:
+) -> NoReturn:
     """Ask, write, show, and end with the code the answer deserves."""
-    if keep is None and drop is None:
-        raise BadInput("give --keep (points to keep) or --drop (points to remove)")
     if output is not None and not output.endswith(".parquet"):
         raise BadInput(f"--output of data in parts must end in .parquet; got {output!r}")
-    amounts: dict[str, Any] = {
-        "k": options.amount(keep, "--keep"),
-        "drop": options.amount(drop, "--drop"),
-    }
+    x, y = source.names
     try:
-        answer: Any = solve(
-            source,
-            x=source.names[0],
-            y=source.names[1],
-            **amounts,
-            nan_policy="omit",
-            progress=sys.stderr.isatty(),
-            **asked,
+        answer: Any = function(
+            source, x=x, y=y, nan_policy="omit", progress=sys.stderr.isatty(), **asked
         )
         if output is not None:
             write_flags(source, _flags(answer, source), output)
             note(f"wrote {output}")
     except OSError as wrong:
         raise BadInput(str(wrong)) from None
-    names = f"{source.names[1]} against {source.names[0]}, {file}"
+    names = f"{y} against {x}, {file}"
     content = {"source": file, **answer.to_dict()} if json else {"data": names}
     show(answer, plot, json, content)
     raise typer.Exit(code_of(answer.status))

@@ -12,7 +12,7 @@ from quadsweep.cli import options
 from quadsweep.cli.answering import ask_every_group
 from quadsweep.cli.ending import BadInput, code_of, code_of_all
 from quadsweep.cli.flagging import check_table, write_flagged
-from quadsweep.cli.passes import solve_source, source_of
+from quadsweep.cli.passes import answer_source, source_of
 from quadsweep.cli.points import NamedPoints
 from quadsweep.cli.predictors import read_predictors
 from quadsweep.cli.presenting import check_picture, present
@@ -52,14 +52,17 @@ def solve_command(
     source = None if formula or by or label else source_of(file, x, y, memory_limit)
     if source is not None:
         check_picture(plot)
-        solve_source(
+        if keep is None and drop is None:
+            raise BadInput("give --keep (points to keep) or --drop (points to remove)")
+        answer_source(
+            solve,
             source,
             file,
-            keep,
-            drop,
             plot=plot,
             json=json,
             output=output,
+            k=options.amount(keep, "--keep"),
+            drop=options.amount(drop, "--drop"),
             objective=objective or "r2",
             method=method,
             time_limit=time_limit,

@@ -10,5 +10,6 @@ search         plan, sums, search, rows, until nothing is left open
 result         the answer, and the flag of every row
 =============  =====================================================================
 
-May import ``border``, ``answers``, ``running`` and ``_core``; is imported by ``solving``.
+May import ``border``, ``answers``, ``running`` and ``_core``; is imported by ``solving`` and
+``auditing``.
 """

@@ -10,7 +10,6 @@ import math
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -85,6 +84,80 @@ def decide(found: dict[str, Any], leaves: Any) -> Decision:
     return Decision(leaves.partition, state, np.sort(leaves.row[found["rows"]]), copies)
 
 
+def whole(leaves: Any) -> Decision:
+    """All rows are kept."""
+    size = leaves.partition.leaves
+    none = np.zeros(0, dtype=np.int64)
+    return Decision(
+        leaves.partition, np.full(size, _IN, dtype=np.uint8), none, np.zeros(size, np.int64)
+    )
+
+
+@dataclass(frozen=True)
+class Flags:
+    """A decision about the rows of a source."""
+
+    source: Source
+    decision: Decision
+
+    def flag(self, source: Any = None) -> Iterator[Any]:
+        """For every part of the source in turn, which of its rows are kept.
+
+        Parameters
+        ----------
+        source : optional
+            The same data again, where the source itself is no longer at hand.
+
+        Yields
+        ------
+        pyarrow.BooleanArray
+            As long as the part; null where a value is missing.
+        """
+        import pyarrow as pa
+
+        for kept, known in self.masks(source):
+            yield pa.array(kept, mask=~known)
+
+    def masks(self, source: Any = None) -> Iterator[tuple[Mask, Mask]]:
+        """Which rows are kept, and which have a value at all, by part."""
+        read = self.source if source is None else open_source(source, *self.source.names)
+        before = np.zeros(self.decision.partition.leaves, dtype=np.int64)
+        for part in range(read.parts):
+            yield self.decision.flags(read, part, before)
+            if self.decision.counts_copies:
+                leaf = self.decision.partition.locate(*read.read(part))
+                before += np.bincount(leaf[leaf >= 0], minlength=len(before))
+
+    def write(self, path: str | os.PathLike[str], column: str = KEPT) -> None:
+        """The source with a column of flags, one part at a time."""
+        write_flags(self.source, self.flag(), path, column)
+
+    def left_out(self, outliers: Ints | None, dropped: int) -> Any:
+        """The rows left out, where they are listed, as a data frame: number, x and y."""
+        if outliers is None:
+            raise ValueError(f"{dropped:,} rows are too many to list; flag() yields them by part")
+        with needed("a data frame"):
+            import pandas as pd
+        first = self.source.first
+        parts = np.searchsorted(first, outliers, side="right") - 1
+        found = [(np.zeros(0), np.zeros(0))]
+        for part in np.unique(parts):
+            x, y = self.source.read(int(part))
+            rows = outliers[parts == part] - first[part]
+            found.append((x[rows], y[rows]))
+        x, y = (np.concatenate(columns) for columns in zip(*found, strict=True))
+        index = pd.Index(outliers, name="row")
+        return pd.DataFrame(dict(zip(self.source.names, (x, y), strict=True)), index=index)
+
+
+def cost(answer: Any) -> str:
+    """What an answer of passes took."""
+    return (
+        f"{answer.passes} passes, {answer.loaded:,} rows one by one, {answer.nodes:,} nodes, "
+        f"{answer.seconds:.3g} s"
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class StreamedResult(SelfDescribing):
     """The best subset of rows that are not in memory, and what is known about it.
@@ -151,39 +224,21 @@ class StreamedResult(SelfDescribing):
         """The status in words."""
         return self.certificate[0].upper() + self.certificate[1:] + "."
 
-    def flag(self, source: Any = None) -> Iterator[Any]:
-        """For every part of the source in turn, which of its rows are kept.
+    @property
+    def flags(self) -> Flags:
+        """Which rows are kept, part by part."""
+        return Flags(self.source, self.decision)
 
-        Parameters
-        ----------
-        source : optional
-            The same data again, where the source itself is no longer at hand.
-
-        Yields
-        ------
-        pyarrow.BooleanArray
-            As long as the part; null where a value is missing.
-        """
-        for kept, whole in self._masks(source):
-            import pyarrow as pa
-
-            yield pa.array(kept, mask=~whole)
-
-    def _masks(self, source: Any) -> Iterator[tuple[Mask, Mask]]:
-        read = self.source if source is None else open_source(source, *self.names)
-        before = np.zeros(self.decision.partition.leaves, dtype=np.int64)
-        for part in range(read.parts):
-            yield self.decision.flags(read, part, before)
-            if self.decision.counts_copies:
-                leaf = self.decision.partition.locate(*read.read(part))
-                before += np.bincount(leaf[leaf >= 0], minlength=len(before))
+    def flag(self, source: Any = None) -> Any:
+        """Which rows are kept: see :meth:`Flags.flag`."""
+        return self.flags.flag(source)
 
     def write(self, path: str | os.PathLike[str], column: str = KEPT) -> None:
         """Write the source to a Parquet file with a column that says which rows are kept.
 
         One part at a time, a row group each.
         """
-        write_flags(self.source, self.flag(), path, column)
+        self.flags.write(path, column)
 
     @property
     def title(self) -> str:
@@ -208,13 +263,7 @@ class StreamedResult(SelfDescribing):
             lines.append(("left out", f"{self.missing:,} rows (missing values)"))
         if beware := caution(self.objective, self.k, self.n):
             lines.append(("beware", beware))
-        lines.append(
-            (
-                "search",
-                f"{self.passes} passes, {self.loaded:,} rows one by one, {self.nodes:,} nodes, "
-                f"{self.seconds:.3g} s",
-            )
-        )
+        lines.append(("search", cost(self)))
         return lines
 
     def to_dict(self) -> dict[str, Any]:
@@ -242,33 +291,17 @@ class StreamedResult(SelfDescribing):
             "seconds": self.seconds,
         }
 
-    @cached_property
-    def _left_out(self) -> tuple[Ints, Any, Any]:
-        rows, xs, ys = [], [], []
-        for part, (kept, whole) in enumerate(self._masks(None)):
-            out = np.flatnonzero(whole & ~kept)
-            x, y = self.source.read(part)
-            rows.append(out + self.source.first[part])
-            xs.append(x[out])
-            ys.append(y[out])
-        return np.concatenate(rows), np.concatenate(xs), np.concatenate(ys)
-
     def to_frame(self) -> Any:
         """The rows left out, where they are few, as a data frame: number, x and y."""
-        if self.outliers is None:
-            raise ValueError(
-                f"{self.n - self.k:,} rows are too many to list; flag() yields them by part"
-            )
-        with needed("a data frame"):
-            import pandas as pd
-        rows, x, y = self._left_out
-        return pd.DataFrame({self.names[0]: x, self.names[1]: y}, index=pd.Index(rows, name="row"))
+        return self.flags.left_out(self.outliers, self.n - self.k)
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Rows of the first part, kept and left out, and the line."""
         from quadsweep.plotting.passes import plot_streamed
 
-        return plot_streamed(self, ax=ax)
+        lines = [("line of kept", self.slope, self.intercept)]
+        title = f"of {self.n:,} rows; {self.title} {self.value:.4g} of all kept"
+        return plot_streamed(self.flags, lines, title, ax=ax)
 
 
 def write_flags(

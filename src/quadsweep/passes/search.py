@@ -14,12 +14,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from quadsweep import _core
+from quadsweep import _core, objectives
 from quadsweep.arrays import Floats, Ints
 from quadsweep.border import validation
 from quadsweep.clock import Clock
@@ -48,8 +49,10 @@ _SAMPLE_A_LEAF = 4  # rows
 _STARTING_ROWS = 20_000  # of the sample, for the first good subsets
 _LEVELS = 3  # that a leaf is cut down by, at most, where its rows are too many
 _MOST_PASSES = 60
-_MOST_ROWS = 2**31 - 1  # the engine counts rows to be kept in 32 bits
 _WIDEST = 2.0**200  # placed: squares of squares must be finite
+
+
+Placing = tuple[float, float, int, int, float]  # x0, y0, ex, ey and the slope of the line
 
 
 @dataclass(frozen=True)
@@ -92,6 +95,17 @@ class Asked:
     seed: int
     nan_policy: str
 
+    @classmethod
+    def checked(
+        cls, objective: str, k: Any, drop: Any, tol: Any, seed: Any, nan_policy: str
+    ) -> Asked:
+        """From what the user gives."""
+        goal = objectives.get(objective)
+        if nan_policy not in ("raise", "omit"):
+            raise ValueError(f"nan_policy must be 'raise' or 'omit'; got {nan_policy!r}")
+        exact, number = validation.tolerance(tol), validation.whole(seed, "seed", 0)
+        return cls(goal, k, drop, exact, number, nan_policy)
+
     def keep(self, n: int) -> int:
         return validation.keep_count(n, self.k, self.drop, self.objective)
 
@@ -114,6 +128,15 @@ class Leaves:
     @property
     def n(self) -> int:
         return int(self.table[:, 0].sum())
+
+    @cached_property
+    def ground(self) -> Any:
+        """The same for the engine, which may be asked many questions about it."""
+        return _core.Ground(self.partition, self.table, self.leaf, self.x, self.y)
+
+    def changes(self) -> None:
+        """Other leaves or rows: the ground is made anew when it is needed."""
+        self.__dict__.pop("ground", None)
 
     def total(self) -> Floats:
         """Sums of x, y, xx, xy, yy over all rows, placed."""
@@ -143,18 +166,41 @@ class Search:
         while True:
             found = self.search(leaves, k)
             nodes += found["nodes"]
-            if not self._go_on(found, leaves):
+            if found["status"] != "heuristic" or not len(found["wanted"]):
                 break
-            wanted = found["wanted"]
-            if self._fits(leaves, wanted):
-                self.load(leaves, wanted)
-            else:
-                self.refine(leaves, wanted)
+            if self.clock.left() == 0:
+                found["status"] = "time_limit"
+                break
+            if not self.open(leaves, found["wanted"]):
+                found["status"] = "memory_limit"
+                break
         found["nodes"] = nodes
         return found, leaves, k
 
+    def survey(self) -> Leaves:
+        """Leaves for questions of any kind: placed about the medians."""
+        x, y = self.sample()
+        x0, y0 = (float(np.median(v)) for v in (x, y))
+        placing = (x0, y0, _exponent(x), _exponent(y), 0.0)
+        partition = _core.Partition(placing, x, y, self.room.leaves)
+        leaves = self.tally(partition, [], _discrete(x, y))
+        self._check(leaves, leaves.n)
+        return leaves
+
     def plan(self) -> tuple[Any, list[list[float]], tuple[bool, bool]]:
         """The partition, moments of good subsets, and which columns look discrete."""
+        x, y = self.sample()
+        few = np.random.default_rng(self.asked.seed).permutation(len(x))[:_STARTING_ROWS]
+        kept = self.asked.keep(self.source.given) / self.source.given
+        objective = self.asked.objective.name
+        placing, starts = _core.plan_sample(
+            x[few], y[few], objective, kept, self.asked.seed, self.passes.jobs
+        )
+        partition = _core.Partition(placing, x, y, self.room.leaves)
+        return partition, starts, _discrete(x, y)
+
+    def sample(self) -> tuple[Floats, Floats]:
+        """Some rows of some parts, a few for every leaf."""
         source, wanted = self.source, self.room.leaves * _SAMPLE_A_LEAF
         count = min(source.parts, _SAMPLED_PARTS)
         parts = np.linspace(0, source.parts - 1, count).round().astype(int)
@@ -173,15 +219,7 @@ class Search:
         x, y = (np.concatenate([one[name] for one in drawn]) for name in ("x", "y"))
         if not len(x):
             raise ValueError("x and y must hold finite points; every row looked at has NaN")
-        few = np.random.default_rng(self.asked.seed).permutation(len(x))[:_STARTING_ROWS]
-        kept = self.asked.keep(source.given) / source.given
-        objective = self.asked.objective.name
-        placing, starts = _core.plan_sample(
-            x[few], y[few], objective, kept, self.asked.seed, self.passes.jobs
-        )
-        partition = _core.Partition(placing, x, y, self.room.leaves)
-        x_few, y_few = (_core.distinct(v, DISTINCT) is not None for v in (x, y))
-        return partition, starts, (x_few, y_few)
+        return x, y
 
     def tally(
         self, partition: Any, starts: list[list[float]], discrete: tuple[bool, bool]
@@ -203,27 +241,32 @@ class Search:
 
     def search(self, leaves: Leaves, k: int) -> dict[str, Any]:
         """The search on what is known now."""
-        found: dict[str, Any] = _core.search_leaves(
-            leaves.partition,
-            leaves.table,
-            leaves.leaf,
-            leaves.x,
-            leaves.y,
-            self.asked.objective.name,
-            k,
-            self.asked.tol,
-            leaves.starts,
-            *leaves.gaps,
-            max(self.room.rows(len(leaves.table)) - len(leaves.row), 0.0),
-            self.room.boxes,
-            self.clock.left(),
-            self.passes.jobs,
-            self.callback,
+        return self.ask(leaves, k, self.asked.objective.name, starts=leaves.starts)
+
+    def ask(
+        self, leaves: Leaves, k: int, objective: str, *, starts: list[list[float]], **more: Any
+    ) -> dict[str, Any]:
+        """One question to the engine, about leaves and the rows of some of them."""
+        ex, ey, slope = leaves.partition.placing[2:]
+        settings: dict[str, Any] = {
+            "tol": self.asked.tol,
+            "gap_x": leaves.gaps[0],
+            "gap_y": leaves.gaps[1],
+            "tilt": math.ldexp(slope, ex - ey),
+            "most_rows": max(self.room.rows(len(leaves.table)) - len(leaves.row), 0.0),
+            "memory": self.room.boxes,
+            "time_limit": self.clock.left(),
+            "n_jobs": self.passes.jobs,
+            "callback": self.callback,
+        }
+        found: dict[str, Any] = leaves.ground.search(
+            objective, k, starts=starts, **{**settings, **more}
         )
         return found
 
     def load(self, leaves: Leaves, wanted: NDArray[np.int32]) -> None:
         """The rows of more leaves."""
+        leaves.changes()
         more = np.zeros(leaves.partition.leaves, dtype=np.uint8)
         more[wanted] = 1
         task = Task(self.source, leaves.partition, more)
@@ -241,6 +284,7 @@ class Search:
 
     def refine(self, leaves: Leaves, wanted: NDArray[np.int32]) -> None:
         """Cuts leaves into finer ones, with a pass for their sums."""
+        leaves.changes()
         before = leaves.partition.leaves
         levels = self.room.levels(before, len(wanted))
         partition = leaves.partition.refined(wanted, leaves.table, levels)
@@ -264,17 +308,16 @@ class Search:
         rows = leaves.table[wanted, 0].sum() + len(leaves.row)
         return bool(rows <= self.room.rows(len(leaves.table)))
 
-    def _go_on(self, found: dict[str, Any], leaves: Leaves) -> bool:
-        if found["status"] != "heuristic" or not len(found["wanted"]):
+    def open(self, leaves: Leaves, wanted: NDArray[np.int32]) -> bool:
+        """The rows of these leaves, or finer leaves where there is no room for them; False where
+        there is no room for either."""
+        if self.passes.count >= _MOST_PASSES:
             return False
-        if self.clock.left() == 0:
-            found["status"] = "time_limit"
-            return False
-        wanted = found["wanted"]
-        fits = self._fits(leaves, wanted)
-        finer = self.room.levels(leaves.partition.leaves, len(wanted)) > 0
-        if self.passes.count >= _MOST_PASSES or not (fits or finer):
-            found["status"] = "memory_limit"
+        if self._fits(leaves, wanted):
+            self.load(leaves, wanted)
+        elif self.room.levels(leaves.partition.leaves, len(wanted)) > 0:
+            self.refine(leaves, wanted)
+        else:
             return False
         return True
 
@@ -288,10 +331,6 @@ class Search:
         )
 
     def _check(self, leaves: Leaves, k: int) -> None:
-        if leaves.n > _MOST_ROWS:
-            raise ValueError(
-                f"{leaves.n:,} rows are too many: up to {_MOST_ROWS:,} can be searched"
-            )
         used = leaves.table[leaves.table[:, 0] > 0]
         if np.abs(used[:, 1:5]).max() > _WIDEST:
             raise ValueError("x or y is too wide to be searched in passes: divide it by a constant")
@@ -306,14 +345,22 @@ class Search:
                 )
 
 
+def _exponent(values: Floats) -> int:
+    """Of a power of two that is about their spread."""
+    return math.frexp(float(np.std(values)))[1]
+
+
+def _discrete(x: Floats, y: Floats) -> tuple[bool, bool]:
+    x_few, y_few = (_core.distinct(v, DISTINCT) is not None for v in (x, y))
+    return x_few, y_few
+
+
 def _merge(table: Floats, one: dict[str, NDArray[Any]]) -> None:
     rows = np.ascontiguousarray(one["table"]).reshape(-1, 16).copy()
     _core.merge_leaves(table, np.ascontiguousarray(one["leaf"]), rows)
 
 
-def _gaps(
-    placing: tuple[float, float, int, int, float], values: list[Floats | None]
-) -> tuple[float, float]:
+def _gaps(placing: Placing, values: list[Floats | None]) -> tuple[float, float]:
     """The least difference of two values of each column, placed; 0 where it is not known."""
     gaps = []
     for found, exponent in zip(values, placing[2:4], strict=True):

@@ -6,17 +6,17 @@ import math
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from quadsweep import objectives
 from quadsweep.border import validation
 from quadsweep.clock import Clock
 from quadsweep.objectives import Objective
 from quadsweep.passes.result import StreamedResult, decide, listed
 from quadsweep.passes.running import Passes
-from quadsweep.passes.search import ROW_BYTES, Asked, Leaves, Room, Search
+from quadsweep.passes.search import ROW_BYTES, Asked, Leaves, Placing, Room, Search
 from quadsweep.passes.sources import Source
 from quadsweep.progress import SearchProgress, StatusLine, is_false, watching
 from quadsweep.running.runner import missing
@@ -38,56 +38,52 @@ def columns_of(source: Source) -> tuple[Any, Any]:
     return x, y
 
 
-def solve_in_passes(
-    source: Source,
-    k: int | float | None,
-    drop: int | float | None,
-    *,
-    objective: str,
-    tol: float,
-    time_limit: float | None,
-    n_jobs: int | None,
-    seed: int,
-    nan_policy: str,
-    progress: SearchProgress,
-    memory: float,
-    client: Any = None,
-    out: str | os.PathLike[str] | None = None,
-    resume: bool = False,
-) -> StreamedResult:
+@dataclass(frozen=True)
+class Means:
+    """What a search in passes may use, as the user gives it."""
+
+    memory: float
+    time_limit: float | None = None
+    n_jobs: int | None = None
+    progress: SearchProgress = False
+    client: Any = None
+    out: str | os.PathLike[str] | None = None
+    resume: bool = False
+
+    @contextmanager
+    def search(self, source: Source, asked: Asked, callback: Any) -> Iterator[Search]:
+        """A search with workers, a place for finished parts and a clock."""
+        jobs = validation.jobs(self.n_jobs)
+        store = None if self.out is None else ChunkStore(self.out)
+        if store is not None:
+            missing([], store, resume=self.resume)
+        clock = Clock(validation.seconds(self.time_limit))
+        with team("threads", self.client, jobs) as workers, telling(self.progress) as tick:
+            passes = Passes(jobs, workers, store, tick)
+            room = Room.within(self.memory, source.given)
+            yield Search(source, asked, passes, room, clock, callback)
+
+
+def solve_in_passes(source: Source, asked: Asked, means: Means) -> StreamedResult:
     """The best subset of a source's rows, which stay where they are."""
-    goal = objectives.get(objective)
+    goal = asked.objective
     if goal.name not in IN_PASSES:
         allowed = ", ".join(IN_PASSES)
         raise ValueError(f"{goal.name} cannot be searched in passes; {allowed} can")
-    if nan_policy not in ("raise", "omit"):
-        raise ValueError(f"nan_policy must be 'raise' or 'omit'; got {nan_policy!r}")
-    asked = Asked(
-        goal, k, drop, validation.tolerance(tol), validation.whole(seed, "seed", 0), nan_policy
-    )
-    jobs = validation.jobs(n_jobs)
-    store = None if out is None else ChunkStore(out)
-    if store is not None:
-        missing([], store, resume=resume)
-    clock = Clock(validation.seconds(time_limit))
     with (
-        team("threads", client, jobs) as workers,
-        watching(progress, goal) as callback,
-        telling(progress) as tick,
+        watching(means.progress, goal) as callback,
+        means.search(source, asked, _in_units(callback, goal)) as search,
     ):
-        passes = Passes(jobs, workers, store, tick)
-        room = Room.within(memory, source.given)
-        search = Search(source, asked, passes, room, clock, _in_units(callback, goal, source))
         found, leaves, size = search.run()
         if not found["real"]:
             raise ValueError(
                 f"no {size:,} rows with a value of {goal.name} were found; "
                 "give a larger memory_limit"
             )
-        return _result(source, goal, found, leaves, size, passes, clock)
+        return _result(source, goal, found, leaves, size, search.passes, search.clock)
 
 
-def _in_units(callback: Any, goal: Objective, source: Source) -> Any:
+def _in_units(callback: Any, goal: Objective) -> Any:
     """Scores of a search in passes are in units of its own; only those of r and r2 are shown."""
     if callback is None or goal.name in ("r2", "r"):
         return callback
@@ -112,16 +108,14 @@ def telling(progress: Any) -> Iterator[Callable[[str, int, int, float], object]]
         line.close()
 
 
-def _value(goal: Objective, score: float, placing: tuple[float, float, int, int, float]) -> float:
+def _value(goal: Objective, score: float, placing: Placing) -> float:
     """The value of a score in placed coordinates: a power of two, exactly."""
     ex, ey = placing[2:4]
     exponent = {"cov": ex + ey, "dv": 2 * ex, "tv": 2 * ex, "lts": 2 * ey}.get(goal.name, 0)
     return math.ldexp(goal.sense * score, exponent) + 0.0
 
 
-def _line(
-    moments: list[float], k: int, placing: tuple[float, float, int, int, float]
-) -> tuple[float, float]:
+def line_of(moments: list[float], k: int, placing: Placing) -> tuple[float, float]:
     """Slope and intercept of the least squares line, from placed sums."""
     x0, y0, ex, ey, tilt = placing
     sx, sy, sxx, sxy, _ = moments
@@ -154,7 +148,7 @@ def _result(
     if score is None:
         score = bound = _score(goal, found["moments"], k)
     value, best = _value(goal, score, placing), _value(goal, bound, placing)
-    slope, intercept = _line(found["moments"], k, placing)
+    slope, intercept = line_of(found["moments"], k, placing)
     decision = decide(found, leaves)
     out_of_memory = found["status"] == "memory_limit"
     outliers = listed(source, decision, passes, n - k)

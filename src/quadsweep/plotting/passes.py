@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,17 +22,19 @@ from quadsweep.plotting.canvas import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from quadsweep.passes.result import StreamedResult
+    from quadsweep.passes.result import Flags
 
 _MOST = 5_000
 
 
-def plot_streamed(result: StreamedResult, ax: Axes | None = None) -> Axes:
-    """Draw some rows of the first part: kept, left out, and the line of all rows kept."""
+def plot_streamed(
+    flags: Flags, lines: Iterable[tuple[str, float, float]], title: str, ax: Axes | None = None
+) -> Axes:
+    """Draw some rows of the first part, kept and left out, and lines: label, slope, intercept."""
     ax = axes_or_new(ax)
     tidy(ax)
-    kept, whole = result.decision.flags(result.source, 0, None)
-    x, y = result.source.read(0)
+    kept, whole = flags.decision.flags(flags.source, 0, None)
+    x, y = flags.source.read(0)
     some = np.flatnonzero(whole)
     some = some[:: -(-len(some) // _MOST)]
     x, y, kept = x[some], y[some], kept[some]
@@ -39,11 +42,12 @@ def plot_streamed(result: StreamedResult, ax: Axes | None = None) -> Axes:
     ax.scatter(x[kept], y[kept], s=kept_size(len(x)), color=INLIER, label="kept", rasterized=True)
     size = dropped_size(int((~kept).sum()))
     ax.scatter(x[~kept], y[~kept], s=size, color=OUTLIER, marker="X", label="dropped")
-    if np.isfinite(result.slope):
-        ends = np.array([x.min(), x.max()])
-        ax.plot(ends, result.slope * ends + result.intercept, color=LINE, label="line of kept")
-    ax.set_xlabel(literal(result.names[0]))
-    ax.set_ylabel(literal(result.names[1]))
-    ax.set_title(f"{len(x):,} of {result.n:,} rows; {result.title} {result.value:.4g} of all kept")
+    for (label, slope, intercept), style in zip(lines, ("-", "--"), strict=False):
+        if np.isfinite(slope):
+            ends = np.array([x.min(), x.max()])
+            ax.plot(ends, slope * ends + intercept, style, color=LINE, label=label)
+    ax.set_xlabel(literal(flags.source.names[0]))
+    ax.set_ylabel(literal(flags.source.names[1]))
+    ax.set_title(f"{len(x):,} {title}")
     ax.legend(frameon=False)
     return ax

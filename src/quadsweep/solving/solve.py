@@ -3,19 +3,66 @@
 from __future__ import annotations
 
 import os
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, TypedDict, overload
 
 from quadsweep.answers.result import Result
 from quadsweep.border import validation
 from quadsweep.border.frames import Columns
 from quadsweep.clock import Clock
-from quadsweep.passes.solve import columns_of, fits, solve_in_passes
+from quadsweep.passes.result import StreamedResult
+from quadsweep.passes.search import Asked
+from quadsweep.passes.solve import Means, columns_of, fits, solve_in_passes
 from quadsweep.passes.sources import collects_itself, source_meant
 from quadsweep.progress import SearchProgress
 from quadsweep.solving.proving import check_provable, with_proof
 from quadsweep.solving.question import pose
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
+    class Settings(TypedDict, total=False):
+        """The keyword arguments, for type checkers alone."""
+
+        data: Any
+        fit_intercept: bool
+        weights: Any
+        drop: int | float | None
+        objective: str
+        method: str
+        tol: float
+        time_limit: float | None
+        n_jobs: int | None
+        seed: int
+        nan_policy: str
+        progress: SearchProgress
+        memory_limit: float | None
+        proof: bool
+        client: Any
+        out: str | os.PathLike[str] | None
+        resume: bool
+
+
+# A path may be larger than memory; what else may be is not known by its type.
+@overload
+def solve(
+    points: str | os.PathLike[str],
+    /,
+    y: str,
+    k: int | float | None = None,
+    *,
+    x: str,
+    **settings: Unpack[Settings],
+) -> Result | StreamedResult: ...
+@overload
+def solve(
+    points: Any = None,
+    /,
+    y: Any = None,
+    k: int | float | None = None,
+    *,
+    x: Any = None,
+    **settings: Unpack[Settings],
+) -> Result: ...
 def solve(
     points: Any = None,
     /,
@@ -40,7 +87,7 @@ def solve(
     client: Any = None,
     out: str | os.PathLike[str] | None = None,
     resume: bool = False,
-) -> Result:
+) -> Result | StreamedResult:
     """The k points with the best value of an objective.
 
     Parameters
@@ -125,23 +172,10 @@ def solve(
     if source is not None and not fits(source, validation.memory(memory_limit)):
         if method not in ("auto", "certified") or proof or weights is not None or not fit_intercept:
             raise ValueError("data in parts are for method='auto': no proof, weights or line at 0")
-        streamed = solve_in_passes(
-            source,
-            k,
-            drop,
-            objective=objective,
-            tol=tol,
-            time_limit=time_limit,
-            n_jobs=n_jobs,
-            seed=seed,
-            nan_policy=nan_policy,
-            progress=progress,
-            memory=validation.memory(memory_limit),
-            client=client,
-            out=out,
-            resume=resume,
-        )
-        return cast(Result, streamed)  # the same but for what holds rows
+        asked = Asked.checked(objective, k, drop, tol, seed, nan_policy)
+        limit = validation.memory(memory_limit)
+        means = Means(limit, time_limit, n_jobs, progress, client, out, resume)
+        return solve_in_passes(source, asked, means)
     if source is not None and not collects_itself(data):
         x, y, data = Columns(*columns_of(source), source.names), None, None
     question = pose(
@@ -156,14 +190,14 @@ def solve(
         fit_intercept=fit_intercept,
         weights=weights,
     )
-    asked = question.keeping(k, drop)
+    posed = question.keeping(k, drop)
     if proof:
-        check_provable(method, objective, asked.problem)
+        check_provable(method, objective, posed.problem)
     clock = Clock(validation.seconds(time_limit))
-    result = asked.answer(
+    result = posed.answer(
         method,
         time_limit=clock.limit,
         progress=progress,
         memory_limit=validation.memory(memory_limit),
     )
-    return with_proof(asked, result, clock.left(), progress) if proof else result
+    return with_proof(posed, result, clock.left(), progress) if proof else result

@@ -28,9 +28,10 @@ std::unique_ptr<Criterion> make_criterion(Objective objective, const Ranges& ran
             if (score + tol >= 0) return correlation_above(ranges, false, score, tol);
             return correlation_below(ranges, good, score, tol);
         case Objective::cov:
-            return covariance_above(ranges, good, score, tol);
+            return product_above(ranges, good, axis_x(), axis_y(), score, tol);
         case Objective::dv:
-            return difference_above(ranges, good, score, tol);
+            return product_above(ranges, good, axis_x() - axis_y(), axis_x() + axis_y(), score,
+                                 tol);
         case Objective::tv:
         case Objective::var:
             return spread_below(ranges, score, tol);

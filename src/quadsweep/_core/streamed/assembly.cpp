@@ -276,9 +276,18 @@ Ranges outer_ranges(std::span<const Leaf> table, double k, double gap_x, double 
     }
     const ColumnRange x = column_range(across, all.xx, k, gap_x);
     const ColumnRange y = column_range(up, all.yy, k, gap_y);
-    return {static_cast<int>(k), x.mean_lo, x.mean_hi, y.mean_lo,
-            y.mean_hi,           x.least,   y.least,   x.least_positive,
-            y.least_positive,    x.most,    y.most,    x.constant};
+    return {static_cast<std::int64_t>(k),
+            x.mean_lo,
+            x.mean_hi,
+            y.mean_lo,
+            y.mean_hi,
+            x.least,
+            y.least,
+            x.least_positive,
+            y.least_positive,
+            x.most,
+            y.most,
+            x.constant};
 }
 
 }  // namespace quadsweep::streamed

@@ -1,11 +1,13 @@
 // Partitions of the plane for Python: rows in, tables of leaves out, without the GIL.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <cstring>
+#include <optional>
 #include <stdexcept>
 #include <tuple>
 
@@ -131,16 +133,41 @@ nb::tuple plan_sample(const Column& x, const Column& y, const std::string& objec
     return nb::make_tuple(given(out.at), starts);
 }
 
+using Pair = std::tuple<double, double>;  // coefficients of x and y
+
+std::optional<Product> product_of(const std::optional<std::tuple<Pair, Pair>>& given) {
+    if (!given) return std::nullopt;
+    const auto affine = [](const Pair& p) { return Affine{std::get<0>(p), std::get<1>(p), 0}; };
+    return Product{affine(std::get<0>(*given)), affine(std::get<1>(*given))};
+}
+
+Until until_named(const std::string& wanted) {
+    if (wanted == "proved") return Until::proved;
+    if (wanted == "decided") return Until::decided;
+    if (wanted == "begun") return Until::begun;
+    throw std::invalid_argument("a search ends when proved, decided or begun; got " + wanted);
+}
+
 // Scores in placed coordinates; Python makes values of them.
-nb::dict search_leaves(const Partition& p, const Table& table, const Numbers& leaf, const Column& x,
-                       const Column& y, const std::string& objective, std::int64_t k, double tol,
+nb::dict search_ground(Ground& ground, const std::string& objective, std::int64_t k, double tol,
                        const std::vector<std::vector<double>>& starts, double gap_x, double gap_y,
-                       double most_rows, double memory, double time_limit, int n_jobs,
-                       nb::object callback) {
-    check(x, y);
-    const Placing& at = p.placing();
-    Question question{objective_named(objective), k, tol, n_jobs, memory, most_rows, gap_x, gap_y};
-    question.tilt = std::ldexp(at.slope, at.ex - at.ey);
+                       double tilt, double most_rows, double memory, double time_limit, int n_jobs,
+                       nb::object callback, const std::string& until, double above, bool at_most,
+                       const std::optional<std::tuple<Pair, Pair>>& product, bool mirrored) {
+    Question question;
+    question.objective = objective_named(objective);
+    question.product = product_of(product);
+    question.k = k;
+    question.tol = tol;
+    question.n_jobs = n_jobs;
+    question.memory = memory;
+    question.most_rows = most_rows;
+    question.gap_x = gap_x;
+    question.gap_y = gap_y;
+    question.tilt = tilt;
+    question.until = until_named(until);
+    question.above = above;
+    question.at_most = at_most;
     Control control(time_limit);
     std::exception_ptr failure;
     control.on_tick = [&](const Progress& now) {
@@ -161,8 +188,7 @@ nb::dict search_leaves(const Partition& p, const Table& table, const Numbers& le
     Found found;
     {
         nb::gil_scoped_release released;
-        const Loaded loaded{{leaf.data(), leaf.size()}, span(x), span(y)};
-        found = search(p, leaves(table), loaded, question, moments_of(starts), control);
+        found = ground.search(question, moments_of(starts), mirrored, control);
     }
     if (failure) std::rethrow_exception(failure);
     std::vector<std::int32_t> copied;
@@ -181,6 +207,8 @@ nb::dict search_leaves(const Partition& p, const Table& table, const Numbers& le
     out["score"] = found.score;
     out["bound"] = found.bound;
     out["status"] = std::string(name(found.status));
+    out["refuted"] = found.refuted;
+    out["estimate"] = found.estimate;
     out["nodes"] = found.nodes;
     out["wanted"] = to_numpy(std::move(found.wanted));
     return out;
@@ -223,9 +251,34 @@ void bind(nb::module_& m) {
         .def("__setstate__", &restore);
     m.def("plan_sample", &plan_sample, "x"_a, "y"_a, "objective"_a, "share"_a, "seed"_a,
           "n_jobs"_a);
-    m.def("search_leaves", &search_leaves, "partition"_a, "table"_a, "leaf"_a, "x"_a, "y"_a,
-          "objective"_a, "k"_a, "tol"_a, "starts"_a, "gap_x"_a, "gap_y"_a, "most_rows"_a,
-          "memory"_a, "time_limit"_a, "n_jobs"_a, "callback"_a.none());
+    nb::class_<Ground>(m, "Ground")
+        .def(
+            "__init__",
+            [](Ground* ground, const Partition& p, const Table& table, const Numbers& leaf,
+               const Column& x, const Column& y) {
+                check(x, y);
+                nb::gil_scoped_release released;
+                new (ground)
+                    Ground(p, leaves(table), {{leaf.data(), leaf.size()}, span(x), span(y)});
+            },
+            "partition"_a, "table"_a, "leaf"_a, "x"_a, "y"_a)
+        .def_prop_ro("roundings", &Ground::roundings)
+        .def("search", &search_ground, "objective"_a, "k"_a, "tol"_a, "starts"_a, "gap_x"_a,
+             "gap_y"_a, "tilt"_a, "most_rows"_a, "memory"_a, "time_limit"_a, "n_jobs"_a,
+             "callback"_a.none(), "until"_a = "proved", "above"_a = undefined, "at_most"_a = false,
+             "product"_a.none() = nb::none(), "mirrored"_a = false)
+        .def(
+            "least_squares",
+            [](const Ground& ground, std::int64_t k, double gap_x, double gap_y) {
+                Question question;
+                question.k = k;
+                question.gap_x = gap_x;
+                question.gap_y = gap_y;
+                const Ranges r = ground.ranges(question);
+                return std::make_tuple(r.a_least_positive, r.b_least_positive);
+            },
+            "k"_a, "gap_x"_a, "gap_y"_a,
+            "What no k or more rows vary by less, in x and in y, unless they do not vary.");
     m.def(
         "distinct",
         [](const Column& column, std::size_t most) -> nb::object {

@@ -9,7 +9,7 @@
 #include "engine/bound.hpp"
 #include "engine/branching.hpp"
 #include "engine/closing.hpp"
-#include "engine/criterion.hpp"
+#include "engine/criteria/criteria.hpp"
 #include "engine/frontier.hpp"
 #include "engine/incumbents.hpp"
 #include "engine/tuning.hpp"
@@ -18,11 +18,80 @@
 namespace quadsweep::streamed {
 namespace {
 
+// ---- the covariance of a product ----------------------------------------------------------------
+
+// Coefficients of c(f, g) in a, b and c.
+struct Form {
+    double a, b, c;
+};
+Form form_of(const Product& p) {
+    return {p.f.x * p.g.x, p.f.y * p.g.y, p.f.x * p.g.y + p.f.y * p.g.x};
+}
+
+double score_of(const Question& q, const Moments& m, double k) {
+    const Centred s = centred(m, k);
+    if (!q.product) return score(q.objective, s, k);
+    const Form f = form_of(*q.product);
+    return (f.a * s.a + f.b * s.b + f.c * s.c) / k;
+}
+
+// No score is above this, given intervals of a, b and c.
+double most_of(const Question& q, const CentredRange& r, double k) {
+    if (!q.product) return optimistic(q.objective, r, k);
+    const Form f = form_of(*q.product);
+    const double a = f.a > 0 ? f.a * r.a_hi : f.a * r.a_lo;
+    const double b = f.b > 0 ? f.b * r.b_hi : f.b * r.b_lo;
+    const double c = f.c > 0 ? f.c * r.c_hi : f.c * r.c_lo;
+    return (a + b + c + 16 * 0x1p-52 * (std::fabs(a) + std::fabs(b) + std::fabs(c))) / k;
+}
+
+std::optional<Gain> gain_about(const Question& q, const Moments& m, double k) {
+    std::optional<Gain> gain;
+    if (q.product) {
+        const Form f = form_of(*q.product);
+        gain = Gain{0, 0, f.a, f.c, f.b};
+    } else {
+        gain = quadratic_form(q.objective, centred(m, k));
+    }
+    if (!gain) return gain;
+    gain->mx = m.x / k;
+    gain->my = m.y / k;
+    return gain;
+}
+
+// Concentration steps from moments of k rows.
+Selection climbed(const Cells& cells, const Question& q, const Moments& about, double& score,
+                  double worth) {
+    constexpr int steps = 12;
+    const auto k = static_cast<double>(q.k);
+    Selection at;
+    at.moments = about;
+    if (!q.product) {
+        return concentrate(cells, std::move(at), q.objective, k, score, worth, Cut::in_part);
+    }
+    score = undefined;
+    for (int step = 0; step < steps; ++step) {
+        Selection next = cheapest(cells, loss(*gain_about(q, at.moments, k)), k, Cut::in_part);
+        next.looked_at += at.looked_at;
+        const double value = score_of(q, next.moments, k);
+        if (!(value > score)) break;
+        score = value;
+        at = std::move(next);
+    }
+    return at;
+}
+
+// ---- the best so far ----------------------------------------------------------------------------
+
 // The best selection so far, and the score that a box must beat.
 class Best {
   public:
     Best(const Assembly& assembly, const Question& question, double limit)
-        : cells_(assembly.cells), question_(question), limit_(limit) {}
+        : cells_(assembly.cells),
+          question_(question),
+          limit_(limit),
+          score_(question.above),
+          target_(question.above) {}
 
     double target() const { return target_.load(std::memory_order_relaxed); }
     double tol() const { return tol_; }
@@ -30,6 +99,7 @@ class Best {
     double limit() const { return limit_; }
     bool at_limit() const { return target() + tol_ >= limit_; }
     bool real() const { return weight_ > 0; }
+    double weight() const { return weight_; }
     double score() const { return score_; }
     const Selection& selection() const { return selection_; }
     const Moments& moments() const { return moments_; }
@@ -39,14 +109,14 @@ class Best {
         while (score > known && !target_.compare_exchange_weak(known, score)) {
         }
     }
-    // A selection of exactly k, with its sums added up once more without loss.
+    // A selection of as many rows as are asked for, its sums added up once more without loss.
     void offer(const Selection& s) {
-        const auto k = static_cast<double>(question_.k);
         DecidedMoments sums;
         for (int at : s.cells) sums.add(cells_.cell[at].sums, cells_.cell[at].weight);
         for (const auto [p, copies] : s.points) sums.add(cells_.x[p], cells_.y[p], copies);
-        if (sums.copies() != k) return;
-        const double score = quadsweep::score(question_.objective, centred(sums.moments(), k), k);
+        const double k = sums.copies();
+        if (!allows(k)) return;
+        const double score = score_of(question_, sums.moments(), k);
         if (score == undefined || !varies(sums.moments())) return;
         const Lock lock(mutex_);
         if (!(score > score_)) return;
@@ -54,6 +124,7 @@ class Best {
         selection_ = s;
         moments_ = sums.moments();
         weight_ = k;
+        if (question_.until != Until::proved) return;
         const double most = optimistic(question_.objective, range(moments_), k);
         sure_ = most - score <=
                 0.25 * tolerance_of(question_.objective, question_.tol, score, spread(moments_));
@@ -77,14 +148,22 @@ class Best {
         return tolerance_of(question_.objective, question_.tol, target(), made_of());
     }
     void set_tolerance() {
+        if (question_.until != Until::proved) return;  // a threshold is one
         tol_ = sense(question_.objective) < 0 ? 0.7 * tolerance() : tolerance();
     }
+    // A threshold has been passed.
+    bool decided() const { return question_.until == Until::decided && real(); }
     Centred sums() const {
         return real() ? centred(moments_, weight_)
                       : centred(cells_.cell[0].sums, cells_.cell[0].weight);
     }
 
   private:
+    bool allows(double copies) const {
+        const auto k = static_cast<double>(question_.k);
+        if (question_.until == Until::begun) return copies >= 3;
+        return question_.at_most ? copies >= k : copies == k;
+    }
     CentredRange range(const Moments& m) const {
         const Slack slack{(cells_.roundings + 8) * 0x1p-52};
         return centred_range(m, static_cast<double>(question_.k), slack);
@@ -106,9 +185,9 @@ class Best {
     Mutex mutex_;
     Selection selection_;
     Moments moments_;
-    double score_ = undefined, weight_ = 0;
+    double score_, weight_ = 0;
     bool sure_ = false;
-    std::atomic<double> target_{undefined};
+    std::atomic<double> target_;
 };
 
 // Leaves that are asked for.
@@ -146,34 +225,31 @@ struct Shared {
     const Question& question;
     Best& best;
     Wanted& wanted;
-    bool estimating = false;  // the score to be beaten is one
+    std::atomic<bool>& promised;  // a threshold would be passed with rows that are not loaded
+    bool estimating = false;      // the score to be beaten is one
 
     const Cells& cells() const { return assembly.cells; }
     double k() const { return static_cast<double>(question.k); }
 
     // Concentration steps; what they cut is worth loading if it promises more than is known.
     double polish(const Moments& about, double worth) const {
-        Selection from;
-        from.moments = about;
         double score = undefined;
-        Selection found =
-            concentrate(cells(), from, question.objective, k(), score, worth, Cut::in_part);
+        Selection found = climbed(cells(), question, about, score, worth);
         const double looked_at = found.looked_at;
         if (!(score > best.target() + best.margin()) || !best.varies(found.moments)) {
             return looked_at;
         }
         wanted.ask(found.cut);
         if (estimating) best.raise(score);
+        if (question.until == Until::decided && !found.cut.empty()) promised = true;
         settle(std::move(found));
         return looked_at;
     }
     // The same selection with whole cells, which is a real one.
     void settle(Selection found) const {
         if (!found.cut.empty()) {
-            auto gain = quadratic_form(question.objective, centred(found.moments, k()));
+            const auto gain = gain_about(question, found.moments, k());
             if (!gain) return;
-            gain->mx = found.moments.x / k();
-            gain->my = found.moments.y / k();
             found = cheapest(cells(), loss(*gain), k(), Cut::whole);
         }
         best.offer(found);
@@ -184,7 +260,9 @@ struct Shared {
 class Worker {
   public:
     Worker(const Shared& shared, const Criterion& criterion)
-        : s_(shared), criterion_(criterion.clone()), bounder_(shared.cells(), false) {}
+        : s_(shared),
+          criterion_(criterion.clone()),
+          bounder_(shared.cells(), shared.question.at_most) {}
 
     enum class End { invalid, done, parked };
     End process(std::unique_ptr<Box> box, Boxes& children, double& upper) {
@@ -247,8 +325,7 @@ class Worker {
     void propose(const Choice& choice) {
         const double k = s_.k();
         if (std::fabs(choice.weight - k) > tuning::weight_doubt * k) return;
-        const double about =
-            score(s_.question.objective, centred(choice.moments, choice.weight), choice.weight);
+        const double about = score_of(s_.question, choice.moments, choice.weight);
         const bool promises = about > s_.best.target() + s_.best.margin();
         const double share = (promises ? 10 : 1) * tuning::explored_share;
         if (!promises && !(choice.value < 0)) return;
@@ -267,19 +344,18 @@ class Worker {
         bounder_.open_all(box);
         if (!box.open.cell.empty()) return false;
         const std::int64_t most = 200 * times;
-        if (ways(box.open, box.need, false, most) > most) return false;
+        const bool at_most = s_.question.at_most;
+        if (ways(box.open, box.need, at_most, most) > most) return false;
         const auto need = static_cast<double>(std::max<std::int64_t>(box.need, 64));
         Slack slack{(40.0 + cells.roundings + need) * 0x1p-52};
         slack.xx = slack.xy = slack.yy = least_square;
-        visit(s_.question.objective, [&]<class O>() {
-            const auto look = [&](const Moments& m, double kept, const Picks& picks) {
-                const double top = O::optimistic(centred_range(m, kept, slack), kept);
-                if (!(top <= s_.best.target() + s_.best.margin())) {
-                    s_.best.offer(chosen(cells, box, picks));
-                }
-            };
-            Lister(box, cells, false, look).run();
-        });
+        const auto look = [&](const Moments& m, double kept, const Picks& picks) {
+            const double top = most_of(s_.question, centred_range(m, kept, slack), kept);
+            if (!(top <= s_.best.target() + s_.best.margin())) {
+                s_.best.offer(chosen(cells, box, picks));
+            }
+        };
+        Lister(box, cells, at_most, look).run();
         return true;
     }
 
@@ -290,10 +366,16 @@ class Worker {
 };
 
 // No subset scores more, whatever is in the cells.
-double natural_limit(Objective objective, const Cells& cells) {
+double natural_limit(const Question& question, const Cells& cells) {
     const Cell& all = cells.cell[0];
     const double up = 1 + 1e-12;
-    switch (objective) {
+    if (question.product) {
+        const auto half = [&](const Affine& f) {
+            return std::fabs(f.x) * all.hx + std::fabs(f.y) * all.hy;
+        };
+        return half(question.product->f) * half(question.product->g) * up;
+    }
+    switch (question.objective) {
         case Objective::r2:
         case Objective::r:
             return 1;
@@ -314,18 +396,21 @@ class Search {
           ranges_(ranges),
           question_(question),
           control_(control),
-          best_(assembly, question, natural_limit(question.objective, assembly.cells)),
+          best_(assembly, question, natural_limit(question, assembly.cells)),
           wanted_(assembly, leaves),
-          shared_{assembly, question, best_, wanted_},
+          shared_{assembly, question, best_, wanted_, promised_},
           frontier_(std::min(question.memory / 2, tuning::most_waiting)) {}
 
     Found run(const std::vector<Moments>& starts, bool loaded) {
-        begin(starts, loaded);
+        if (question_.until == Until::proved) {
+            begin(starts, loaded);
+        } else {
+            follow(starts);
+        }
         valid_ = best_.target() != undefined && slopes_are_finite();
-        while (valid_ && !best_.at_limit()) {
+        while (valid_ && question_.until != Until::begun && !best_.at_limit() && !halt()) {
             best_.set_tolerance();
-            const auto criterion = make_criterion(question_.objective, ranges_, best_.sums(),
-                                                  best_.target(), best_.tol());
+            const auto criterion = criterion_now();
             valid_ = criterion->valid();
             if (!valid_) break;
             grow_roots(*criterion);
@@ -344,11 +429,8 @@ class Search {
         double estimate = undefined;
         std::vector<int> cut;
         for (const Moments& m : starts) {
-            Selection from;
-            from.moments = {k * m.x, k * m.y, k * m.xx, k * m.xy, k * m.yy};
             double score = undefined;
-            Selection found = concentrate(assembly_.cells, from, question_.objective, k, score,
-                                          undefined, Cut::in_part);
+            Selection found = climbed(assembly_.cells, question_, times(k, m), score, undefined);
             if (!best_.varies(found.moments)) continue;
             if (score > estimate) {
                 estimate = score;
@@ -364,6 +446,41 @@ class Search {
         wanted_.ask(cut);
         if (shared_.estimating) best_.raise(estimate);
         best_.set_tolerance();
+    }
+
+    // Where the starts lead: the leaves that are cut there, and real subsets with whole ones. For a
+    // threshold, leaves only where it would be passed.
+    void follow(const std::vector<Moments>& starts) {
+        std::vector<int> cut;
+        for (const Moments& m : starts) {
+            double score = undefined;
+            Selection found =
+                climbed(assembly_.cells, question_, times(shared_.k(), m), score, undefined);
+            if (!best_.varies(found.moments)) continue;
+            if (score > estimate_) {
+                estimate_ = score;
+                cut = found.cut;
+            }
+            if (score != undefined) shared_.settle(std::move(found));
+        }
+        const bool passes = estimate_ > question_.above && !best_.decided();
+        if (!cut.empty() && passes) {
+            wanted_.ask(cut);
+            promised_ = true;
+        }
+    }
+
+    static Moments times(double k, const Moments& m) {
+        return {k * m.x, k * m.y, k * m.xx, k * m.xy, k * m.yy};
+    }
+
+    std::unique_ptr<Criterion> criterion_now() const {
+        if (question_.product) {
+            const auto& [f, g] = *question_.product;
+            return product_above(ranges_, best_.sums(), f, g, best_.target(), best_.tol());
+        }
+        return make_criterion(question_.objective, ranges_, best_.sums(), best_.target(),
+                              best_.tol());
     }
 
     // Subsets all of whose x (or y) may coincide, for all that is known, have any slope.
@@ -383,7 +500,7 @@ class Search {
     // k copies of one point have no correlation: keep fewer, and the bound sees it.
     Undecided everything() const {
         const Cells& cells = assembly_.cells;
-        const bool correlation = is_correlation(question_.objective);
+        const bool correlation = is_correlation(question_.objective) && !question_.at_most;
         std::vector<int> heavy;
         for (int p = 0; correlation && p < cells.size(); ++p) {
             if (cells.weight[p] >= question_.k) heavy.push_back(p);
@@ -429,7 +546,8 @@ class Search {
     }
 
     bool halt() const {
-        return control_.stopped() || !valid_ || wanted_.rows() > question_.most_rows;
+        return control_.stopped() || !valid_ || wanted_.rows() > question_.most_rows ||
+               best_.decided() || promised_;
     }
 
     void explore(const Criterion& criterion) {
@@ -504,6 +622,11 @@ class Search {
         const bool top = a.real && best_.at_limit() && !shared_.estimating;
         const bool proved = a.real && best_.sure() && (closed || top);
         a.status = proved ? Status::optimal : control_.status(Status::heuristic);
+        a.estimate = estimate_;
+        if (question_.until == Until::decided) {
+            const bool shut = valid_ && frontier_.empty() && parked_ == undefined && !halt();
+            a.refuted = !a.real && (shut || best_.at_limit());
+        }
         if (a.status != Status::optimal) a.wanted = wanted_.leaves();
         if (a.real) fill(a);
         return a;
@@ -537,13 +660,15 @@ class Search {
     }
 
     const Assembly& assembly_;
-    const Ranges& ranges_;
+    const Ranges ranges_;
     const Question& question_;
     Control& control_;
     Best best_;
     Wanted wanted_;
+    std::atomic<bool> promised_{false};
     Shared shared_;
     std::atomic<bool> valid_{true};
+    double estimate_ = undefined;
 
     Mutex mutex_;  // of all below
     Condition changed_;
@@ -556,13 +681,41 @@ class Search {
 
 }  // namespace
 
-Found search(const Partition& partition, std::span<const Leaf> table, const Loaded& loaded,
-             const Question& question, const std::vector<Moments>& starts, Control& control) {
-    const Assembly assembly = assemble(partition, table, loaded);
-    const Ranges ranges =
-        outer_ranges(table, static_cast<double>(question.k), question.gap_x, question.gap_y);
-    return Search(assembly, table.size(), ranges, question, control)
-        .run(starts, !loaded.leaf.empty());
+Ground::Ground(const Partition& partition, std::span<const Leaf> table, const Loaded& loaded)
+    : table_(table.begin(), table.end()),
+      assembly_(assemble(partition, table, loaded)),
+      loaded_(!loaded.leaf.empty()) {}
+
+Ranges Ground::ranges(const Question& q) const {
+    return outer_ranges(table_, static_cast<double>(q.k), q.gap_x, q.gap_y);
+}
+
+// Exact: nothing but signs.
+void Ground::mirror() {
+    const auto turn = [](Moments& m) {
+        m.y = -m.y;
+        m.xy = -m.xy;
+    };
+    for (Leaf& leaf : table_) {
+        std::swap(leaf.y_lo, leaf.y_hi);
+        leaf.y_lo = -leaf.y_lo;
+        leaf.y_hi = -leaf.y_hi;
+        turn(leaf.sums);
+        turn(leaf.lost);
+    }
+    for (Cell& cell : assembly_.cells.cell) {
+        cell.y = -cell.y;
+        turn(cell.sums);
+    }
+    for (double& y : assembly_.cells.y) y = -y;
+    mirrored_ = !mirrored_;
+}
+
+Found Ground::search(const Question& question, const std::vector<Moments>& starts, bool mirrored,
+                     Control& control) {
+    if (mirrored != mirrored_) mirror();
+    const Ranges known = question.until == Until::begun ? Ranges{} : ranges(question);
+    return Search(assembly_, table_.size(), known, question, control).run(starts, loaded_);
 }
 
 }  // namespace quadsweep::streamed

@@ -5,19 +5,38 @@
 // threshold cuts counted in part: such a search finds out which leaves to load and proves no more
 // than that nothing passes the estimate. The answer is `optimal` only if its subset is real and no
 // box is parked.
+//
+// A search may also be asked to decide: is there a subset, of k rows or of k or more, that scores
+// above a threshold? It ends with the first one, or with a proof that there is none, or with leaves
+// to load.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "assembly.hpp"
 #include "shared/control.hpp"
+#include "shared/cost.hpp"
 
 namespace quadsweep::streamed {
 
+// The covariance of two columns made of x and y.
+struct Product {
+    Affine f, g;
+};
+
+// When a search ends.
+enum class Until {
+    proved,   // the best subset is known
+    decided,  // a subset above the threshold is known, or that there is none
+    begun,    // the starts have been followed as far as they lead
+};
+
 struct Question {
     Objective objective = Objective::r2;
+    std::optional<Product> product;  // instead of the objective, which is then cov
     std::int64_t k = 0;
     double tol = 1e-9;
     int n_jobs = 1;
@@ -25,6 +44,9 @@ struct Question {
     double most_rows = infinity;  // that may be asked for; beyond, the search ends
     double gap_x = 0, gap_y = 0;  // see outer_ranges
     double tilt = 0;              // the slope of the line that the points are placed on, placed
+    Until until = Until::proved;
+    double above = undefined;  // the threshold
+    bool at_most = false;      // k rows or more
 };
 
 struct Found {
@@ -35,13 +57,32 @@ struct Found {
     Moments moments;                                            // of the subset
     double score = undefined, bound = infinity;                 // in placed coordinates
     Status status = Status::heuristic;
+    bool refuted = false;         // no subset scores above the threshold
+    double estimate = undefined;  // the best that the starts promise, cells counted in part
     std::uint64_t nodes = 0;
     std::vector<std::int32_t> wanted;  // leaves to load
 };
 
-// `starts`: moments of good subsets, for one point.
-Found search(const Partition& partition, std::span<const Leaf> table, const Loaded& loaded,
-             const Question& question, const std::vector<Moments>& starts, Control& control);
+// Leaves and rows made ready for any number of questions.
+class Ground {
+  public:
+    Ground(const Partition& partition, std::span<const Leaf> table, const Loaded& loaded);
+
+    // `starts`: moments of good subsets, for one point. `mirrored`: with -y in the place of y, in
+    // the question, the starts and what is found.
+    Found search(const Question& question, const std::vector<Moments>& starts, bool mirrored,
+                 Control& control);
+    Ranges ranges(const Question& question) const;
+    // In the sums of any selection, relative to its sums of squares.
+    double roundings() const { return assembly_.cells.roundings; }
+
+  private:
+    void mirror();
+
+    std::vector<Leaf> table_;
+    Assembly assembly_;
+    bool loaded_, mirrored_ = false;
+};
 
 // Where to place the points, and where to start, by a sample as given.
 struct Plan {

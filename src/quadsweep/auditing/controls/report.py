@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from quadsweep.answers.introduction import some
 from quadsweep.auditing import claims
-from quadsweep.auditing.audit import PROOF, Audit
+from quadsweep.auditing.audit import Audit
 from quadsweep.auditing.baselines import Approximation
 from quadsweep.auditing.controls.approximations import approximations
 from quadsweep.auditing.controls.case import Case
@@ -84,7 +84,7 @@ class RegressionAudit(Audit):
             if self.groups is not None:
                 lines.append(("groups", ", ".join(str(g) for g in self.groups) or "none"))
             lines.append(("removed", some(self.outliers, self.labels)))
-        proof = PROOF[self.status].format(max_drop=self.max_drop).replace("rows", self._unit)
+        proof = self.certificate.replace("rows", self._unit)
         lines.append(("certificate", proof))
         lines.append(("test", self.test))
         if not self.refitted:
@@ -115,7 +115,6 @@ class RegressionAudit(Audit):
             "n_groups": self.n_groups,
             "test": self.test,
             "refitted": self.refitted,
-            "approximations": [asdict(a) for a in self.approximations] if self.upper != 0 else [],
         }
 
 

@@ -13,10 +13,9 @@ std::unique_ptr<Criterion> correlation_above(const Ranges& ranges, bool squared,
                                              double tol);
 std::unique_ptr<Criterion> correlation_below(const Ranges& ranges, const Centred& good,
                                              double score, double tol);
-std::unique_ptr<Criterion> covariance_above(const Ranges& ranges, const Centred& good, double score,
-                                            double tol);
-std::unique_ptr<Criterion> difference_above(const Ranges& ranges, const Centred& good, double score,
-                                            double tol);
+// The covariance of f and g, whose constants do not matter.
+std::unique_ptr<Criterion> product_above(const Ranges& ranges, const Centred& good, const Affine& f,
+                                         const Affine& g, double score, double tol);
 std::unique_ptr<Criterion> residuals_below(const Ranges& ranges, double score, double tol);
 std::unique_ptr<Criterion> spread_below(const Ranges& ranges, double score, double tol);
 

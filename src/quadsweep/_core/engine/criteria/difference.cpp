@@ -1,5 +1,5 @@
-// cov > t and dv > t: one searched mean, one free one. Both are covariances, of x and y or of x - y
-// and x + y, and 4 cov(f, g) = var(f + g) - var(f - g). The mean of f + g is free, and the less it
+// cov(f, g) > t: one searched mean, one free one. cov is that of x and y, dv that of x - y and
+// x + y, and 4 cov(f, g) = var(f + g) - var(f - g). The mean of f + g is free, and the less it
 // varies between good subsets the better, so f and g are first brought to the same spread: dividing
 // f by what multiplies g changes nothing else.
 #include <algorithm>
@@ -13,15 +13,16 @@ namespace {
 
 class Difference final : public LineCriterion {
   public:
-    Difference(const Ranges& r, const Centred& good, bool cov, double score, double tol)
+    Difference(const Ranges& r, const Centred& good, Affine f, Affine g, double score, double tol)
         : LineCriterion(r.k), tol_(tol) {
-        const double f_spread = cov ? good.a : good.a + good.b - 2 * good.c;
-        const double g_spread = cov ? good.b : good.a + good.b + 2 * good.c;
-        balance_ = std::sqrt(std::sqrt(f_spread / g_spread));
+        const auto spread = [&](const Affine& of) {
+            return of.x * of.x * good.a + of.y * of.y * good.b + 2 * of.x * of.y * good.c;
+        };
+        balance_ = std::sqrt(std::sqrt(spread(f) / spread(g)));
         balance_ =
             balance_ > 0 ? std::clamp(balance_, 1 / tuning::most_balance, tuning::most_balance) : 1;
-        const Affine f = (1 / balance_) * (cov ? axis_x() : axis_x() - axis_y());
-        const Affine g = balance_ * (cov ? axis_y() : axis_x() + axis_y());
+        f = (1 / balance_) * f;
+        g = balance_ * g;
         const Affine e = f - g;
         const auto [x_least, x_most] = std::minmax({e.x * r.x_lo, e.x * r.x_hi});
         const auto [y_least, y_most] = std::minmax({e.y * r.y_lo, e.y * r.y_hi});
@@ -52,14 +53,9 @@ class Difference final : public LineCriterion {
 
 }  // namespace
 
-std::unique_ptr<Criterion> covariance_above(const Ranges& ranges, const Centred& good, double score,
-                                            double tol) {
-    return std::make_unique<Difference>(ranges, good, true, score, tol);
-}
-
-std::unique_ptr<Criterion> difference_above(const Ranges& ranges, const Centred& good, double score,
-                                            double tol) {
-    return std::make_unique<Difference>(ranges, good, false, score, tol);
+std::unique_ptr<Criterion> product_above(const Ranges& ranges, const Centred& good, const Affine& f,
+                                         const Affine& g, double score, double tol) {
+    return std::make_unique<Difference>(ranges, good, f, g, score, tol);
 }
 
 }  // namespace quadsweep

@@ -6,6 +6,7 @@
 // e^2 is linearised at the box's centre; U^2 is exact, and gamma is affine in p1 and free.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "criteria.hpp"
@@ -28,7 +29,7 @@ class LineCriterion : public Criterion {
     FreeMean free_mean(const Box& box) const override;
 
   protected:
-    explicit LineCriterion(int least_k) : least_k_(least_k) {}
+    explicit LineCriterion(std::int64_t least_k) : least_k_(static_cast<double>(least_k)) {}
 
     virtual double base(const Frame&, double) const { return 0; }
 
