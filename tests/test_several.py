@@ -272,3 +272,17 @@ def test_sentinels_in_two_columns_of_a_row_hide_no_subset(objective, sentinel):
             else:
                 assert method == "certified"
                 assert sentinel > 1e9
+
+
+@pytest.mark.parametrize("objective", ["r2", "lts"])
+@pytest.mark.parametrize("sentinel", [-1e200, 1e308])
+def test_squares_that_overflow_hide_no_subset(objective, sentinel):
+    rng = np.random.default_rng(5)
+    x, y = rng.normal(size=(8, 3)), rng.normal(size=8)
+    x[5, 1] = y[5] = sentinel  # a plane can pass through this row, with an R2 of nearly 1
+    result = qs.solve(x, y, k=5, objective=objective)
+    assert result.status == "optimal"
+    sense = 1 if objective == "r2" else -1
+    for rows in map(list, combinations(range(8), 5)):
+        exact = exact_value(x[rows], y[rows], None, True, objective)
+        assert sense * exact <= sense * result.value * (1 + sense * 1e-9)

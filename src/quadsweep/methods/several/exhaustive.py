@@ -24,6 +24,7 @@ _MOST_EXACT = 2000  # subsets scored again at most
 _TIES = 20  # subsets scored again in any case
 _NONE = np.array([], dtype=np.int64)
 _ROUNDING = 1e-13  # of a value of independent columns, in units of 1 or of TSS
+_LEAST = 1e-290  # of a residual sum of squares: smaller ones have lost digits
 
 
 def exhaustive(problem: Problem) -> Outcome:
@@ -63,15 +64,32 @@ def _subsets(n: int, k: int, block: int) -> Iterator[Ints]:
         yield np.nonzero(kept)[1].reshape(len(chunk), k)
 
 
+def _of_like_size(columns: Floats, shifted: bool) -> tuple[Floats, Ints]:
+    """Columns of each subset less their first entry, between 1/2 and 1 where largest.
+
+    Only the difference is rounded, to a share of itself; the exponents of the powers of two that
+    the columns were divided by come back.
+    """
+    out, exponent = _halved(columns, 1)
+    if shifted:
+        out = out - out[:, :1]
+    out, more = _halved(out, 0)
+    return out, exponent + more
+
+
+def _halved(columns: Floats, more: int) -> tuple[Floats, Ints]:
+    exponent = np.frexp(np.abs(columns).max(axis=1, keepdims=True))[1] + more
+    return np.ldexp(columns, -exponent), exponent
+
+
 class Best:
     """The best subset so far and all that may be better than it seems."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self.sense = problem.objective.sense
-        shift = np.median(problem.x, axis=0) if problem.intercept else 0.0
-        level = np.median(problem.y) if problem.intercept else 0.0
-        self.x, self.y = problem.x - shift, problem.y - level
+        size = np.abs(problem.y)
+        self.unit = int(np.frexp(np.median(size[size > 0]))[1]) if np.any(size > 0) else 0
         self.strict = beyond(problem)
         self.best, self.nodes = math.nan, 0
         self.unseen = -math.inf  # what subsets that were let go may reach
@@ -81,9 +99,15 @@ class Best:
         """Score a block of subsets."""
         p = self.problem
         weights = None if p.weights is None else p.weights[rows]
-        rss, tss, thin = sums(self.x[rows], self.y[rows], weights, p.intercept, self.strict)
+        x, _ = _of_like_size(p.x[rows], p.intercept)
+        y, exponent = _of_like_size(p.y[rows][..., None], p.intercept)
+        rss, tss, thin = sums(x, y[..., 0], weights, p.intercept, self.strict)
         self.nodes += len(rows)
-        value, error = self._judged(rss, tss, thin)
+        value, error = self._judged(rss, tss, thin, exponent[:, 0, 0])
+        lost = ~np.isfinite(value) | ~np.isfinite(error)
+        value, error = np.where(lost, 0.0, value), np.where(lost, np.inf, error)
+        if self.sense > 0:
+            value[~y.any(axis=(1, 2))] = np.nan  # y does not vary: no R2
         known = np.flatnonzero(np.isfinite(value))
         if len(known) == 0:
             return
@@ -93,13 +117,15 @@ class Best:
             self.near.append((float(value[i]), float(error[i]), rows[i].copy()))
         self._sift()
 
-    def _judged(self, rss: Floats, tss: Floats, thin: Floats) -> tuple[Floats, Floats]:
-        with np.errstate(divide="ignore"):
+    def _judged(
+        self, rss: Floats, tss: Floats, thin: Floats, exponent: Ints
+    ) -> tuple[Floats, Floats]:
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
             error = _ROUNDING / np.minimum(thin, 1.0)
-        if self.sense > 0:
-            with np.errstate(invalid="ignore", divide="ignore"):
-                return np.where(tss > 0, 1.0 - rss / tss, np.nan), error
-        return rss, error * tss
+            if self.sense > 0:
+                return 1.0 - rss / tss, error
+            scale = 2 * (exponent - self.unit)
+            return np.ldexp(rss, scale), np.ldexp(error * tss, scale) + _LEAST
 
     def _floor(self) -> float:
         return max((self.sense * v - e for v, e, _ in self.near), default=-math.inf)
@@ -113,7 +139,8 @@ class Best:
             self.unseen = max(
                 self.unseen, *(self.sense * v + e for v, e, _ in ordered[_MOST_EXACT:])
             )
-        self.best = self.sense * max((self.sense * v for v, _, _ in self.near), default=math.nan)
+        best = self.sense * max((self.sense * v for v, _, _ in self.near), default=math.nan)
+        self.best = self._as_given(best)
 
     def outcome(self, status: str) -> Outcome:
         """The best subset by its exact value."""
@@ -121,15 +148,15 @@ class Best:
         value, rows, reach = math.nan, _NONE, self.unseen
         ordered = sorted(self.near, key=lambda c: -self.sense * c[0])
         for i, (v, error, subset) in enumerate(ordered):
-            if i >= _TIES and (error <= 1e-2 * self.problem.tol or i >= _MOST_EXACT):
+            if i >= _TIES and (error <= 1e-2 * self._tolerance(v) or i >= _MOST_EXACT):
                 reach = max(reach, self.sense * v + error)
                 continue
             exact = self._exact(subset)
             if not math.isnan(exact) and not self.sense * exact <= self.sense * value:
                 value, rows = exact, subset
         if status == "optimal" and len(rows):
-            bound = self.sense * max(self.sense * value, reach)
-            if self.sense * (bound - value) > self.problem.tol * self._unit():
+            bound = self.sense * max(self.sense * value, self._as_given(reach))
+            if self.sense * (bound - value) > self._tolerance(value):
                 status = "heuristic"
         return Outcome(np.sort(rows), value, bound, status, self.nodes)
 
@@ -137,8 +164,14 @@ class Best:
         p = self.problem
         weights = None if p.weights is None else p.weights[rows]
         exact = exact_value(p.x[rows], p.y[rows], weights, p.intercept, p.objective.name)
-        return math.nan if exact is None else float(exact)
+        try:
+            return math.nan if exact is None else float(exact)
+        except OverflowError:
+            return math.inf
 
-    def _unit(self) -> float:
-        """What the tolerance is a share of."""
-        return 1.0 if self.sense > 0 else max(float(self.y @ self.y), 1e-300)
+    def _tolerance(self, value: float) -> float:
+        return self.problem.tol * (1.0 if self.sense > 0 else abs(value))
+
+    def _as_given(self, value: float) -> float:
+        """A residual sum of squares in the units of the data."""
+        return value if self.sense > 0 else float(np.ldexp(value, 2 * self.unit))
