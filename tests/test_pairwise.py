@@ -50,6 +50,22 @@ def test_a_falling_relation_keeps_its_sign_and_is_not_trimmed_towards_zero():
     assert {"r", "pearson"} <= set(frame.columns)
 
 
+def test_the_picture_of_r2_has_the_sign_and_pearson_beside_it():
+    rng = np.random.default_rng(4)
+    x = rng.normal(size=60)
+    falling = -x + 0.5 * rng.normal(size=60)
+    falling[:3] = x[:3] + 4
+    answer = qs.pairwise(np.column_stack([x, falling]), drop=3, p_values=None)
+    ax = answer.plot()
+    image = ax.images[0]
+    assert image.get_clim() == (-1, 1)
+    kept, pearson = answer.r[0, 1], answer.pearson[0, 1]
+    assert kept < pearson < 0
+    np.testing.assert_allclose(image.get_array(), [[1, kept], [pearson, 1]])
+    assert {text.get_text() for text in ax.texts} == {f"{kept:.2f}", f"{pearson:.2f}"}
+    assert "below: Pearson of all rows" in ax.get_title(loc="left")
+
+
 def test_adjusted_p_values_follow_their_definitions():
     from quadsweep.choosing.multiplicity import adjusted_p_values
 
@@ -241,5 +257,6 @@ def test_it_tells_itself_as_text_html_json_and_picture():
     assert told["p_values"][0][0] is None
     ax = Figure().subplots()
     assert answer.plot(ax=ax) is ax
-    assert sum("*" in t.get_text() for t in ax.texts) >= 2
+    starred = sum("*" in t.get_text() for t in ax.texts)
+    assert starred == np.sum(answer.adjusted() <= 0.05) / 2 > 0
     ax.figure.canvas.draw()

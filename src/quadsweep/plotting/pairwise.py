@@ -15,12 +15,16 @@ if TYPE_CHECKING:
 
     from quadsweep.choosing.pairwise_result import PairwiseResult
 
+_CORRELATING = ("r2", "r", "mcd")  # objectives of which the sign is shown
 _MOST_NAMES = 40
 _MOST_NUMBERS = 12
 
 
 def plot_pairwise(answer: PairwiseResult, ax: Axes | None = None) -> Axes:
     """Draw the matrix; with few columns also the numbers.
+
+    For ``r2``, ``r`` and ``mcd`` above the diagonal the correlations of the rows kept, with their
+    sign, and below it those of all rows; for other objectives the values.
 
     Parameters
     ----------
@@ -29,11 +33,12 @@ def plot_pairwise(answer: PairwiseResult, ax: Axes | None = None) -> Axes:
         A new figure if left out.
     """
     ax = axes_or_new(ax)
-    low, high = {"r2": (0.0, 1.0), "r": (-1.0, 1.0)}.get(answer.objective, (None, None))
-    colours = "RdBu_r" if answer.objective in ("r", "cov") else "Blues"
+    signed = answer.objective in _CORRELATING
+    low, high = (-1.0, 1.0) if signed else (None, None)
+    colours = "RdBu_r" if signed or answer.objective == "cov" else "Blues"
     image = ax.imshow(_shown(answer), cmap=colours, vmin=low, vmax=high, interpolation="nearest")
     bar = ax.figure.colorbar(image, ax=ax, pad=0.02)
-    bar.set_label(f"best {get(answer.objective).title}", fontsize=9)
+    bar.set_label("r" if signed else f"best {get(answer.objective).title}", fontsize=9)
     bar.outline.set_visible(False)
     count = len(answer.names)
     for spine in ax.spines.values():
@@ -46,17 +51,25 @@ def plot_pairwise(answer: PairwiseResult, ax: Axes | None = None) -> Axes:
     if count <= _MOST_NUMBERS:
         _numbers(ax, answer)
     star = " (* Holm's p ≤ 0.05)" if count <= _MOST_NUMBERS and answer.p_values is not None else ""
-    what = "\nabove: rows kept, below: Pearson of all rows" if answer.objective == "r" else ""
+    what = f"\nabove: {_above(answer.objective)}, below: Pearson of all rows" if signed else ""
     title = f"{answer.pairs:,} pairs of columns{star}{what}"
     ax.set_title(title, loc="left", fontsize=11, color=LINE)
     return ax
 
 
 def _shown(answer: PairwiseResult) -> Floats:
-    """The values; for correlations Pearson's below the diagonal."""
-    if answer.objective != "r":
+    """The values; for correlations those of the rows kept, Pearson's below the diagonal."""
+    if answer.objective not in _CORRELATING:
         return answer.values
-    return np.triu(answer.values) + np.tril(answer.pearson, -1)
+    return np.triu(answer.r) + np.tril(answer.pearson, -1)
+
+
+def _above(objective: str) -> str:
+    return (
+        "r of the rows kept"
+        if objective == "r"
+        else f"r of the rows kept by {get(objective).title}"
+    )
 
 
 def _numbers(ax: Axes, answer: PairwiseResult) -> None:
@@ -68,7 +81,7 @@ def _numbers(ax: Axes, answer: PairwiseResult) -> None:
         for j, value in enumerate(row):
             if i == j or not np.isfinite(value):
                 continue
-            below = answer.objective == "r" and i > j
+            below = answer.objective in _CORRELATING and i > j
             p = np.nan if adjusted is None or below else adjusted[i, j]
             dark = abs(value) > 0.65 * largest
             ax.text(
