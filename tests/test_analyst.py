@@ -425,6 +425,16 @@ def test_a_section_that_fails_says_so_and_leaves_the_rest(monkeypatch, section):
     assert ("Other methods" if section == "audit" else "carry it") in page
 
 
+def test_a_file_that_a_report_reads_twice_is_remarked_on_once(run, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_bytes(HOUSES.replace("Id", "Größe").encode("cp1252"))
+    asked = ("report", path, "--x", "GrLivArea", "--y", "SalePrice", "--permutations", 3)
+    for _ in range(2):
+        code, _, err = run(*asked, "-o", tmp_path / "r.html")
+        assert code == 0
+        assert err.count("is not UTF-8; read as cp1252") == 1
+
+
 def test_a_report_with_a_formula_has_a_section_about_the_coefficient(run, file, tmp_path):
     rng = np.random.default_rng(3)
     educ, exper = rng.integers(8, 18, 30), rng.integers(1, 30, 30)

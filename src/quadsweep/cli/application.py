@@ -72,7 +72,7 @@ def _options(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print it.")
     ] = False,
 ) -> None:
-    ending.debug(debug)
+    ending.begin(debug)
 
 
 # Wherever typer keeps its copy of click, this is what a wrong option raises.

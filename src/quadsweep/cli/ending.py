@@ -17,11 +17,13 @@ DONE, LIMITED, INTERRUPTED, WRONG = 0, 3, 130, 2
 
 
 _DEBUGGING: ContextVar[bool] = ContextVar("debugging", default=False)
+_SAID: ContextVar[tuple[str, ...]] = ContextVar("said", default=())
 
 
-def debug(wanted: bool = True) -> None:
-    """From here on every error shows where it came from, or none does."""
-    _DEBUGGING.set(wanted)
+def begin(debugging: bool = False) -> None:
+    """A command begins: nothing is said yet, and every error shows where it came from, or none."""
+    _DEBUGGING.set(debugging)
+    _SAID.set(())
 
 
 class BadInput(Exception):
@@ -37,8 +39,10 @@ def fail(message: str, code: int = WRONG) -> int:
 
 
 def note(message: str) -> None:
-    """A remark on standard error."""
-    sys.stderr.write(f"note: {message}\n")
+    """A remark on standard error, once: a file that is read twice is remarked on as one."""
+    if message not in _SAID.get():
+        _SAID.set((*_SAID.get(), message))
+        sys.stderr.write(f"note: {message}\n")
 
 
 def code_of(status: str) -> int:

@@ -40,7 +40,7 @@ def reads_a_file(command: Callable[..., Any]) -> Callable[..., Any]:
         **given: Any,
     ) -> Any:
         if debug:
-            ending.debug()
+            ending.begin(debugging=True)
         with reading(Reading(encoding, decimal, sheet)):
             return command(**given)
 
