@@ -90,6 +90,7 @@ def test_rows_stand_out_of_a_clean_plane(plane, sizes, objective):
     noise = qs.path(X, y, **asked).noise
     assert noise.standing_out == 2
     assert noise.null.shape == (39, len(noise.k))
+    assert "a clean plane of this noise" in noise.verdict()
     y = 1 + X @ [2.0, -1.0] + np.random.default_rng(5).normal(size=16)
     assert qs.path(X, y, **asked).noise.standing_out == 0
 
@@ -111,6 +112,13 @@ def test_the_null_of_a_clean_plane_says_where_it_ends(plane):
     X = np.random.default_rng(0).normal(size=(16, 7))
     with pytest.raises(ValueError, match="up to 5 predictors; got 7"):
         qs.path(X, plane[1], **asked)
+
+
+def test_shuffles_are_searched_where_there_are_too_many_predictors_to_prove():
+    X = np.random.default_rng(0).normal(size=(20, 6))
+    noise = qs.path(X, X.sum(axis=1), drop=2, permutations=4).noise
+    assert noise.null.shape == (4, 3)
+    assert np.isfinite(noise.null).all()
 
 
 def test_data_and_names_work_at_every_door(plane):

@@ -12,6 +12,8 @@ from matplotlib.figure import Figure
 import quadsweep as qs
 from quadsweep import objectives
 from quadsweep.choosing.clean_line import fit_clean_line
+from quadsweep.choosing.line_significance import _gains, _settled
+from quadsweep.choosing.path_significance import corrected_p_values, null_paths
 from quadsweep.choosing.suggestions import elbow, largest_gain
 
 PAIRED = ["r2", "r", "cov", "dv", "tv", "lts"]
@@ -245,10 +247,63 @@ def test_rules_that_know_nothing_of_noise_are_silent_beside_the_line_null():
 
 
 def test_a_null_for_a_line_is_refused_where_there_is_none():
-    with pytest.raises(ValueError, match="null must be 'shuffled' or 'line'; got 'bootstrap'"):
+    with pytest.raises(ValueError, match="'shuffled', 'line' or 'normal'; got 'bootstrap'"):
         qs.path([1, 2, 3, 4], [1, 2, 4, 3], drop=1, null="bootstrap", permutations=9)
-    with pytest.raises(ValueError, match="null='line' goes with the objectives r2, r, lts"):
-        qs.path([1, 2, 3, 4], [1, 2, 4, 3], drop=1, null="line", permutations=9, objective="cov")
+    for null in ("line", "normal"):
+        with pytest.raises(ValueError, match=f"null='{null}' goes with the objectives r2, r, lts"):
+            qs.path([1, 2, 3, 4], [1, 2, 4, 3], drop=1, null=null, objective="cov")
+
+
+def test_whoever_knows_that_noise_is_normal_sees_smaller_outliers():
+    rng = np.random.default_rng(4)
+    x = rng.uniform(0, 10, size=60)
+    y = 2 * x + rng.normal(size=60)
+    y[:3] += [4, -4, 4]
+    unknown = qs.path(x, y, drop=5, objective="lts", null="line").noise
+    normal = qs.path(x, y, drop=5, objective="lts", null="normal").noise
+    assert (unknown.standing_out, normal.standing_out) == (0, 3)
+    assert normal.normal == 1 > unknown.normal
+    assert normal.to_dict()["null"] == "normal"
+    assert "a clean line of normal noise gains as much" in normal.verdict()
+
+
+def test_a_named_null_is_drawn_from_without_being_asked_how_often():
+    x, y = planted(5, n=20)
+    assert len(qs.path(x, y, drop=1, null="line").noise.null) == 99
+    assert qs.path(x, y, drop=1, null="line", permutations=0).noise is None
+    assert qs.path(x, y, drop=1).noise is None
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_draws_that_settle_a_step_settle_it_as_all_of_them_would(seed):
+    rng = np.random.default_rng(seed)
+    observed = np.concatenate([[0.5], 0.5 + np.cumsum(rng.uniform(0, 0.06, size=3))])
+    null = np.concatenate(
+        [np.full((99, 1), 0.5), 0.5 + np.cumsum(rng.uniform(0, 0.05, size=(99, 3)), axis=1)], axis=1
+    )
+    settled = [_settled(observed, "r2", 99, null[:count]) for count in range(1, 100)]
+    _, corrected = corrected_p_values(
+        _gains(observed, "r2"), _gains(null, "r2"), np.zeros(4), sense=1
+    )
+    assert settled == sorted(settled)
+    assert not settled[-1] or corrected.min() > 0.05
+
+
+def test_a_step_that_only_decides_draws_no_more_than_it_needs(monkeypatch):
+    from quadsweep.choosing import line_significance
+
+    made = []
+
+    def counted(*given):
+        made.append(null_paths(*given))
+        return made[-1]
+
+    monkeypatch.setattr(line_significance, "null_paths", counted)
+    x, y = planted(5)
+    assert qs.path(x, y, drop=6, null="line", objective="lts").noise.standing_out == 3
+    first, *further = map(len, made)
+    assert first == 99
+    assert 0 < further[-1] < 99
 
 
 def test_a_callback_can_stop_it_and_what_is_finished_is_kept():

@@ -7,21 +7,26 @@ looked at as in `path_significance`.
 
 If some size stands out, its rows are taken away and the rest is asked again (as in the generalised
 ESD test), until nothing does. Where there is no outlier, a first step is taken with the error rate
-of one test; every further one is again a test at that level of the rows that remain.
+of one test; every further one is again a test at that level of the rows that remain. Only the
+decision of those counts, so they end when no more draws can change it: once at every size 5% of all
+draws gain as much, so many have a least p-value that is no larger than that of the data.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from quadsweep.arrays import Floats, Ints, Mask
-from quadsweep.choosing.clean_line import fit_clean_line
+from quadsweep.choosing.clean_line import NORMAL, UNKNOWN, fit_clean_line
 from quadsweep.choosing.path_significance import (
     PathSignificance,
     corrected_p_values,
+    never,
     null_paths,
     optima,
 )
@@ -33,24 +38,25 @@ from quadsweep.methods.several.certified import MOST
 from quadsweep.progress import Tick
 
 OBJECTIVES = ("r2", "r", "lts")
+LAWS = {"line": UNKNOWN, "normal": NORMAL}  # the null's name, and the odds of its noise
 _FEWEST = 8  # rows a line is fitted to and asked about; one more for each further predictor
 
 
-def check_line(objective: str) -> None:
+def check_line(objective: str, null: str) -> None:
     """Only where the objective is about a line."""
     if objective not in OBJECTIVES:
         raise ValueError(
-            f"null='line' goes with the objectives {', '.join(OBJECTIVES)}; got {objective!r}"
+            f"null={null!r} goes with the objectives {', '.join(OBJECTIVES)}; got {objective!r}"
         )
 
 
-def check_plane(problem: Problem) -> None:
+def check_plane(problem: Problem, null: str) -> None:
     """Only rows that count alike, and as many predictors as a draw's path can be proved for."""
     if problem.weights is not None:
-        raise ValueError("null='line' takes no weights; null='shuffled' does")
+        raise ValueError(f"null={null!r} takes no weights; null='shuffled' does")
     if problem.p > MOST:
         raise ValueError(
-            f"null='line' proves the path of every draw, up to {MOST} predictors; got {problem.p}"
+            f"null={null!r} proves the path of every draw, up to {MOST} predictors; got {problem.p}"
         )
 
 
@@ -67,17 +73,23 @@ class LineSignificance(PathSignificance):
         How many rows stand out; 0 if none do.
     normal : float
         How much of the null is normal noise; the rest has the heavier tails of Student's t.
+    law : str
+        ``line``: the tails are learned from the data. ``normal``: they are known to be normal.
+    plane : bool
+        Whether there are several predictors.
     """
 
     standing_out: int = 0
     normal: float = 1.0
+    law: str = "line"
+    plane: bool = False
 
     def verdict(self) -> str:
         """How many rows stand out, and how often a clean line gains as much."""
-        done = len(self.null)
+        done, clean = len(self.null), self._clean()
         if self.standing_out == 0:
             return (
-                f"no row stands out: a clean line of this noise gains as much by dropping as many "
+                f"no row stands out: {clean} gains as much by dropping as many "
                 f"somewhere on the path (p = {self.overall:.3g}, corrected for "
                 f"{self._compared():,} sizes)"
             )
@@ -85,10 +97,14 @@ class LineSignificance(PathSignificance):
         often = round(float(self.p_value[at]) * (done + 1)) - 1
         rows = "1 row stands" if self.standing_out == 1 else f"{self.standing_out:,} rows stand"
         return (
-            f"{rows} out: a clean line of this noise gains as much by dropping "
+            f"{rows} out: {clean} gains as much by dropping "
             f"{self.standing_out:,} in {often:,} of {done:,} draws "
             f"(p = {self.overall:.3g}, corrected for {self._compared():,} sizes)"
         )
+
+    def _clean(self) -> str:
+        noise = "normal" if self.law == "normal" else "this"
+        return f"a clean {'plane' if self.plane else 'line'} of {noise} noise"
 
     def _compared(self) -> int:
         return int((self.k < self.n).sum())
@@ -106,7 +122,7 @@ class LineSignificance(PathSignificance):
         """Plain values, ready for JSON."""
         return {
             **super().to_dict(),
-            "null": "line",
+            "null": self.law,
             "standing_out": self.standing_out,
             "normal": self.normal,
         }
@@ -114,6 +130,7 @@ class LineSignificance(PathSignificance):
 
 def clean_paths(
     problem: Problem,
+    law: str,
     k: Ints,
     observed: Floats,
     masks: Mask,
@@ -124,7 +141,7 @@ def clean_paths(
     """The test of all rows, then of what is left without those that stand out, and so on."""
     start = clock.gone()
     sizes, values = _from_all(problem, k, observed)
-    first = step = _test(problem, sizes, values, masks[-1], permutations, clock, tick)
+    first = step = _test(problem, law, sizes, values, masks[-1], permutations, clock, tick)
     found = 0
     while len(step.null) == permutations and step.overall <= SIGNIFICANT:
         found += int(step.n - step.k[_most_surprising(step)])
@@ -137,9 +154,9 @@ def clean_paths(
         if part is None:
             break
         smallest = masks[k == further[-1]][0]
-        step = _test(
-            rest, *_from_all(rest, further, part[0]), smallest[rows], permutations, clock, tick
-        )
+        fewer, best = _from_all(rest, further, part[0])
+        settled = partial(_settled, best, rest.objective.name, permutations)
+        step = _test(rest, law, fewer, best, smallest[rows], permutations, clock, tick, settled)
     extra = len(sizes) - len(k)
     return replace(
         first,
@@ -176,17 +193,21 @@ def _most_surprising(step: LineSignificance) -> int:
 
 def _test(
     problem: Problem,
+    law: str,
     k: Ints,
     observed: Floats,
     kept: Mask,
     permutations: int,
     clock: Clock,
     tick: Tick,
+    settled: Callable[[Floats], bool] = never,
 ) -> LineSignificance:
     """One test: does any size gain more than it does on clean lines?"""
-    line = fit_clean_line(problem.x, problem.y, kept, problem.intercept)
+    line = fit_clean_line(problem.x, problem.y, kept, problem.intercept, LAWS[law])
     rng = np.random.default_rng(problem.seed)
-    null = null_paths(problem, k, lambda count: line.draws(rng, count), permutations, clock, tick)
+    null = null_paths(
+        problem, k, lambda count: line.draws(rng, count), permutations, clock, tick, settled
+    )
     name = problem.objective.name
     p_value, corrected = corrected_p_values(
         _gains(observed, name), _gains(null, name), np.zeros(len(k)), sense=1
@@ -204,7 +225,15 @@ def _test(
         n=problem.n,
         seconds=clock.gone(),
         normal=line.normal,
+        law=law,
+        plane=problem.p > 1,
     )
+
+
+def _settled(observed: Floats, objective: str, permutations: int, null: Floats) -> bool:
+    """Whether the corrected p-value is above 5% whatever further draws bring."""
+    reached = (_gains(null, objective) >= _gains(observed, objective)).sum(axis=0)
+    return bool(reached.min() + 1 > SIGNIFICANT * (permutations + 1))
 
 
 def _gains(values: Floats, objective: str) -> Floats:

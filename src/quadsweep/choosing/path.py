@@ -23,7 +23,7 @@ from quadsweep.answers.result import Result
 from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.border import validation
 from quadsweep.border.predictors import least_kept
-from quadsweep.choosing.line_significance import check_line, check_plane, clean_paths
+from quadsweep.choosing.line_significance import LAWS, check_line, check_plane, clean_paths
 from quadsweep.choosing.path_significance import PathSignificance, shuffled_paths
 from quadsweep.choosing.shuffles import check_pairs
 from quadsweep.choosing.suggestions import suggest
@@ -165,7 +165,8 @@ class Path(SelfDescribing):
         stands out
             All points less those that stand out of a clean line with the noise of the data (see
             :class:`LineSignificance`). None if none do; left out if the path was made without
-            ``null="line"``. Where it is there, the other two are left out unless they agree.
+            ``null="line"`` or ``"normal"``. Where it is there, the other two are left out unless
+            they agree.
 
         The first two are rules of thumb: they describe the curve and know nothing of noise.
         """
@@ -184,12 +185,14 @@ class Path(SelfDescribing):
         """What the same search reaches where there is nothing to find, with p-values for every k.
 
         ``null="shuffled"`` asks whether x and y go together at all, ``null="line"`` how many rows
-        stand out of a line or plane (:class:`LineSignificance`). See :class:`PathSignificance`
-        for the correction for having looked at many k. It costs ``permutations`` more paths.
+        stand out of a line or plane (:class:`LineSignificance`), whatever the tails of the noise,
+        and ``null="normal"`` how many do if the noise is known to be normal. See
+        :class:`PathSignificance` for the correction for having looked at many k. It costs
+        ``permutations`` more paths.
         """
         _check_null(null, self.objective)
-        if null == "line":
-            check_plane(self.question.problem)
+        if null in LAWS:
+            check_plane(self.question.problem, null)
         problem = replace(
             self.question.problem,
             n_jobs=validation.jobs(n_jobs),
@@ -201,7 +204,7 @@ class Path(SelfDescribing):
             if null == "shuffled":
                 return shuffled_paths(problem, self.k, self.value, asked, clock, tick)
             masks = self.masks[:, self.question.points.rows]
-            return clean_paths(problem, self.k, self.value, masks, asked, clock, tick)
+            return clean_paths(problem, null, self.k, self.value, masks, asked, clock, tick)
 
     def lines(self) -> list[tuple[str, str]]:
         title = objectives.get(self.objective).title
@@ -302,7 +305,7 @@ def path(
     ks: Sequence[int | float] | None = None,
     drop: int | float | Sequence[int | float] | None = None,
     objective: str = "r2",
-    permutations: int = 0,
+    permutations: int | None = None,
     null: str = "shuffled",
     tol: float = 1e-9,
     time_limit: float | None = None,
@@ -327,13 +330,14 @@ def path(
         One number is the most points to drop, and every number from 0 to it is taken; a sequence is
         the numbers to drop. Left out (with ``ks``): 0 to half of the points, every number up to 501
         of them, evenly spaced beyond.
-    permutations : int
+    permutations : int, optional
         If positive, as many data sets of the null are searched as well (see
-        :meth:`Path.significance`).
+        :meth:`Path.significance`). Left out: 99 where ``null`` is ``line`` or ``normal``.
     null : str
         ``shuffled``: y in random order, which asks whether x and y go together at all. ``line``: a
         clean line (a plane, with several predictors) with the noise of the data, which asks how
-        many rows stand out of it.
+        many rows stand out of it. ``normal``: the same with normal noise, for those who know that
+        theirs is: sharper there, and wrong about heavier tails.
     time_limit : float, optional
         Seconds for everything. What is finished by then is kept, and so it is after Ctrl-C: sizes
         that were not reached have status ``time_limit`` or ``interrupted`` and the value NaN.
@@ -366,6 +370,8 @@ def path(
     """
     goal = objectives.get(objective)
     clock = Clock(validation.seconds(time_limit))
+    if permutations is None:
+        permutations = 99 if null in LAWS else 0
     asked = validation.whole(permutations, "permutations", 0)
     if asked or null != "shuffled":
         _check_null(null, objective)
@@ -413,12 +419,12 @@ def _proofs(made: Path, clock: Clock) -> Proof | None:
 
 
 def _check_null(null: str, objective: str) -> None:
-    if null not in ("shuffled", "line"):
-        raise ValueError(f"null must be 'shuffled' or 'line'; got {null!r}")
     if null == "shuffled":
         check_pairs(objective)
+    elif null in LAWS:
+        check_line(objective, null)
     else:
-        check_line(objective)
+        raise ValueError(f"null must be 'shuffled', 'line' or 'normal'; got {null!r}")
 
 
 def _sizes(n: int, ks: Any, drop: Any, goal: objectives.Objective) -> list[int]:

@@ -208,6 +208,11 @@ def shuffled_paths(
     )
 
 
+def never(null: Floats) -> bool:
+    """No draws settle the question: all that were asked for are made."""
+    return False
+
+
 def null_paths(
     problem: Problem,
     k: Ints,
@@ -215,8 +220,12 @@ def null_paths(
     permutations: int,
     clock: Clock,
     tick: Tick,
+    settled: Callable[[Floats], bool] = never,
 ) -> Floats:
-    """The optima of drawn data, one row for every draw: whole ones only, fewer under a limit."""
+    """The optima of drawn data, one row for every draw: whole ones only, fewer under a limit.
+
+    Fewer also if those drawn so far settle the question.
+    """
     rows: list[Floats] = [np.empty((0, len(k)))]
     try:
         for size in blocks(permutations, problem.n, clock, tick):
@@ -224,6 +233,8 @@ def null_paths(
             if block is None:
                 break
             rows.append(block)
+            if settled(np.concatenate(rows)):
+                break
     except KeyboardInterrupt:
         pass
     return np.concatenate(rows)
@@ -234,7 +245,7 @@ def optima(problem: Problem, k: Ints, ys: Floats, clock: Clock) -> Floats | None
     out = np.empty((len(ys), len(k)))
     for column, size in enumerate(k.tolist()):
         found = Batch.like(problem, problem.x, ys, clock.left(), size).solve()
-        if not found.proved.all():
+        if not found.finished.all():
             return None
         out[:, column] = found.values
     return out

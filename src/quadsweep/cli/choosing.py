@@ -27,10 +27,19 @@ def path_command(
         typer.Option("--drop", metavar="M", help="The most points to drop; default: half."),
     ] = None,
     objective: options.Goal = None,
-    permutations: options.Permutations = 0,
+    permutations: Annotated[
+        int | None,
+        typer.Option(
+            "--permutations", metavar="N", help="Data sets to compare with; 99 with --null."
+        ),
+    ] = None,
     null: Annotated[
         str,
-        typer.Option("--null", metavar="NAME", help="Compare with y 'shuffled' or a clean 'line'."),
+        typer.Option(
+            "--null",
+            metavar="NAME",
+            help="Compare with y 'shuffled', a clean 'line', or one with 'normal' noise.",
+        ),
     ] = "shuffled",
     label: options.Label = None,
     plot: options.Picture = None,

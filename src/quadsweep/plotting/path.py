@@ -73,7 +73,9 @@ def _curve(ax: Axes, drop: Ints, value: Floats) -> None:
 def _band(ax: Axes, noise: PathSignificance, n: int) -> None:
     low, middle, high = noise.band()
     drop = n - noise.k
-    what = "clean lines" if isinstance(noise, LineSignificance) else "noise"
+    what = "noise"
+    if isinstance(noise, LineSignificance):
+        what = "clean planes" if noise.plane else "clean lines"
     ax.fill_between(
         drop, low, high, color=_NOISE, linewidth=0, zorder=0, label=f"{what}, nine cases of ten"
     )
