@@ -419,3 +419,18 @@ def test_a_total_of_rounded_controls_is_dependent_and_an_offset_is_not() -> None
     assert qs.audit(x, y, controls=both, max_drop=1).controls == ("Intercept", "z1", "z2")
     far = np.column_stack([z, np.random.default_rng(0).normal(size=len(x)) + 1e13])
     assert qs.audit(x, y, controls=far, max_drop=1).controls[-1] == "z3"
+
+
+@pytest.mark.parametrize("unit", [5e-324 * 2**20, 1e-170, 1e170])
+@pytest.mark.parametrize("column", ["x", "y", "z"])
+def test_squares_that_do_not_fit_a_double_change_no_answer(column, unit):
+    rng = np.random.default_rng(8)
+    columns = {name: rng.integers(-9, 10, size=12).astype(float) for name in "xyz"}
+    columns["y"] += columns["x"]
+
+    def audited():
+        return qs.audit(columns["x"], columns["y"], controls=columns["z"][:, None])
+
+    usual = audited()
+    columns[column] *= unit
+    assert (usual.drop, usual.status) == (audited().drop, audited().status)

@@ -17,6 +17,8 @@ from quadsweep.auditing.controls.conditions import (
 )
 from quadsweep.auditing.controls.moments import Moments
 
+_LEAST = 1e-300  # instead of a sum of squares that rounding left nothing of
+
 
 @dataclass(frozen=True, eq=False)
 class Residuals:
@@ -83,18 +85,22 @@ class Case:
     def _gain_of_rows(self, r: Residuals) -> Floats:
         how = self.condition
         if isinstance(how, Tilt):
-            lean = how.beta * self.moments.scale[0] / self.moments.scale[1]
-            return np.asarray(how.sign * r.x * (r.y - lean * r.x))
+            return np.asarray(how.sign * r.x * (r.y - self._lean(how) * r.x))
         if isinstance(how, Determined):
-            rest = r.y - r.c / max(r.a, 1e-300) * r.x
+            rest = r.y - r.c / max(r.a, _LEAST) * r.x
             about = self.about_the_mean(r.inside)
-            share = float((rest[r.inside] ** 2).sum() / max((about[r.inside] ** 2).sum(), 1e-300))
+            share = float((rest[r.inside] ** 2).sum() / max((about[r.inside] ** 2).sum(), _LEAST))
             return np.asarray(how.sign * (share * about * about - rest * rest))
         assert isinstance(how, (Strong, Weak))
         way = how.sign if isinstance(how, Strong) else -how.sign
-        u, w = r.x / np.sqrt(max(r.a, 1e-300)), r.y / np.sqrt(max(r.b, 1e-300))
-        partial = r.c / np.sqrt(max(r.a * r.b, 1e-300))
+        u, w = r.x / np.sqrt(max(r.a, _LEAST)), r.y / np.sqrt(max(r.b, _LEAST))
+        partial = r.c / np.sqrt(max(r.a * r.b, _LEAST))
         return np.asarray(way * (u * w - partial / 2 * (u * u + w * w)))
+
+    def _lean(self, how: Tilt) -> float:
+        """The coefficient that is asked about, of scaled x and y."""
+        x, y = self.moments.scale
+        return how.beta * x / y if how.beta != 0 else 0.0
 
     def about_the_mean(self, inside: Mask) -> Floats:
         """y about its mean on some rows, scaled as in Moments."""
@@ -111,20 +117,19 @@ class Case:
         interval, in the units of scaled x and y, of the partial r or R2 otherwise.
         """
         r = self.residuals(np.zeros(0, dtype=np.int64))
-        how = self.condition
+        how, a = self.condition, max(r.a, _LEAST)
         if isinstance(how, Tilt):
-            lean = how.beta * self.moments.scale[0] / self.moments.scale[1]
-            effect = -how.sign * r.x * (r.y - r.c / r.a * r.x) / r.a
-            return self.moments.design.sums(effect), how.sign * (r.c / r.a - lean)
+            effect = -how.sign * r.x * (r.y - r.c / a * r.x) / a
+            return self.moments.design.sums(effect), how.sign * (r.c / a - self._lean(how))
         if isinstance(how, Determined):
-            rest, about = r.y - r.c / r.a * r.x, self.about_the_mean(r.inside)
-            total = float((about**2).sum())
+            rest, about = r.y - r.c / a * r.x, self.about_the_mean(r.inside)
+            total = max(float((about**2).sum()), _LEAST)
             share = float((rest**2).sum()) / total
             effect = -self._gain_of_rows(r) / total
             return self.moments.design.sums(effect), how.sign * (1 - share - how.threshold)
         assert isinstance(how, (Strong, Weak))
         way = how.sign if isinstance(how, Strong) else -how.sign
-        start = way * r.c / np.sqrt(r.a * r.b)
+        start = way * r.c / np.sqrt(max(r.a * r.b, _LEAST))
         return self.moments.design.sums(-self._gain_of_rows(r)), start
 
     def passed(self, removal: Ints) -> bool:

@@ -29,6 +29,7 @@ Number = TypeVar("Number", float, Fraction)
 
 _NOTHING_LEFT = 10**40  # one over the share of a sum of squares that counts as nothing
 _UNCLEAR = 1e-7  # up to here it is not clear whether a column depends on the others
+_SQUARED = 1e140  # lengths up to here, and down to one over it, have squares
 _MOST_COLUMNS = 30  # up to which a rank is counted exactly now and then
 _EXACT_PRODUCTS = 5_000_000  # of whole numbers, for the sums of all rows
 WORST = 1e-8  # relative error up to which floating point is used
@@ -78,8 +79,7 @@ def basis(columns: Floats, given: Floats | None = None) -> Basis:
     """
     from scipy.linalg import qr
 
-    given = columns if given is None else given
-    length = np.sqrt((given * given).sum(axis=0))
+    length = lengths(columns if given is None else given)
     used = columns[:, length > 0] / length[length > 0]
     if used.shape[1] == 0:
         return Basis(np.zeros((len(columns), 0)), 1.0, True)
@@ -89,6 +89,13 @@ def basis(columns: Floats, given: Floats | None = None) -> Basis:
     clear = not np.any((left > DEPENDENT) & (left < _UNCLEAR))
     condition = float(np.linalg.cond(r[:rank, :rank])) if rank else 1.0
     return Basis(np.ascontiguousarray(q[:, :rank]), condition, clear)
+
+
+def lengths(columns: Floats) -> Floats:
+    """Of each column, or of one; squares may be too large or too small for a double."""
+    largest = np.abs(columns).max(axis=0, initial=0.0)
+    unit = np.where(largest > 0, largest, 1.0)
+    return np.asarray(unit * np.linalg.norm(columns / unit, axis=0))
 
 
 def residual(q: Floats, column: Floats) -> Floats:
@@ -109,10 +116,10 @@ class Moments:
         self.q = self.basis.q
         self.rank = int(self.q.shape[1])
         u, w = residual(self.q, x), residual(self.q, y)
-        self.scale = (float(np.linalg.norm(u)), float(np.linalg.norm(w)))
-        part = [s / max(float(np.linalg.norm(v)), 1e-300) for s, v in zip(self.scale, (x, y),
-                                                                          strict=True)]  # fmt: skip
-        self.degenerate = min(part) < _UNCLEAR
+        self.scale = (float(lengths(u)), float(lengths(w)))
+        part = [s / (float(lengths(v)) or 1.0) for s, v in zip(self.scale, (x, y), strict=True)]
+        fits = all(1 / _SQUARED < s < _SQUARED for s in self.scale)
+        self.degenerate = min(part) < _UNCLEAR or not fits
         self.x = u / self.scale[0] if self.scale[0] > 0 else u
         self.y = w / self.scale[1] if self.scale[1] > 0 else w
         self.error = 4e-16 * np.sqrt(design.n) * self.basis.condition / max(min(part), 1e-300)

@@ -63,6 +63,7 @@ class TermFit(Fit):
         )
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def fit_term(design: Design, kept: Ints, errors: Errors) -> TermFit:
     """The coefficient of the term on some rows, all controls refitted."""
     from scipy.special import stdtr
@@ -91,7 +92,7 @@ def fit_term(design: Design, kept: Ints, errors: Errors) -> TermFit:
         n=len(kept),
         slope=slope,
         intercept=_intercept(design, kept, slope),
-        r=c / math.sqrt(a * b) if b > 0 else math.nan,
+        r=c / (math.sqrt(a) * math.sqrt(b)) if b > 0 else math.nan,
         r2=1 - float(rest @ rest) / total if total > 0 else math.nan,
         p_value=float(2 * stdtr(freedom, -abs(t))) if freedom >= 1 else math.nan,
         se=se,
