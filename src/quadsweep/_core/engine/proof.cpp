@@ -186,6 +186,9 @@ class Writer {
         } else {
             split(std::move(box), *criterion_, worst, children);
             const int parameter = children[0]->centre[0] != before.centre[0] ? 0 : 1;
+            // The checker halves exactly. What the search adds against gaps is much where the root
+            // was wide, and the thresholds noted belong to the corners.
+            for (auto& child : children) child->half[parameter] = before.half[parameter] / 2;
             note({ProofTree::split, hinted, parameter}, before, bound);
         }
     }
