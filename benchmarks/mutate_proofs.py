@@ -39,8 +39,7 @@ import naive
 import naive_several
 
 EACH = 6  # proofs of each objective, fewer of other kinds
-WORDS = ("bound", "list", "split", "copies", "y", "y-", "x1", "x1-", "x2", "means", "all",
-         "r2", "r", "cov", "dv", "tv", "lts")  # fmt: skip
+WORDS = ("bound", "list", "split", "copies", "r2", "r", "cov", "dv", "tv", "lts")
 ODD: tuple[Any, ...] = (math.nan, math.inf, 10**400, True, None, "", [], {})
 
 Column = tuple[float, ...]
@@ -167,7 +166,7 @@ def mutated(content: dict[str, Any], rng: np.random.Generator) -> tuple[str, dic
         falsify(content, rng)
     while True:
         everywhere = places(content)
-        top = [p for p in everywhere if p[0] != "roots" or len(p) < 4]
+        top = [p for p in everywhere if not in_node(p)]
         some = top if rng.random() < 0.4 else everywhere
         at = some[int(rng.integers(len(some)))]
         home = content
@@ -175,27 +174,34 @@ def mutated(content: dict[str, Any], rng: np.random.Generator) -> tuple[str, dic
             home = home[key]
         new = changed(home[at[-1]], rng)
         if repr(new) != repr(home[at[-1]]):
-            kind = node_kind(content, at) or ".".join(str(k) for k in at if isinstance(k, str))
+            words = [str(k) for k in at if isinstance(k, str)]
+            kind = node_kind(content, at) or ".".join(words[1:] or words)
             home[at[-1]] = new
             return f"false, {kind}" if false else kind, content
 
 
 def falsify(content: dict[str, Any], rng: np.random.Generator) -> None:
     """Move the threshold past the best value, and rho with it."""
-    claim = content["claim"]
+    (part,) = content["parts"]
+    claim = part["claim"]
     sense = -1 if claim["objective"] in ("tv", "lts") else 1
     by = float(10.0 ** rng.integers(-6, 0)) * (abs(claim["threshold"]) or 1.0)
     claim |= {"subset": None, "threshold": claim["threshold"] - sense * by}
-    if "rho" in content["criterion"]:
-        content["criterion"]["rho"] += 2 * by
+    if "rho" in part["criterion"]:
+        part["criterion"]["rho"] += 2 * by
+
+
+def in_node(at: tuple) -> bool:
+    """("parts", i, "roots", j, "nodes", number of the node, ...)"""
+    return len(at) > 5 and at[4] == "nodes"
 
 
 def node_kind(content: dict, at: tuple) -> str | None:
-    if at[0] != "roots" or len(at) < 4 or at[2] != "nodes":
+    if not in_node(at):
         return None
-    node = content["roots"][at[1]]["nodes"][at[3]]
-    what = "the node" if len(at) == 4 else "a hint" if len(at) > 5 else "its details"
-    if len(at) == 5 and isinstance(node[at[4]], (list, tuple)):
+    node = content["parts"][at[1]]["roots"][at[3]]["nodes"][at[5]]
+    what = "the node" if len(at) == 6 else "a hint" if len(at) > 7 else "its details"
+    if len(at) == 7 and at[6] == 1:
         what = "its list of hints"
     return f"roots.nodes, {node[0]}: {what}"
 
@@ -206,12 +212,12 @@ def claim_is_true(columns: tuple[Column, ...], claim: dict[str, Any]) -> bool:
     if name in ("tv", "lts"):
         sense = -1
     sizes = range(k, len(columns[0]) + 1) if claim["or_more"] else [k]
-    sign, beta = claim.get("sign", 1), claim.get("beta", 0)
+    sign, beta = claim["sign"], claim["beta"]
     scores = {s: v for size in sizes for s, v in listed(columns, name, size, sign, beta).items()}
     t = Fraction(claim["threshold"])
     if any(score > on_scale(sense * t, name) for score in scores.values()):
         return False
-    if "margin" in claim and passes_margin(columns, claim):
+    if claim["margin"] is not None and passes_margin(columns, claim):
         return False
     if claim["subset"] is None:
         return True
@@ -227,7 +233,7 @@ def on_scale(value: Fraction, name: str) -> Fraction:
 def passes_margin(columns: tuple[Column, ...], claim: dict[str, Any]) -> bool:
     """Whether some k rows or more have a slope beyond beta by the margin of a correlation."""
     xs, ys = map(naive.exact, columns)
-    sign, beta = claim.get("sign", 1), Fraction(claim.get("beta", 0))
+    sign, beta = claim["sign"], Fraction(claim["beta"])
     for size in range(claim["keep"], len(xs) + 1):
         for subset in combinations(range(len(xs)), size):
             a, b, c = naive.centred_sums([xs[i] for i in subset], [ys[i] for i in subset])
@@ -282,7 +288,7 @@ def run(seed: int, mutations: int) -> tuple[Counter, Counter, list[str]]:
             refused[kind] += 1
             continue
         accepted[kind] += 1
-        if not claim_is_true(subject.columns, content["claim"]):
+        if not all(claim_is_true(subject.columns, part["claim"]) for part in content["parts"]):
             false.append(f"mutation {number} of {subject.name}: {kind}")
     return refused, accepted, false
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import gzip
 import json
 import shutil
 import subprocess
@@ -18,7 +19,7 @@ import rounding_proofs
 
 import quadsweep as qs
 from quadsweep.cli.application import run as cli
-from quadsweep.proofs import checker, theorem
+from quadsweep.proofs import checker
 from quadsweep.proofs.proof import Proof
 from quadsweep.proofs.writer import Statement, Unproved, rho_of, write
 
@@ -51,6 +52,15 @@ def test_solve_writes_a_proof_that_checks(objective, tmp_path):
     found = qs.check(tmp_path / "p.json.gz", x, y)
     assert found.proved, found
     assert found.nodes == result.proof.nodes > 1
+
+
+def test_sentinels_that_make_the_root_wide_leave_a_proof_that_checks():
+    """Boxes are halved some sixty times: their corners are then still those of the checker."""
+    x, y = np.random.default_rng(0).normal(size=(2, 40))
+    x[0], y[:2] = 1e10, (1e15, -1e15)
+    result = qs.solve(x, y, k=20, objective="tv", proof=True)
+    assert result.proof.nodes > 100
+    assert qs.check(result.proof, x, y).proved
 
 
 def test_without_asking_nothing_is_kept():
@@ -86,12 +96,13 @@ def test_the_counterexample_s_optimum_is_proved_and_the_separable_runner_up_refu
     assert qs.check(best.proof, data.x, data.y).proved
 
     content = copy.deepcopy(best.proof.content)
-    content["claim"]["subset"] = swept.inliers.tolist()
+    claim = content["parts"][0]["claim"]
+    claim["subset"] = swept.inliers.tolist()
     found = qs.check(Proof(content), data.x, data.y)
     assert not found.proved
     assert "further from the threshold" in found.message
 
-    content["claim"] |= {"threshold": swept.value + 1e-9, "tol": 2e-9}
+    claim |= {"threshold": swept.value + 1e-9, "tol": 2e-9}
     found = qs.check(Proof(content), data.x, data.y)
     assert not found.proved
     assert "better" in found.message
@@ -135,7 +146,7 @@ def test_other_data_are_noticed():
 
 
 def test_what_is_no_proof_is_said_to_be_none(tmp_path):
-    (tmp_path / "p").write_text("{}")
+    (tmp_path / "p").write_bytes(gzip.compress(b"{}"))
     with pytest.raises(ValueError, match="malformed"):
         qs.check(tmp_path / "p", [1, 2, 3], [1, 2, 3])
     (tmp_path / "p").write_text("nothing")
@@ -164,7 +175,7 @@ def test_the_command_line_writes_and_checks(tmp_path, capsys):
     assert "proved: no 42 of 50 rows have r2 above" in capsys.readouterr().out
 
     content = Proof.load(proof).content
-    content["claim"]["threshold"] -= 2e-9
+    content["parts"][0]["claim"]["threshold"] -= 2e-9
     Proof(content).save(proof)
     assert cli(["check", proof, table]) == 1
     assert "refuted" in capsys.readouterr().out
@@ -176,23 +187,22 @@ def test_a_refused_proof_names_its_box(tmp_path):
     x, y = np.random.default_rng(6).normal(size=(2, 60))
     proof = qs.solve(x, y, k=45, proof=True).proof
     content = json.loads(json.dumps(proof.content))
-    closed = next(n for n in content["roots"][0]["nodes"] if n[0] == "bound")
+    closed = next(n for n in content["parts"][0]["roots"][0]["nodes"] if n[0] == "bound")
     closed[1][-1] += 100.0
     found = qs.check(Proof(content), x, y)
     assert not found.proved
     assert "<= p1 <=" in found.message
 
 
-def test_the_checker_is_two_files_that_need_nothing_else(tmp_path):
+def test_the_checker_is_a_file_that_needs_nothing_else(tmp_path):
     x, y = np.random.default_rng(5).normal(size=(2, 50))
     table, proof = write_table(tmp_path / "d.csv", x, y), tmp_path / "d.proof"
     qs.solve(x, y, drop=8, proof=True).proof.save(proof)
-    for module in (checker, theorem):
-        shutil.copy(module.__file__, tmp_path)
+    shutil.copy(checker.__file__, tmp_path)
     alone = [sys.executable, "-S", "-E", str(tmp_path / "checker.py"), str(proof), table]
     done = subprocess.run(alone, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("proved: no 42 of 50 rows")
+    assert done.stdout.startswith('proved, of 50 rows: {"objective": "r2", "keep": 42,')
     refused = subprocess.run(
         [*alone[:-1], write_table(tmp_path / "e.csv", x, y + 1)],
         capture_output=True, text=True, check=False, cwd=tmp_path,
@@ -218,9 +228,21 @@ def test_an_audit_s_lower_bound_is_proved(claim, threshold):
     assert all(part["claim"]["or_more"] for part in found.proof.parts)
 
     forged = copy.deepcopy(found.proof.content)
-    for part in forged.get("parts", [forged]):
+    for part in forged["parts"]:
         part["claim"]["keep"] -= 1 + found.lower
     assert not qs.check(Proof(forged), x, y).proved
+
+
+def test_an_audit_with_controls_says_that_it_has_no_proof(tmp_path, capsys):
+    x, z = np.random.default_rng(12).normal(size=(2, 20))
+    for more in ({"controls": z}, {"groups": np.arange(20) // 2}, {"weights": np.abs(z) + 1}):
+        with pytest.raises(ValueError, match="proof=True is for audits of two columns alone"):
+            qs.audit(x, x + z, **more, proof=True)
+    table, proof = write_table(tmp_path / "d.csv", x, z), tmp_path / "audit.proof"
+    asked = ["audit", table, "--x", "u", "--y", "w", "--groups", "u", "--proof", str(proof)]
+    assert cli(asked) == 2
+    assert "--proof is for --x and --y alone" in capsys.readouterr().err
+    assert not proof.exists()
 
 
 def test_the_command_line_writes_an_audit_s_proof(tmp_path, capsys):

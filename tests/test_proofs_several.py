@@ -15,7 +15,7 @@ import pytest
 
 import quadsweep as qs
 from quadsweep.cli.application import run as cli
-from quadsweep.proofs import checker, theorem
+from quadsweep.proofs import checker
 from quadsweep.proofs.proof import Proof
 from quadsweep.proofs.writer import Statement, largest_covariance, write
 
@@ -64,9 +64,10 @@ def test_solve_writes_a_proof_that_checks(objective, tmp_path):
 def test_a_threshold_that_a_subset_passes_is_refused(objective):
     proof, columns = proved(objective)
     content = copy.deepcopy(proof.content)
-    content["claim"]["subset"] = None
-    content["claim"]["threshold"] *= 0.99 if objective == "r2" else 1.02
-    content["criterion"] = {"rho": 1 - content["claim"]["threshold"] + 1e-12}
+    (part,) = content["parts"]
+    part["claim"]["subset"] = None
+    part["claim"]["threshold"] *= 0.99 if objective == "r2" else 1.02
+    part["criterion"] = {"rho": 1 - part["claim"]["threshold"] + 1e-12}
     refused(content, columns)
 
 
@@ -75,13 +76,13 @@ def test_every_part_of_a_proof_is_needed():
 
     def changed(change):
         content = copy.deepcopy(proof.content)
-        change(content)
+        change(content["parts"][0])
         return refused(content, columns)
 
-    assert "leave out planes of the frame x1" in changed(lambda c: c["roots"].pop(0))
+    assert "leave out frame (0, 1)" in changed(lambda c: c["roots"].pop(0))
     assert "leave out" in changed(lambda c: c["roots"][1]["box"].__setitem__(0, -0.99))
     assert "rho is too small" in changed(lambda c: c["criterion"].__setitem__("rho", 1e-3))
-    assert "triangle" in changed(lambda c: c["placement"]["mix"][1].__setitem__(1, 0.0))
+    assert "triangle" in changed(lambda c: c["placement"]["matrix"][1].__setitem__(1, 0.0))
     assert "further from" in changed(lambda c: c["claim"].__setitem__("tol", 0.0))
     assert "node" in changed(lambda c: c["roots"][2]["nodes"][-1].__setitem__(0, "bound"))
 
@@ -90,18 +91,18 @@ def test_what_columns_leave_is_that_of_fractions():
     rng = np.random.default_rng(4)
     table = rng.integers(-3, 4, (9, 4)).astype(float)
     table[:, 1] = 2 * table[:, 0]  # dependent
-    content = {
-        "claim": {"objective": "lts", "keep": 4, "or_more": False, "threshold": 1.0},
-        "placement": {"shift": [0.0] * 4, "scale": [0] * 4, "tilt": [0.0] * 3,
-                      "mix": [[1.0], [0.0, 1.0], [0.0, 0.0, 1.0]]},
-    }  # fmt: skip
-    claim = theorem.Claim(content, table.T.tolist())
+    asked = {"objective": "lts", "keep": 4, "or_more": False, "threshold": 1.0, "sign": 1,
+             "beta": 0, "margin": None}  # fmt: skip
+    matrix = [[0.0] * j + [1.0] for j in range(4)]
+    part = {"claim": asked, "placement": {"shift": [0.0] * 4, "matrix": matrix}}
+    claim = checker.Claim(part, table.T.tolist())
     for _ in range(20):
         rows = rng.permutation(9)[: int(rng.integers(1, 9))].tolist()
         design = [[1.0, *table[i, :3]] for i in rows]
         expected = naive_several.rss(design, table[rows, 3].tolist())
-        left, below = claim.sums(rows).left(claim.fitted)
-        assert Fraction(left, below << 2 * claim.unit) == expected
+        value = Fraction(expected)
+        assert not claim.beats(claim.sums(rows), value)
+        assert claim.beats(claim.sums(rows), value + Fraction(1, 10**30))
 
 
 def test_what_has_no_kind_of_proof_is_said():
@@ -123,7 +124,7 @@ def test_the_command_line_writes_and_checks(tmp_path, capsys):
     assert "proved: no 14 of 16 rows have r2 above" in capsys.readouterr().out
     alone = [sys.executable, checker.__file__, proof, str(table)]
     done = subprocess.run(alone, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout[:22]) == (0, "proved: no 14 of 16 ro")
+    assert (done.returncode, done.stdout[:22]) == (0, 'proved, of 16 rows: {"')
 
 
 def test_a_slope_s_margin_is_checked_exactly():
@@ -131,13 +132,13 @@ def test_a_slope_s_margin_is_checked_exactly():
     x = rng.normal(size=30)
     y = 0.4 * x + 0.8 * rng.normal(size=30)
     found = qs.audit(x, y, claim="sign", proof=True)
-    content = found.proof.content
-    assert content["claim"]["margin"] == found.tol
-    most = largest_covariance(x, y, content["claim"]["keep"], found.tol)
-    assert content["claim"]["threshold"] == most > 0
-    forged = copy.deepcopy(content)
-    forged["claim"]["threshold"] = most * (1 + 1e-12)
+    claim = found.proof.parts[0]["claim"]
+    assert claim["margin"] == found.tol
+    most = largest_covariance(x, y, claim["keep"], found.tol)
+    assert claim["threshold"] == most > 0
+    forged = copy.deepcopy(found.proof.content)
+    forged["parts"][0]["claim"]["threshold"] = most * (1 + 1e-12)
     assert "passes the margin" in str(qs.check(Proof(forged), x, y))
-    units = (theorem.in_units(list(map(Fraction, v.tolist()))) for v in (x, y))
-    a, b = (theorem.Column(*column, content["claim"]["keep"]).least for column in units)
+    units = (checker.in_units(list(map(Fraction, v.tolist()))) for v in (x, y))
+    (a, *_), (b, *_) = (checker.spread(*column, claim["keep"]) for column in units)
     assert a > 0 < b

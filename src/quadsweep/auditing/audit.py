@@ -239,8 +239,8 @@ def audit(
         As in :func:`quadsweep.solve`; a callable is given (upper, lower, nodes, seconds).
     proof : bool
         Also write down why no fewer rows than ``lower`` break the claim: ``Audit.proof``, for
-        :func:`quadsweep.check`; None where such a proof was not found. Not with controls, groups or
-        weights.
+        :func:`quadsweep.check`; None where such a proof was not found. Not with controls, groups,
+        weights or a formula.
     memory_limit, client, out, resume : optional
         For data in passes, as in :func:`quadsweep.solve`.
 
@@ -294,6 +294,11 @@ def audit(
         x, y, regression["data"] = Columns(*columns_of(source), source.names), None, None
     x, y, regression = by_name(x, y, regression)
     if is_regression(x, **regression):
+        if proof:
+            raise ValueError(
+                "proof=True is for audits of two columns alone: with controls, groups, weights, a "
+                "formula or other standard errors the answer is certified by the search only"
+            )
         from quadsweep.auditing.controls.report import audit_regression
 
         return audit_regression(

@@ -74,8 +74,11 @@ def audit_command(
     asked = Asked(x, y, formula, term, controls or [], groups, weights, vcov, fixed, label)
     check_picture(plot)
     if asked.regression:
-        if by is not None:
-            raise BadInput("--by is for --x and --y alone; leave the options of a regression")
+        for option, given in (("--by", by), ("--proof", proof)):
+            if given is not None:
+                raise BadInput(
+                    f"{option} is for --x and --y alone; leave the options of a regression"
+                )
         answer_regression(
             audit, file, asked, plot=plot, json=json, time_limit=time_limit, jobs=jobs, seed=seed,
             claim=claim, level=level, threshold=_threshold(threshold),

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import gzip
 import json
+import zlib
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 from typing import Any
-
-from quadsweep.proofs import checker
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,12 +39,13 @@ class Proof:
     @property
     def parts(self) -> list[dict[str, Any]]:
         """The statements proved, one after the other."""
-        return checker.parts(self.content)
+        return list(self.content["parts"])
 
     @property
     def claim(self) -> str:
         """What is proved, in words."""
-        return checker.sentence(self.content)
+        rows = self.content["data"]["rows"]
+        return "; ".join(_statement(part["claim"], rows) for part in self.parts)
 
     def summary(self) -> str:
         """The claim, and how large the proof is."""
@@ -67,16 +67,29 @@ class Proof:
     def load(cls, path: str | PathLike[str]) -> Proof:
         """Read a file; ValueError if it is none."""
         try:
-            return cls(checker.load(str(path)))
-        except checker.Unreadable as wrong:
-            raise ValueError(str(wrong)) from None
+            with gzip.open(path) as file:
+                content = json.load(file)
+            if not isinstance(content, dict):
+                raise ValueError("no object")
+        except (ValueError, EOFError, RecursionError, gzip.BadGzipFile, zlib.error) as wrong:
+            raise ValueError(f"{path} is not a proof: {wrong}") from None
+        return cls(content)
 
 
 def together(proofs: list[Proof]) -> Proof:
     """Several proofs about the same data as one."""
-    if len(proofs) == 1:
-        return proofs[0]
-    shared = ("format", "version", "predictors", "data")
-    content = {key: proofs[0].content[key] for key in shared}
-    own = [{k: v for k, v in p.content.items() if k not in shared} for p in proofs]
-    return Proof(content | {"parts": own})
+    return Proof(proofs[0].content | {"parts": [part for p in proofs for part in p.parts]})
+
+
+def _statement(claim: dict[str, Any], n: int) -> str:
+    better = "below" if claim["objective"] in ("tv", "lts") else "above"
+    what = f"{claim['objective']} {better} {claim['threshold']!r}"
+    sign, beta = claim["sign"], claim["beta"] or 0
+    if claim["margin"] is not None:
+        side = "above" if sign > 0 else "below"
+        what = f"a slope {side} {beta!r} (by {claim['margin']!r} of a correlation or more)"
+    elif sign != 1 or beta != 0:
+        what += f" with {sign:+d} (y - {beta!r} x) for y"
+    rows = f"{claim['keep']} {'or more ' if claim['or_more'] else ''}of {n} rows"
+    within = f"; the subset given comes within {claim['tol']!r} of it" if claim["subset"] else ""
+    return f"no {rows} have {what}{within}"

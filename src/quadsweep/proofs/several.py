@@ -80,13 +80,9 @@ class Placement:
         return cls(shift, mix, tilt, power, placed, np.ldexp(y - shift[p], power))
 
     def content(self) -> dict[str, Any]:
-        p = len(self.tilt)
-        return {
-            "shift": self.shift.tolist(),
-            "scale": [0] * p + [self.power],
-            "mix": [row[: j + 1].tolist() for j, row in enumerate(self.mix)],
-            "tilt": self.tilt.tolist(),
-        }
+        last = np.ldexp(np.append(-self.tilt, 1.0), self.power)
+        mix = [row[: j + 1].tolist() for j, row in enumerate(self.mix)]
+        return {"shift": self.shift.tolist(), "matrix": [*mix, last.tolist()]}
 
 
 @dataclass(frozen=True)
@@ -134,8 +130,7 @@ class Tree:
             alpha = [low[own] - away - slack, high[own] + away + slack]
             box = np.array([[-1.0, 1.0]] * self.p + [alpha])
             start = Part(box, self.names, self.copies, np.zeros(0, dtype=np.int64), self.k)
-            frame = f"x{own + 1}" if own < self.p else "y"
-            yield {"frame": frame, "box": box.ravel().tolist(), "nodes": self.below(start, own)}
+            yield {"frame": [own, 1], "box": box.ravel().tolist(), "nodes": self.below(start, own)}
 
     def below(self, root: Part, own: int) -> Nodes:
         nodes, pending = [], [root]
@@ -152,11 +147,10 @@ class Tree:
 
     def visit(self, part: Part, own: int) -> tuple[list[Any], list[Part]]:
         if part.impossible():
-            return ["list"], []
+            return ["list", []], []
         costs, base, g = self.costs(part, own)
-        hints = [g, g] if self.squared else []
         lambdas, values, doubt = self.values(part, costs, base)
-        hints += lambdas.tolist()
+        hints = [g, g, 0, *lambdas.tolist()]
         if np.all(values > doubt):
             return ["bound", hints], []
         part = self.decided(part, costs, lambdas, values - doubt)
@@ -172,7 +166,7 @@ class Tree:
             box = part.box.copy()
             box[at] = half
             parts.append(Part(box, part.open, part.copies, part.kept, part.need, g))
-        return ["split", at + 1, hints], parts
+        return ["split", hints, at + 1], parts
 
     def plane(self, at: Floats, own: int) -> tuple[Floats, float]:
         """Coefficients of the columns, and alpha."""
@@ -263,4 +257,4 @@ class Tree:
             parts.append(
                 Part(part.box, free, number, rows, part.need - kept, part.multiplier)
             )  # fmt: skip
-        return ["copies", int(part.open[i]), z, hints], parts
+        return ["copies", hints, int(part.open[i]), z], parts

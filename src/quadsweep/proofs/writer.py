@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from quadsweep import _core
 from quadsweep.clock import Clock
-from quadsweep.proofs import checker, several, theorem
+from quadsweep.proofs import checker, several
 from quadsweep.proofs.proof import Proof
 
 Floats = NDArray[np.float64]
@@ -27,10 +27,9 @@ Floats = NDArray[np.float64]
 FEW = 20_000  # subsets that are listed without further ado
 MANY = 10**6  # subsets that are listed where boxes do not end
 MOST_NODES = 50_000  # of a proof with several predictors
-LISTED = {"roots": [{"frame": "all", "nodes": [["list"]]}]}
 ROOM = 0.25  # of the distance between value and threshold: between aim and threshold
 _KINDS = ("bound", "list", "split", "copies")
-_FRAMES = ("y", "x1", "y-", "x1-")
+_FRAMES = ((1, 1), (0, 1), (1, -1), (0, -1))  # of the core: w is y or x, y or -y
 
 
 class Unproved(Exception):
@@ -81,20 +80,17 @@ class Statement:
 
     def claim(self) -> dict[str, Any]:
         """As the file has it."""
-        claim: dict[str, Any] = {
+        return {
             "objective": self.objective,
             "keep": self.k,
             "or_more": self.or_more,
+            "sign": self.sign,
+            "beta": self.beta,
             "threshold": self.threshold,
+            "margin": self.margin,
             "subset": sorted(int(i) for i in self.good) if self.best else None,
+            "tol": None,
         }
-        if self.sign != 1:
-            claim["sign"] = self.sign
-        if self.beta != 0:
-            claim["beta"] = self.beta
-        if self.margin is not None:
-            claim["margin"] = self.margin
-        return claim
 
 
 def write(
@@ -116,27 +112,21 @@ def write(
     if not (math.isfinite(statement.threshold) and math.isfinite(statement.value)):
         raise Unproved("the value is beyond the doubles")
     columns = statement.columns
-    content: dict[str, Any] = {
-        "format": checker.FORMAT,
-        "version": checker.VERSION,
-        "predictors": len(columns) - 1,
-        "data": {"rows": len(statement.x), "sha256": theorem.digest(columns)},
+    listed: dict[str, Any] = {
         "claim": statement.claim(),
         "placement": _as_given(len(columns) - 1),
         "criterion": {},
         "roots": [],
     }
-    exact = _exact(statement, content)
-    if exact.trivial():
-        return Proof(content)
+    exact = _exact(statement, listed)
     subsets = _subsets(statement) if list_up_to > 0 else math.inf
-    if subsets <= list_up_to:
-        return Proof(content | LISTED)
+    if exact.trivial() or subsets <= list_up_to:
+        return _proof(columns, listed)
     if subsets > MANY and any(_wide(np.array(v)) for v in columns):
         raise Unproved("the squares of a column are beyond the doubles")
-    statement = replace(statement, threshold=content["claim"]["threshold"])
+    statement = replace(statement, threshold=listed["claim"]["threshold"])
     if len(columns) > 2:
-        return _with_several(statement, content, most_nodes, time_limit)
+        return _with_several(statement, listed, most_nodes, time_limit)
     y = statement.sign * (statement.y - statement.beta * statement.x)
     tree = _core.prove(
         statement.x,
@@ -158,24 +148,39 @@ def write(
     if tree["status"] == "heuristic":  # more nodes than that
         if subsets > MANY:
             raise Unproved("too many nodes")
-        return Proof(content | LISTED)
+        return _proof(columns, listed)
     if tree["status"] != "optimal":
         raise Unproved(tree["status"])
-    place = {"shift": tree["shift"], "scale": tree["scale"], "tilt": [tree["tilt"]]}
-    content["placement"] |= place
-    content["criterion"] = _hints(statement, tree["constant"])
-    content["roots"] = list(_roots(statement, tree))
-    return Proof(content)
+    roots = _roots(statement, tree)
+    tree_part = {
+        "placement": _placement(tree),
+        "criterion": _hints(statement, tree["constant"], roots),
+        "roots": roots,
+    }
+    return _proof(columns, listed | tree_part)
+
+
+def _proof(columns: list[list[float]], part: dict[str, Any]) -> Proof:
+    about = {"format": checker.FORMAT, "version": checker.VERSION, "data": checker.about(columns)}
+    return Proof(about | {"parts": [part]})
 
 
 def _as_given(p: int) -> dict[str, Any]:
     """The placement of columns that stay where they are."""
-    mix = [[0.0] * j + [1.0] for j in range(p)]
-    return {"shift": [0.0] * (p + 1), "scale": [0] * (p + 1), "tilt": [0.0] * p, "mix": mix}
+    return {"shift": [0.0] * (p + 1), "matrix": [[0.0] * j + [1.0] for j in range(p + 1)]}
+
+
+def _placement(tree: dict[str, Any]) -> dict[str, Any]:
+    """The core's: powers of two, and a line taken off y."""
+    try:
+        of_x, of_y = (math.ldexp(1.0, e) for e in tree["scale"])
+        return {"shift": tree["shift"], "matrix": [[of_x], [-tree["tilt"] * of_y, of_y]]}
+    except OverflowError:
+        raise Unproved("the scale of a column is beyond the doubles") from None
 
 
 def _with_several(
-    statement: Statement, content: dict[str, Any], most_nodes: int, time_limit: float
+    statement: Statement, listed: dict[str, Any], most_nodes: int, time_limit: float
 ) -> Proof:
     """The tree of several predictors. It is written in floating point with something to spare for
     rounding, not with a bound on it: so it is checked before it is handed out."""
@@ -191,20 +196,21 @@ def _with_several(
     while squared and Fraction(rho) < 1 - Fraction(statement.threshold):
         rho = math.nextafter(rho, math.inf)
     criterion = {"rho": rho} if squared else {}
-    content = content | {"placement": place.content(), "criterion": criterion, "roots": roots}
+    tree_part = {"placement": place.content(), "criterion": criterion, "roots": roots}
+    proof = _proof(statement.columns, listed | tree_part)
     try:
-        checker.Checker(content).check(*statement.columns)
+        checker.Checker(proof.content).check(*statement.columns)
     except checker.Refuted as wrong:
         raise Unproved(f"rounding hides a step: {wrong}") from None
-    return Proof(content)
+    return proof
 
 
-def _exact(statement: Statement, content: dict[str, Any]) -> theorem.Claim:
+def _exact(statement: Statement, part: dict[str, Any]) -> checker.Claim:
     """The claim in exact arithmetic. Its threshold and tolerance make room for what the rounding of
     the value and of the threshold may hide."""
-    claim, rows = content["claim"], list(statement.good)
+    claim, rows = part["claim"], list(statement.good)
     step = math.ulp(max(abs(statement.threshold), abs(statement.value)))
-    exact = theorem.Claim(content, statement.columns)
+    exact = checker.Claim(part, statement.columns)
     while statement.best and exact.beats(exact.sums(rows), exact.t):
         claim["threshold"] += statement.sense * step
         exact.threshold = Fraction(claim["threshold"])
@@ -220,8 +226,8 @@ def _exact(statement: Statement, content: dict[str, Any]) -> theorem.Claim:
 
 def largest_covariance(x: Floats, y: Floats, k: int, margin: float) -> float:
     """The largest T with n T <= margin sqrt(ab) for any k rows or more, or just below it."""
-    units = (theorem.in_units([Fraction(v) for v in c.tolist()]) for c in (x, y))
-    a, b = (theorem.Column(*column, k).least for column in units)
+    units = (checker.in_units([Fraction(v) for v in c.tolist()]) for c in (x, y))
+    (a, *_), (b, *_) = (checker.spread(*column, k) for column in units)
     most = Fraction(margin) ** 2 * a * b / len(x) ** 2
     t = math.sqrt(a) * math.sqrt(b) * margin / len(x)
     while Fraction(t) ** 2 > most:
@@ -245,12 +251,15 @@ def _subsets(statement: Statement) -> float:
     return count if count <= MANY else math.inf
 
 
-def _hints(statement: Statement, constant: float) -> dict[str, Any]:
+def _hints(statement: Statement, constant: float, roots: list[dict[str, Any]]) -> dict[str, Any]:
     if statement.objective in ("cov", "dv"):
-        return {"balance": constant**2}
+        return {"beta": constant**2}
+    # Where the core's lines turn steep; without a flat root all of them are.
+    flat = [root["box"][1] for root in roots if root["frame"] and root["frame"][0] == 1]
+    hints = {"turn": max(flat, default=1.0)}
     if statement.objective in ("r", "r2"):
-        return {"rho": rho_of(statement.threshold, statement.objective == "r2")}
-    return {}
+        hints["rho"] = rho_of(statement.threshold, statement.objective == "r2")
+    return hints
 
 
 def rho_of(threshold: float, squared: bool) -> float:
@@ -278,7 +287,7 @@ def _roots(statement: Statement, tree: dict[str, Any]) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True)
 class _Kind:
-    """How the core's boxes and hints are written for the criteria of ``theorem.py``."""
+    """How the core's boxes and hints are written for the criteria of ``checker.py``."""
 
     name: str  # plane, residual, difference, below or spread
     by: float = 1.0  # what the core's costs are multiplied by
@@ -294,10 +303,10 @@ class _Kind:
             return cls("below", rho_of(statement.threshold, False))
         return cls("residual" if statement.objective == "lts" else "plane")
 
-    def frame(self, number: int) -> str:
+    def frame(self, number: int) -> tuple[int, ...]:
         if self.name == "residual":
             return _FRAMES[min(number, 1)]
-        return _FRAMES[number] if self.name == "plane" else "means"
+        return _FRAMES[number] if self.name == "plane" else ()
 
     def box(self, ends: Sequence[float]) -> list[float]:
         """The difference has one parameter, the core's second."""
@@ -305,19 +314,18 @@ class _Kind:
 
     def node(self, node: Any, numbers: Iterator[list[float]], corners: int) -> list[Any]:
         kind, hinted, first, second = node
-        name = _KINDS[kind]
-        out: list[Any] = [name]
-        if name == "split":
-            out.append(1 if self.name == "difference" else first + 1)
-        elif name == "copies":
-            out += [first, second]
-        if hinted:
-            out.append(self.hints(*next(numbers), corners=corners))
-        return out
+        hints = self.hints(*next(numbers), corners=corners) if hinted else []
+        if _KINDS[kind] == "split":
+            return ["split", hints, 1 if self.name == "difference" else first + 1]
+        return [_KINDS[kind], hints, *([first, second] if _KINDS[kind] == "copies" else [])]
 
     def hints(
         self, low: float, high: float, at: float, tau: float, *lambdas: float, corners: int
     ) -> list[float]:
         """The multipliers, and a lambda a corner."""
-        free = {"plane": [low, high], "difference": [self.length * at] * 2, "below": [at, at, tau]}
-        return [*free.get(self.name, []), *(self.by * v for v in lambdas[:corners])]
+        free = {"plane": [low, high, 0], "below": [at, at, tau]}
+        g = [self.length * at] * 2
+        return [
+            *free.get(self.name, [*g, 0] if self.name == "difference" else [0, 0, 0]),
+            *(self.by * v for v in lambdas[:corners]),
+        ]
