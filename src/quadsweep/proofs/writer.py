@@ -254,9 +254,9 @@ def _subsets(statement: Statement) -> float:
 def _hints(statement: Statement, constant: float, roots: list[dict[str, Any]]) -> dict[str, Any]:
     if statement.objective in ("cov", "dv"):
         return {"beta": constant**2}
-    # Where the core's lines turn steep; without a flat root all of them are.
+    # Where the core's lines turn steep, if any of them are flat.
     flat = [root["box"][1] for root in roots if root["frame"] and root["frame"][0] == 1]
-    hints = {"turn": max(flat, default=1.0)}
+    hints = {"turn": max(flat)} if flat else {}
     if statement.objective in ("r", "r2"):
         hints["rho"] = rho_of(statement.threshold, statement.objective == "r2")
     return hints
