@@ -1,6 +1,6 @@
 """How long an audit with controls takes, how far bounds go with many, and SCIP on small data.
 
-    python benchmarks/audit_controls.py [--quick] [--scip] [--limit 60]
+    python benchmarks/audit_controls.py [--quick] [--scip] [--limit 50]
 
 Normal columns with a signal such that about the share named must go if the controls were held
 fixed; the answer is with controls refitted. `one-step` and `greedy` are the removals that AMIP
@@ -76,7 +76,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="small data only")
     parser.add_argument("--scip", action="store_true", help="mixed-integer programming beside it")
-    parser.add_argument("--limit", type=float, default=60.0, help="seconds for each audit")
+    parser.add_argument("--limit", type=float, default=50.0, help="seconds for each audit")
     options = parser.parse_args()
     run(options.quick, options.limit)
     if options.scip:
