@@ -255,14 +255,15 @@ def test_a_null_for_a_line_is_refused_where_there_is_none():
 
 
 def test_whoever_knows_that_noise_is_normal_sees_smaller_outliers():
-    rng = np.random.default_rng(4)
+    rng = np.random.default_rng(1)
     x = rng.uniform(0, 10, size=60)
     y = 2 * x + rng.normal(size=60)
-    y[:3] += [4, -4, 4]
+    y[:3] += [3.5, -3.5, 3.5]
     unknown = qs.path(x, y, drop=5, objective="lts", null="line").noise
     normal = qs.path(x, y, drop=5, objective="lts", null="normal").noise
     assert (unknown.standing_out, normal.standing_out) == (0, 3)
-    assert normal.normal == 1 > unknown.normal
+    assert normal.normal == pytest.approx(1)
+    assert unknown.normal < 0.9
     assert normal.to_dict()["null"] == "normal"
     assert "a clean line of normal noise gains as much" in normal.verdict()
 
