@@ -218,3 +218,11 @@ def test_critical_correlations_are_those_of_the_t_test() -> None:
         for level in (0.5, 0.05, 1e-6):
             assert critical_r(k, level) == pytest.approx(naive_audit.critical_r(k, level), rel=1e-9)
             assert critical_r(k, level) > critical_r(k + 1, level)
+
+
+def test_columns_whose_squares_vanish_are_audited_without_a_warning():
+    x = [1e-200] * 5 + [2e-200] * 3
+    found = qs.audit(x, [0.0, 1, 2, 3, 1, 2, 3, 1], claim="significance")
+    scaled = qs.audit([1.0] * 5 + [2.0] * 3, [0.0, 1, 2, 3, 1, 2, 3, 1], claim="significance")
+    assert found.drop in (None, scaled.drop)
+    assert found.lower <= scaled.lower

@@ -434,3 +434,10 @@ def test_squares_that_do_not_fit_a_double_change_no_answer(column, unit):
     usual = audited()
     columns[column] *= unit
     assert (usual.drop, usual.status) == (audited().drop, audited().status)
+
+
+def test_degrees_of_freedom_are_whole_in_json():
+    rng = np.random.default_rng(9)
+    x, y, z = rng.normal(size=(3, 20))
+    found = qs.audit(x, x + y, controls=z[:, None]).to_dict()
+    assert json.dumps(found["before"]["freedom"]) == "17"

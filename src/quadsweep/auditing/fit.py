@@ -39,8 +39,10 @@ class Fit:
 
     def to_dict(self) -> dict[str, float | None]:
         """Plain values, None where undefined."""
-        numbers = {name: finite(value) for name, value in asdict(self).items()}
-        return {**numbers, "n": self.n}
+        return {
+            name: value if isinstance(value, int) else finite(value)
+            for name, value in asdict(self).items()
+        }
 
 
 def fit(x: Floats, y: Floats) -> Fit:

@@ -9,6 +9,7 @@ points, and for every larger set too.
 from __future__ import annotations
 
 import itertools
+import math
 
 import numpy as np
 
@@ -51,4 +52,5 @@ class Column:
         """How far the mean of k or more points can lie from a centre, in their own spread."""
         v = self.sorted
         reach = max(abs(float(v[:k].mean()) - centre), abs(float(v[-k:].mean()) - centre))
-        return float(reach / np.sqrt(self.least_squares(k) / k))
+        spread = math.sqrt(self.least_squares(k) / k)
+        return reach / spread if spread > 0 else math.inf
