@@ -54,6 +54,7 @@ void Bounder::load(const Box& box) {
         std::copy(w_.begin(), w_.end(), row->weight.begin());
     }
     if (n_cells_ > 0) load_cells();
+    gap_.assign(n_cells_, 0.0);
 }
 
 void Bounder::load_cells() {
@@ -264,16 +265,9 @@ double Bounder::rounding(const Bound& b) const {
            underflow * (need + box_->kept.copies() + 1);
 }
 
-// With every cell shrunk to its mean the bound can only be higher than the true one (Jensen). So at
-// the worst corner the difference to it bounds what the cells cost, the change of lambda included.
-void Bounder::measure_coarseness(const Bound& b) {
-    coarseness_ = 0;
-    gap_.assign(n_cells_, 0.0);
-    if (n_cells_ == 0) return;
-    const auto worst = std::min_element(b.value, b.value + b.corners) - b.value;
-    const Row& row = row_[worst];
-    centre_.offset = row.offset;
-    std::copy_n(row.cost.begin(), padded_, centre_.cost.begin());
+// The row with every cell shrunk to its mean, in `centre_`: the bound can only be higher than the
+// true one (Jensen).
+void Bounder::shrink_cells(const Row& row) {
     for (std::size_t j = 0; j < n_cells_; ++j) {
         const std::size_t low = padded_ + j, high = low + n_cells_;
         const double weight = row.weight[low] + row.weight[high];
@@ -281,6 +275,25 @@ void Bounder::measure_coarseness(const Bound& b) {
         centre_.cost[low] = centre_.cost[high] = sum / weight;
         centre_.weight[low] = centre_.weight[high] = weight / 2;
     }
+}
+
+double Bounder::outlook(const Choice& chosen) {
+    if (n_cells_ == 0) return chosen.value;
+    double lambda = chosen.lambda;
+    shrink_cells(centre_);
+    return solve(centre_, lambda, false);
+}
+
+// At the worst corner the difference to shrunk cells bounds what cells cost, the change of lambda
+// included.
+void Bounder::measure_coarseness(const Bound& b) {
+    coarseness_ = 0;
+    if (n_cells_ == 0) return;
+    const auto worst = std::min_element(b.value, b.value + b.corners) - b.value;
+    const Row& row = row_[worst];
+    centre_.offset = row.offset;
+    std::copy_n(row.cost.begin(), padded_, centre_.cost.begin());
+    shrink_cells(row);
     double lambda = b.lambda[worst];
     coarseness_ = std::max(0.0, solve(centre_, lambda, false) - b.value[worst]);
     for (const double at : {lambda, b.lambda[worst]}) {

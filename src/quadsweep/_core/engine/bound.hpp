@@ -41,6 +41,8 @@ class Bounder final : public Chooser {
     // How far the unopened cells may have lowered the bound, and opening those that matter most.
     double coarseness() const { return coarseness_; }
     bool open_cells(Box& box) const;
+    // About what choose(), just called, would have given with every cell opened; rather more.
+    double outlook(const Choice& chosen);
     void open_level(Box& box) const;  // every cell: into its two halves, a leaf into points
     void open_all(Box& box) const;    // down to points; sealed cells stay
     // Sealed cells of the box, as it was bounded, that the threshold cuts at some corner or between
@@ -69,6 +71,7 @@ class Bounder final : public Chooser {
     double rounding(const Bound& bound) const;
     double cell_roundings() const;
     CornerRows corner_rows(const Bound& bound, std::size_t from) const;
+    void shrink_cells(const Row& row);
     void measure_coarseness(const Bound& bound);
     bool fix_cells(Box& box, const Bound& bound, Decided& newly);
     bool fix_points(Box& box, const Bound& bound, Decided& newly);

@@ -14,6 +14,17 @@ namespace {
 
 bool hidden_by_rounding(const Bound& bound) { return !(bound.least() < -4 * bound.error); }
 
+// Up to four of the nodes, as the corners that a bound is taken over.
+Corners some_of(const std::vector<Node>& nodes, std::size_t from) {
+    Corners some;
+    some.count = static_cast<int>(std::min<std::size_t>(4, nodes.size() - from));
+    for (int q = 0; q < some.count; ++q) {
+        some.cost[q] = nodes[from + q].cost;
+        some.base[q] = nodes[from + q].base;
+    }
+    return some;
+}
+
 }  // namespace
 
 Worker::Worker(const Problem& problem, const CertifiedOptions& options, const Placement& placement,
@@ -55,12 +66,57 @@ bool Worker::process(std::unique_ptr<Box> box, Boxes& children) {
 }
 
 bool Worker::closes(Box& box, Choice& choice, Bound& bound) {
-    for (;;) {
+    for (bool first = true;; first = false) {
         bounder_.load(box);
-        const Corners corners = criterion_->corners(box, bounder_, choice);
+        Corners corners = criterion_->corners(box, bounder_, choice);
+        if (first && closes_in_parts(box, choice)) return true;
+        const std::vector<Node> own = criterion_->lattice(box, 1);
+        if (own.size() == 4) corners = some_of(own, 0);
         bound = bounder_.bound(corners, box.lambda);
         if (bound.least() >= bound.error) return true;
         if (fine_enough(box, bound) || !bounder_.open_cells(box)) return false;
+    }
+}
+
+// Where the centre has so much to spare that parts of the box would close, though not the whole,
+// they may do so together: they share their corners, and these the centre's multipliers.
+bool Worker::closes_in_parts(Box& box, const Choice& choice) {
+    const double most = bounder_.outlook(choice);
+    if (!(most > 0)) return false;
+    const double width =
+        criterion_->width_cost(box, 0, choice) + criterion_->width_cost(box, 1, choice);
+    const double parts = std::ceil(std::sqrt(tuning::spared * width / most));
+    if (parts < 2 || parts > tuning::most_parts) return false;
+    const std::vector<Node> nodes = criterion_->lattice(box, static_cast<int>(parts));
+    if (nodes.empty()) return false;
+    if (box.open.cell.empty()) return positive_at(nodes, box);
+    const Undecided before = box.open;
+    if (positive_at(nodes, box)) return true;
+    box.open = before;
+    bounder_.load(box);
+    return false;
+}
+
+// Whether no subset of the box sums to less than 0 at any of the nodes. Cells are opened where that
+// decides.
+bool Worker::positive_at(std::vector<Node> nodes, Box& box) {
+    double lambda = box.lambda;
+    for (;;) {
+        std::vector<Node> left;
+        for (std::size_t from = 0; from < nodes.size(); from += 4) {
+            const Bound bound = bounder_.bound(some_of(nodes, from), lambda);
+            lambda = bound.lambda[0];
+            const double missing = -bound.least();
+            if (missing <= -bound.error) continue;
+            if (!(bounder_.coarseness() >= tuning::lattice_share * missing)) return false;
+            for (int q = 0; q < bound.corners; ++q) {
+                if (!(bound.value[q] >= bound.error)) left.push_back(nodes[from + q]);
+            }
+        }
+        if (left.empty()) return true;
+        if (!bounder_.open_cells(box)) return false;
+        bounder_.load(box);
+        nodes = std::move(left);
     }
 }
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "bound.hpp"
 #include "branching.hpp"
@@ -28,6 +29,8 @@ class Worker {
 
   private:
     bool closes(Box& box, Choice& choice, Bound& bound);
+    bool closes_in_parts(Box& box, const Choice& choice);
+    bool positive_at(std::vector<Node> nodes, Box& box);
     bool fine_enough(const Box& box, const Bound& bound) const;
     void propose(const Box& box, const Choice& choice);
     void explore_from(const Choice& choice);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "engine/criterion.hpp"
 #include "engine/ranges.hpp"
@@ -24,6 +25,12 @@ inline Affine axis_y(double sign = 1) { return {0, sign, 0}; }
 
 // A box over lo1 <= p1 <= hi1, lo2 <= p2 <= hi2.
 Box make_root(int frame, double lo1, double hi1, double lo2, double hi2);
+
+// A node at a distance d from the box's centre, in a lattice whose parts have half-widths eta.
+struct Offset {
+    double d[2], eta[2];
+};
+std::vector<Offset> offsets(const Box& box, int parts);
 
 // Corners are (lo1, lo2), (lo1, hi2), (hi1, lo2), (hi1, hi2); where one parameter alone counts, its
 // ends take the place of p2's. The sign of p1 - centre and of p2 - centre at a corner:

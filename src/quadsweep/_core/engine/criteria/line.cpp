@@ -48,6 +48,25 @@ Corners LineCriterion::corners(Box& box, Chooser& chooser, Choice& best) const {
     return out;
 }
 
+std::vector<Node> LineCriterion::lattice(const Box& box, int parts) const {
+    const LineMultipliers& m = multipliers(box);
+    const Frame& f = frames_[box.frame];
+    std::vector<Node> nodes;
+    for (const auto& [d, eta] : offsets(box, parts)) {
+        const double p1 = box.centre[0] + d[0];
+        Node node;
+        // e^2 - (eta1 X)^2 - eta2^2
+        node.cost.e = f.w - (p1 - eta[0]) * f.wx - (box.centre[1] + d[1]);
+        node.cost.l = (2 * eta[0]) * f.wx;
+        node.cost.p = node.cost.q = f.u + p1 * f.ux - (m.gamma + m.tilt * d[0]);
+        node.cost.s = s_;
+        node.cost.d = d_ - eta[1] * eta[1];
+        node.base = base(f, p1);
+        nodes.push_back(node);
+    }
+    return nodes;
+}
+
 // The bound at the centre is concave in gamma, with slope 2 |s| (sum of U over the chosen).
 Choice LineCriterion::search_gamma(Box& box, Chooser& chooser) const {
     LineMultipliers& free = multipliers(box);

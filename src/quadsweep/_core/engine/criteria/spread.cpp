@@ -28,6 +28,16 @@ class Spread final : public Criterion {
         }
         return out;
     }
+    std::vector<Node> lattice(const Box& box, int parts) const override {
+        std::vector<Node> nodes;
+        for (const auto& [d, eta] : offsets(box, parts)) {
+            const Affine x = axis_x() - (box.centre[0] + d[0]);
+            const Affine y = axis_y() - (box.centre[1] + d[1]);
+            const double dropped = eta[0] * eta[0] + eta[1] * eta[1];
+            nodes.push_back({Cost{x, {}, y, y, 1, -t_ - dropped}, 0});
+        }
+        return nodes;
+    }
     double upper(const Box&, double value) const override {
         return -std::max(t_ + value / r_.k * (1 + 1e-12), 0.0);
     }
