@@ -63,7 +63,7 @@ def test_the_picture_of_r2_has_the_sign_and_pearson_beside_it():
     assert kept < pearson < 0
     np.testing.assert_allclose(image.get_array(), [[1, kept], [pearson, 1]])
     assert {text.get_text() for text in ax.texts} == {f"{kept:.2f}", f"{pearson:.2f}"}
-    assert "below: Pearson of all rows" in ax.get_title(loc="left")
+    assert "above: r of rows kept, below: Pearson" in ax.get_title(loc="left")
 
 
 def test_adjusted_p_values_follow_their_definitions():

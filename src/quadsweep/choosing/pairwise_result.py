@@ -134,7 +134,8 @@ class PairwiseResult(SelfDescribing):
             p = self.p_values[np.triu_indices(len(self.names), 1)]
             small = int(np.nansum(p <= 0.05))
             by_chance = f"{0.05 * np.isfinite(p).sum():.0f} expected from noise alone"
-            lines.append(("p <= 0.05", f"{small:,} pairs   ({by_chance}; null: {self.null})"))
+            pairs = f"{small:,} {'pair' if small == 1 else 'pairs'}"
+            lines.append(("p <= 0.05", f"{pairs}   ({by_chance}; null: {self.null})"))
             holm, bh = (int(np.nansum(self.adjusted(m) <= 0.05)) // 2 for m in ("holm", "bh"))
             text = f"{holm:,} pairs by Holm, {bh:,} by Benjamini and Hochberg"
             lines.append(("adjusted", text))

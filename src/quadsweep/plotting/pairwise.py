@@ -51,7 +51,7 @@ def plot_pairwise(answer: PairwiseResult, ax: Axes | None = None) -> Axes:
     if count <= _MOST_NUMBERS:
         _numbers(ax, answer)
     star = " (* Holm's p ≤ 0.05)" if count <= _MOST_NUMBERS and answer.p_values is not None else ""
-    what = f"\nabove: {_above(answer.objective)}, below: Pearson of all rows" if signed else ""
+    what = "\nabove: r of rows kept, below: Pearson" if signed else ""
     title = f"{answer.pairs:,} pairs of columns{star}{what}"
     ax.set_title(title, loc="left", fontsize=11, color=LINE)
     return ax
@@ -62,14 +62,6 @@ def _shown(answer: PairwiseResult) -> Floats:
     if answer.objective not in _CORRELATING:
         return answer.values
     return np.triu(answer.r) + np.tril(answer.pearson, -1)
-
-
-def _above(objective: str) -> str:
-    return (
-        "r of the rows kept"
-        if objective == "r"
-        else f"r of the rows kept by {get(objective).title}"
-    )
 
 
 def _numbers(ax: Axes, answer: PairwiseResult) -> None:
