@@ -118,6 +118,31 @@ def test_leaves_hold_count_extent_and_sums_of_their_rows() -> None:
             )
 
 
+@pytest.mark.parametrize("kind", range(6))
+def test_every_row_ends_where_the_thresholds_send_it(kind: int) -> None:
+    x, y = some_points(kind, 6000)
+    x[:50], y[50:100] = 1e30, -1e100  # far from all thresholds
+    partition = _core.Partition((0.0, 0.0, 0, 0, 0.0), x[::2], y[::2], 2048)
+    _, threshold, child, axis, leaf = partition.__getstate__()
+    found = partition.locate(x, y)
+    for i, point in enumerate(zip(x, y, strict=True)):
+        node = 0
+        while leaf[node] < 0:
+            node = child[node] + (point[axis[node]] >= threshold[node])
+        assert found[i] == leaf[node], i
+    wanted = (np.arange(partition.leaves) % 7 == 3).astype(np.uint8)
+    position, at, px, _ = partition.pick(x, y, wanted)
+    assert np.array_equal(position, np.flatnonzero(wanted[found]))
+    assert np.array_equal(at, found[position])
+    assert np.array_equal(px, x[position])
+    table, every = empty_table(partition.leaves), empty_table(partition.leaves)
+    partition.add(x, y, wanted, table)
+    partition.add(x, y, EVERY, every)
+    assert np.array_equal(every[:, 0], np.bincount(found, minlength=partition.leaves))
+    assert np.array_equal(table[wanted == 1], every[wanted == 1])
+    assert not table[wanted == 0, 0].any()
+
+
 def test_sums_do_not_lose_small_rows_beside_large_ones() -> None:
     x = np.tile([1e8, 1.0, -1e8], 100_000)
     partition = _core.Partition((0.0, 0.0, 0, 0, 0.0), x[:3], x[:3], 1)

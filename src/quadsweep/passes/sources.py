@@ -116,7 +116,10 @@ class ArrowSource(Source):
 
     def _table(self, part: int, columns: list[str] | None) -> Any:
         names = self.schema.names if columns is None else columns
-        return self.fragments[part].to_table(schema=self.schema, columns=names, use_threads=False)
+        whole = max(int(self.rows[part]), 1)  # one batch, so that nothing is copied together
+        return self.fragments[part].to_table(
+            schema=self.schema, columns=names, use_threads=False, batch_size=whole
+        )
 
 
 @dataclass(frozen=True)

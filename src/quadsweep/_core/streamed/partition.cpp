@@ -1,6 +1,7 @@
 #include "partition.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <numeric>
@@ -17,12 +18,14 @@ void accumulate(double& sum, double& lost, double term) {
     sum = to;
 }
 
+// All five at once.
 void accumulate(Moments& sums, Moments& lost, const Moments& terms) {
-    accumulate(sums.x, lost.x, terms.x);
-    accumulate(sums.y, lost.y, terms.y);
-    accumulate(sums.xx, lost.xx, terms.xx);
-    accumulate(sums.xy, lost.xy, terms.xy);
-    accumulate(sums.yy, lost.yy, terms.yy);
+    using Five = std::array<double, 5>;
+    Five s = std::bit_cast<Five>(sums), l = std::bit_cast<Five>(lost);
+    const Five t = std::bit_cast<Five>(terms);
+    for (int i = 0; i < 5; ++i) accumulate(s[i], l[i], t[i]);
+    sums = std::bit_cast<Moments>(s);
+    lost = std::bit_cast<Moments>(l);
 }
 
 double after(double v) { return std::nextafter(v, infinity); }
@@ -175,6 +178,7 @@ Partition::Partition(const Placing& at, std::span<const double> x, std::span<con
 }
 
 void Partition::finish() {
+    constexpr int most_top = 8;
     std::vector<int> depth(nodes_.size(), 0);
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
         if (leaf_[i] >= 0) {
@@ -185,65 +189,191 @@ void Partition::finish() {
             depth[nodes_[i].child] = depth[nodes_[i].child + 1] = depth[i] + 1;
         }
     }
+    top_ = std::min(depth_, most_top);
+    end_of_.assign(nodes_.size(), -1);
+    std::vector<int> height(nodes_.size(), 0);
+    for (std::size_t i = nodes_.size(); i-- > 0;) {
+        if (leaf_[i] >= 0) continue;
+        height[i] = 1 + std::max(height[nodes_[i].child], height[nodes_[i].child + 1]);
+    }
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+        if (depth[i] > top_ || (depth[i] < top_ && leaf_[i] < 0)) continue;
+        end_of_[i] = static_cast<std::int16_t>(ends_.size());
+        ends_.push_back(static_cast<std::int32_t>(i));
+        below_.push_back(height[i]);
+    }
+    make_grid();
+}
+
+void Partition::make_grid() {
+    struct Part {
+        std::int32_t node;
+        int lo[2], hi[2];  // cells
+    };
+    if (nodes_.size() < 256) return;
+    // The first levels have the first nodes: a refined partition adds its own at the end.
+    const int most = *std::max_element(ends_.begin(), ends_.end());
+    if (most > INT16_MAX) return;
+    double lo[2] = {infinity, infinity}, hi[2] = {-infinity, -infinity};
+    for (int i = 0; i <= most; ++i) {
+        if (end_of_[i] >= 0) continue;
+        const int a = nodes_[i].axis;
+        lo[a] = std::min(lo[a], nodes_[i].threshold);
+        hi[a] = std::max(hi[a], nodes_[i].threshold);
+    }
+    for (const int a : {0, 1}) {
+        const double margin = (hi[a] - lo[a]) / 16, width = hi[a] - lo[a] + 2 * margin;
+        if (width > 0 && width < 1e300) axis_[a] = {lo[a] - margin, grid / width};
+    }
+    start_.assign(static_cast<std::size_t>(grid) * grid, 0);
+    std::vector<Part> open{{0, {0, 0}, {grid, grid}}};
+    while (!open.empty()) {
+        const Part part = open.back();
+        open.pop_back();
+        for (int row = part.lo[1]; row < part.hi[1]; ++row) {
+            std::fill_n(start_.begin() + static_cast<std::ptrdiff_t>(row) * grid + part.lo[0],
+                        part.hi[0] - part.lo[0], static_cast<std::int16_t>(part.node));
+        }
+        if (end_of_[part.node] >= 0) continue;
+        const Node& node = nodes_[part.node];
+        const int at = axis_[node.axis].cell(node.threshold);
+        Part left = part, right = part;
+        left.node = node.child;
+        right.node = node.child + 1;
+        left.hi[node.axis] = std::min(part.hi[node.axis], at);
+        right.lo[node.axis] = std::max(part.lo[node.axis], at + 1);
+        for (const Part& next : {left, right}) {
+            if (next.lo[0] < next.hi[0] && next.lo[1] < next.hi[1]) open.push_back(next);
+        }
+    }
+}
+
+void Partition::enter(Rows& rows) const {
+    if (start_.empty()) {
+        std::fill_n(rows.node.begin(), rows.size, 0);
+        descend(rows.placed.data(), rows.node.data(), rows.size, top_);
+        return;
+    }
+    constexpr std::size_t some = 512;
+    Placed placed[some];
+    std::int32_t node[some], which[some];
+    for (std::size_t from = 0; from < rows.size; from += some) {
+        const std::size_t to = std::min(rows.size, from + some);
+        std::size_t left = 0;  // rows in cells that a threshold cuts
+        for (std::size_t i = from; i < to; ++i) {
+            const Placed& p = rows.placed[i];
+            const int at = axis_[1].cell(p.at[1]) * grid + axis_[0].cell(p.at[0]);
+            const std::int32_t start = start_[at];
+            rows.node[i] = start;
+            placed[left] = p;
+            node[left] = 0;
+            which[left] = static_cast<std::int32_t>(i);
+            left += end_of_[start] < 0 ? 1 : 0;
+        }
+        descend(placed, node, left, top_);
+        for (std::size_t i = 0; i < left; ++i) rows.node[which[i]] = node[i];
+    }
 }
 
 void Partition::place(std::span<const double> x, std::span<const double> y, std::size_t from,
-                      Rows& rows) const {
-    const std::size_t to = std::min(x.size(), from + block);
+                      std::size_t to, Rows& rows) const {
     const double fx = std::ldexp(1.0, -at_.ex), fy = std::ldexp(1.0, -at_.ey);
     const bool plain = at_.slope == 0 && std::isnormal(fx) && std::isnormal(fy);
     std::size_t size = 0;
     for (std::size_t i = from; i < to; ++i) {
         const double X = x[i], Y = y[i];
-        rows.at[0][size] = plain ? (X - at_.x0) * fx : X;
-        rows.at[1][size] = plain ? (Y - at_.y0) * fy : Y;
+        rows.placed[size] = {{plain ? (X - at_.x0) * fx : X, plain ? (Y - at_.y0) * fy : Y}};
         rows.position[size] = static_cast<std::int32_t>(i - from);
-        size += std::isfinite(X) && std::isfinite(Y) ? 1 : 0;
+        size += (X - X) + (Y - Y) == 0 ? 1 : 0;  // both finite
     }
     rows.size = size;
     if (plain) return;
-    for (std::size_t i = 0; i < size; ++i) at_(rows.at[0][i], rows.at[1][i]);
+    for (std::size_t i = 0; i < size; ++i) at_(rows.placed[i].at[0], rows.placed[i].at[1]);
 }
 
-void Partition::descend(Rows& rows) const {
-    std::int32_t* at = rows.leaf;
-    std::fill_n(at, rows.size, 0);
+void Partition::descend(const Placed* placed, std::int32_t* node, std::size_t size,
+                        int levels) const {
     const Node* nodes = nodes_.data();
-    for (int level = 0; level < depth_; ++level) {
-        for (std::size_t i = 0; i < rows.size; ++i) {
-            const Node& node = nodes[at[i]];
-            const double v = rows.at[node.axis][i];  // no branch to be mispredicted
-            at[i] = node.child + static_cast<std::int32_t>(v >= node.threshold);
+    const auto down = [&](const Placed* p, std::int32_t* at, std::size_t width) {
+        for (std::size_t j = 0; j < width; ++j) {
+            const Node& here = nodes[at[j]];
+            at[j] = here.child + static_cast<std::int32_t>(p[j].at[here.axis] >= here.threshold);
+        }
+    };
+    std::size_t i = 0;
+    for (; i + lanes <= size; i += lanes) {
+        std::int32_t at[lanes];
+        std::copy_n(node + i, lanes, at);
+        for (int level = 0; level < levels; ++level) down(placed + i, at, lanes);
+        std::copy_n(at, lanes, node + i);
+    }
+    for (int level = 0; level < levels; ++level) down(placed + i, node + i, size - i);
+}
+
+std::vector<char> Partition::with_wanted(std::span<const std::uint8_t> wanted) const {
+    std::vector<char> live(wanted.empty() ? 0 : nodes_.size(), 0);
+    for (std::size_t i = live.size(); i-- > 0;) {
+        if (leaf_[i] >= 0) {
+            live[i] = wanted[leaf_[i]] != 0 ? 1 : 0;
+        } else {
+            live[i] = live[nodes_[i].child] | live[nodes_[i].child + 1];
         }
     }
-    for (std::size_t i = 0; i < rows.size; ++i) at[i] = leaf_[at[i]];
+    return live;
+}
+
+void Partition::leave_behind(Rows& rows, const std::vector<char>& live) {
+    std::size_t size = 0;
+    for (std::size_t i = 0; i < rows.size; ++i) {
+        rows.placed[size] = rows.placed[i];
+        rows.position[size] = rows.position[i];
+        rows.node[size] = rows.node[i];
+        size += live[rows.node[i]] != 0 ? 1 : 0;
+    }
+    rows.size = size;
 }
 
 void Partition::locate(std::span<const double> x, std::span<const double> y,
                        std::span<std::int32_t> leaf) const {
     std::fill(leaf.begin(), leaf.end(), -1);
-    each(x, y, [&](std::size_t i, std::int32_t at, double, double) { leaf[i] = at; });
+    each(x, y, {}, [&](std::size_t i, std::int32_t at, const Placed&) { leaf[i] = at; });
 }
 
+// Many rows at a time: they are sorted by where they are after the first levels, so that the rest
+// of the way, and the leaves at its end, are in the cache. The rows of a leaf keep their order.
 std::int64_t Partition::add(std::span<const double> x, std::span<const double> y,
                             std::span<const std::uint8_t> wanted, std::span<Leaf> table) const {
-    Rows rows;
+    constexpr std::size_t batch = 1 << 18;
+    const std::vector<char> live = with_wanted(wanted);
+    Rows rows(std::min(batch, x.size()));
+    std::vector<Placed> sorted(rows.placed.size());
+    std::vector<std::size_t> first(ends_.size() + 1);
     std::int64_t missing = 0;
-    for (std::size_t from = 0; from < x.size(); from += block) {
-        place(x, y, from, rows);
-        missing += static_cast<std::int64_t>(std::min(block, x.size() - from) - rows.size);
-        descend(rows);
+    for (std::size_t from = 0; from < x.size(); from += batch) {
+        const std::size_t to = std::min(x.size(), from + batch);
+        place(x, y, from, to, rows);
+        missing += static_cast<std::int64_t>(to - from - rows.size);
+        enter(rows);
+        if (!live.empty()) leave_behind(rows, live);
+        std::fill(first.begin(), first.end(), 0);
         for (std::size_t i = 0; i < rows.size; ++i) {
-#if defined(__GNUC__)
-            constexpr std::size_t ahead = 12;
-            if (i + ahead < rows.size) {
-                const Leaf* soon = &table[rows.leaf[i + ahead]];
-                __builtin_prefetch(soon, 1);
-                __builtin_prefetch(reinterpret_cast<const char*>(soon) + 64, 1);
+            rows.node[i] = end_of_[rows.node[i]];
+            ++first[rows.node[i] + 1];
+        }
+        std::partial_sum(first.begin(), first.end(), first.begin());
+        std::vector<std::size_t> next(first.begin(), first.end() - 1);
+        for (std::size_t i = 0; i < rows.size; ++i) sorted[next[rows.node[i]]++] = rows.placed[i];
+        for (std::size_t end = 0; end < ends_.size(); ++end) {
+            const std::size_t size = first[end + 1] - first[end];
+            const Placed* here = sorted.data() + first[end];
+            std::int32_t* node = rows.node.data();
+            std::fill_n(node, size, ends_[end]);
+            descend(here, node, size, below_[end]);
+            for (std::size_t i = 0; i < size; ++i) {
+                const std::int32_t leaf = leaf_[node[i]];
+                if (!wanted.empty() && wanted[leaf] == 0) continue;
+                table[leaf].add(here[i].at[0], here[i].at[1]);
             }
-#endif
-            if (!wanted.empty() && wanted[rows.leaf[i]] == 0) continue;
-            table[rows.leaf[i]].add(rows.at[0][i], rows.at[1][i]);
         }
     }
     return missing;

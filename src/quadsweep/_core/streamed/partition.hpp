@@ -11,6 +11,7 @@
 // any number of rows.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -64,8 +65,9 @@ class Partition {
     template <class Take>
     void pick(std::span<const double> x, std::span<const double> y,
               std::span<const std::uint8_t> wanted, Take&& take) const {
-        each(x, y, [&](std::size_t i, std::int32_t leaf, double px, double py) {
-            if (wanted[leaf] != 0) take(i, leaf, px, py);
+        const std::vector<char> live = with_wanted(wanted);
+        each(x, y, live, [&](std::size_t i, std::int32_t leaf, const Placed& at) {
+            if (wanted[leaf] != 0) take(i, leaf, at.at[0], at.at[1]);
         });
     }
 
@@ -75,33 +77,70 @@ class Partition {
                       int levels) const;
 
   private:
-    static constexpr std::size_t block = 256;  // rows that go down the tree side by side
+    static constexpr std::size_t block = 1024;  // rows that are placed and located at a time
+    struct Placed {
+        double at[2];  // x, y
+    };
     struct Rows {
-        double at[2][block];  // x, y
-        std::int32_t position[block], leaf[block];
+        explicit Rows(std::size_t most)
+            : placed(most + lanes), position(most + lanes), node(most + lanes) {}
+        std::vector<Placed> placed;
+        std::vector<std::int32_t> position, node;
         std::size_t size = 0;
     };
+    static constexpr std::size_t lanes = 8;  // rows that go down the tree side by side
+
     void place(std::span<const double> x, std::span<const double> y, std::size_t from,
-               Rows& rows) const;
-    void descend(Rows& rows) const;
+               std::size_t to, Rows& rows) const;
+    // The first levels, for all rows.
+    void enter(Rows& rows) const;
+    void make_grid();
+    // So many levels down from where the rows are.
+    void descend(const Placed* placed, std::int32_t* node, std::size_t size, int levels) const;
+    // Of every node, whether any leaf below it is wanted; empty for all of them.
+    std::vector<char> with_wanted(std::span<const std::uint8_t> wanted) const;
     void finish();
 
+    // Rows on their way to leaves that are not wanted are left behind half-way.
     template <class Visit>
-    void each(std::span<const double> x, std::span<const double> y, Visit&& visit) const {
-        Rows rows;
+    void each(std::span<const double> x, std::span<const double> y, const std::vector<char>& live,
+              Visit&& visit) const {
+        Rows rows(block);
         for (std::size_t from = 0; from < x.size(); from += block) {
-            place(x, y, from, rows);
-            descend(rows);
+            place(x, y, from, std::min(x.size(), from + block), rows);
+            enter(rows);
+            if (!live.empty()) leave_behind(rows, live);
+            descend(rows.placed.data(), rows.node.data(), rows.size, depth_ - top_);
             for (std::size_t i = 0; i < rows.size; ++i) {
-                visit(from + rows.position[i], rows.leaf[i], rows.at[0][i], rows.at[1][i]);
+                visit(from + rows.position[i], leaf_[rows.node[i]], rows.placed[i]);
             }
         }
     }
+    static void leave_behind(Rows& rows, const std::vector<char>& live);
 
     Placing at_;
     std::vector<Node> nodes_;
     std::vector<std::int32_t> leaf_;
     int leaves_ = 0, depth_ = 0;
+    // The first levels, whose nodes stay in the cache, and what is below each of their ends.
+    int top_ = 0;
+    std::vector<std::int32_t> ends_;
+    std::vector<std::int16_t> end_of_;  // of every node that is one, its number
+    std::vector<int> below_;            // levels
+
+    // A grid over the plane, and of each of its cells the lowest of these nodes that has all of it:
+    // for most rows one look takes the place of the first levels.
+    struct Axis {
+        double lo = 0, scale = 0;
+        // Never falls as v rises: what is in another cell than a threshold is on one side of it.
+        int cell(double v) const {
+            const double at = (v - lo) * scale, from = at > 0 ? at : 0;
+            return static_cast<int>(from < grid - 1 ? from : grid - 1);
+        }
+    };
+    static constexpr int grid = 512;
+    Axis axis_[2];
+    std::vector<std::int16_t> start_;
 };
 
 // The different values of a column but missing ones, in order of appearance; false if there are
