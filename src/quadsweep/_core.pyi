@@ -214,6 +214,7 @@ class Ground:
         leaf: NDArray[np.int32],
         x: NDArray[np.float64],
         y: NDArray[np.float64],
+        n_jobs: int = 1,
     ) -> None: ...
     @property
     def roundings(self) -> float: ...

@@ -176,6 +176,8 @@ class StreamedResult(SelfDescribing):
     outliers : array of row numbers, or None if there are more than 10,000.
     passes : int
         How often the source was read, the sample included.
+    reading : float
+        Seconds of ``seconds`` that passes took.
     rows_read : int
         Rows read in all passes together.
     loaded : int
@@ -197,6 +199,7 @@ class StreamedResult(SelfDescribing):
     intercept: float
     missing: int
     passes: int
+    reading: float
     rows_read: int
     loaded: int
     outliers: Ints | None
@@ -285,6 +288,7 @@ class StreamedResult(SelfDescribing):
             "intercept": finite(self.intercept),
             "names": list(self.names),
             "passes": self.passes,
+            "reading": self.reading,
             "rows_read": self.rows_read,
             "loaded": self.loaded,
             "nodes": self.nodes,

@@ -39,6 +39,7 @@ class Passes:
     start: float = field(default_factory=time.perf_counter)
     count: int = 0
     rows_read: int = 0
+    seconds: float = 0.0
 
     def over(
         self, name: str, work: Callable[..., Columns], task: Task
@@ -73,6 +74,7 @@ class Passes:
 
     def _in_order(self, what: str, chunks: list[Chunk]) -> Iterator[dict[str, NDArray[Any]]]:
         waiting: dict[str, Columns] = {}
+        since = time.perf_counter()
         names = iter([chunk.name for chunk in chunks])
         name = next(names, None)
         for done, (finished, columns) in enumerate(self._done(chunks), 1):
@@ -81,6 +83,7 @@ class Passes:
             while name in waiting:
                 yield unpacked(waiting.pop(name))
                 name = next(names, None)
+        self.seconds += time.perf_counter() - since
 
     def _done(self, chunks: list[Chunk]) -> Iterator[tuple[str, Columns]]:
         workers = threads(self.jobs) if self.workers is None else self.workers

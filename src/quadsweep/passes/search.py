@@ -120,6 +120,7 @@ class Leaves:
     missing: Ints
     gaps: tuple[float, float]
     loaded: NDArray[np.uint8]
+    jobs: int = 1
     row: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     leaf: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, dtype=np.int32))
     x: Floats = field(default_factory=lambda: np.zeros(0))
@@ -132,7 +133,7 @@ class Leaves:
     @cached_property
     def ground(self) -> Any:
         """The same for the engine, which may be asked many questions about it."""
-        return _core.Ground(self.partition, self.table, self.leaf, self.x, self.y)
+        return _core.Ground(self.partition, self.table, self.leaf, self.x, self.y, self.jobs)
 
     def changes(self) -> None:
         """Other leaves or rows: the ground is made anew when it is needed."""
@@ -237,7 +238,7 @@ class Search:
         self._check_missing(every)
         gaps = _gaps(partition.placing, values)
         loaded = np.zeros(partition.leaves, dtype=np.uint8)
-        return Leaves(partition, table, starts, every, gaps, loaded)
+        return Leaves(partition, table, starts, every, gaps, loaded, self.passes.jobs)
 
     def search(self, leaves: Leaves, k: int) -> dict[str, Any]:
         """The search on what is known now."""
@@ -278,8 +279,10 @@ class Search:
             ),
         ]
         row, leaf, x, y = (np.concatenate(columns) for columns in zip(*drawn, strict=True))
-        order = np.argsort(row, kind="stable")
-        leaves.row, leaves.leaf, leaves.x, leaves.y = row[order], leaf[order], x[order], y[order]
+        if len(leaves.row):  # parts come in order, but earlier rows lie between theirs
+            order = np.argsort(row, kind="stable")
+            row, leaf, x, y = row[order], leaf[order], x[order], y[order]
+        leaves.row, leaves.leaf, leaves.x, leaves.y = row, leaf, x, y
         leaves.loaded |= more
 
     def refine(self, leaves: Leaves, wanted: NDArray[np.int32]) -> None:

@@ -168,6 +168,7 @@ def _result(
         intercept=intercept,
         missing=int(leaves.missing.sum()),
         passes=passes.count,
+        reading=passes.seconds,
         rows_read=passes.rows_read,
         loaded=len(leaves.row),
         outliers=outliers,

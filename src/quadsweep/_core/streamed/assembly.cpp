@@ -6,6 +6,8 @@
 #include <queue>
 #include <stdexcept>
 
+#include "shared/parallel.hpp"
+
 namespace quadsweep::streamed {
 namespace {
 
@@ -14,12 +16,14 @@ constexpr double compensated = 4;       // roundings of a leaf's sums: its terms
 
 class Assembler {
   public:
-    Assembler(const Partition& partition, std::span<const Leaf> table, const Loaded& loaded)
+    Assembler(const Partition& partition, std::span<const Leaf> table, const Loaded& loaded,
+              int n_jobs)
         : nodes_(partition.nodes()),
           leaf_(partition.leaf()),
           table_(table),
           loaded_(loaded),
-          first_(table.size() + 1, 0) {
+          first_(table.size() + 1, 0),
+          n_jobs_(n_jobs) {
         for (const std::int32_t leaf : loaded.leaf) ++first_[leaf + 1];
         std::partial_sum(first_.begin(), first_.end(), first_.begin());
         row_.resize(loaded.leaf.size());
@@ -34,6 +38,7 @@ class Assembler {
         out_.cells.resident = false;
         out_.cells.cell.resize(1);
         out_.cells.first_member = {0};
+        line_up(0);
         build(0, 0, 0);
         Cells& cells = out_.cells;
         cells.roundings = compensated + inside_ + depth_;
@@ -57,6 +62,16 @@ class Assembler {
                 at_[i] = at_[nodes_[i].child];
                 at_[i].merge(at_[nodes_[i].child + 1]);
             }
+        }
+    }
+
+    // Loaded leaves in the order in which they will be grafted.
+    void line_up(int node) {
+        if (!is_leaf(node)) {
+            line_up(nodes_[node].child);
+            line_up(nodes_[node].child + 1);
+        } else if (first_[leaf_[node] + 1] > first_[leaf_[node]]) {
+            queue_.push_back(leaf_[node]);
         }
     }
 
@@ -128,10 +143,13 @@ class Assembler {
         out_.cells.weight.push_back(copies);
     }
 
-    // A tree over the leaf's rows, made as for any points, and put in the place of the leaf.
-    void graft(int slot, std::int32_t leaf) {
-        const std::span<const std::int32_t> rows(row_.data() + first_[leaf],
-                                                 row_.data() + first_[leaf + 1]);
+    std::span<const std::int32_t> rows_of(std::int32_t leaf) const {
+        return {row_.data() + first_[leaf], row_.data() + first_[leaf + 1]};
+    }
+
+    // A tree over the leaf's rows, made as for any points.
+    Cells grown(std::int32_t leaf) const {
+        const auto rows = rows_of(leaf);
         if (static_cast<double>(rows.size()) != table_[leaf].count) {
             throw std::runtime_error("the rows have changed between two passes");
         }
@@ -142,7 +160,29 @@ class Assembler {
         }
         points.given_x = points.x;
         points.given_y = points.y;
-        const Cells own = make_cells(points, {}, 1);
+        return make_cells(points, {}, 1);
+    }
+
+    // The next one in the queue; some are grown at a time, by all threads.
+    Cells next_grown() {
+        constexpr std::size_t some = 64;
+        const std::size_t at = taken_ % some;
+        if (at == 0) {
+            ready_.resize(std::min(some, queue_.size() - taken_));
+            const auto count = static_cast<std::int64_t>(ready_.size());
+            parallel_for(n_jobs_, count, [&](int, std::int64_t i) {
+                ready_[i] = grown(queue_[taken_ + i]);
+                return true;
+            });
+        }
+        ++taken_;
+        return std::move(ready_[at]);
+    }
+
+    // In the place of the leaf.
+    void graft(int slot, std::int32_t leaf) {
+        const auto rows = rows_of(leaf);
+        const Cells own = next_grown();
         inside_ = std::max(inside_, own.roundings);
         Cells& all = out_.cells;
         const int base = static_cast<int>(all.cell.size()) - 1, first = all.size();
@@ -168,6 +208,10 @@ class Assembler {
     const Loaded& loaded_;
     std::vector<std::int32_t> first_, row_;  // rows by leaf
     std::vector<Leaf> at_;                   // of every node
+    std::vector<std::int32_t> queue_;
+    std::vector<Cells> ready_;
+    std::size_t taken_ = 0;
+    int n_jobs_;
     Assembly out_;
     double inside_ = 0;
     int depth_ = 0;
@@ -261,8 +305,9 @@ ColumnRange column_range(const std::vector<Span>& spans, double squares, double 
 
 }  // namespace
 
-Assembly assemble(const Partition& partition, std::span<const Leaf> table, const Loaded& loaded) {
-    return Assembler(partition, table, loaded).run();
+Assembly assemble(const Partition& partition, std::span<const Leaf> table, const Loaded& loaded,
+                  int n_jobs) {
+    return Assembler(partition, table, loaded, n_jobs).run();
 }
 
 Ranges outer_ranges(std::span<const Leaf> table, double k, double gap_x, double gap_y) {

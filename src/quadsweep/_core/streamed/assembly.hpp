@@ -27,7 +27,8 @@ struct Assembly {
     std::vector<std::int32_t> point_leaf;  // of every point the leaf all of which it is, or -1
 };
 
-Assembly assemble(const Partition& partition, std::span<const Leaf> table, const Loaded& loaded);
+Assembly assemble(const Partition& partition, std::span<const Leaf> table, const Loaded& loaded,
+                  int n_jobs);
 
 // Outer ranges over all subsets of k rows, from the leaves' rectangles. `gap_x`: no two different
 // values of x are closer, in placed units; 0 if not known, infinity if there is one value.

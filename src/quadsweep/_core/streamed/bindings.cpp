@@ -255,13 +255,13 @@ void bind(nb::module_& m) {
         .def(
             "__init__",
             [](Ground* ground, const Partition& p, const Table& table, const Numbers& leaf,
-               const Column& x, const Column& y) {
+               const Column& x, const Column& y, int n_jobs) {
                 check(x, y);
                 nb::gil_scoped_release released;
-                new (ground)
-                    Ground(p, leaves(table), {{leaf.data(), leaf.size()}, span(x), span(y)});
+                new (ground) Ground(p, leaves(table),
+                                    {{leaf.data(), leaf.size()}, span(x), span(y)}, n_jobs);
             },
-            "partition"_a, "table"_a, "leaf"_a, "x"_a, "y"_a)
+            "partition"_a, "table"_a, "leaf"_a, "x"_a, "y"_a, "n_jobs"_a = 1)
         .def_prop_ro("roundings", &Ground::roundings)
         .def("search", &search_ground, "objective"_a, "k"_a, "tol"_a, "starts"_a, "gap_x"_a,
              "gap_y"_a, "tilt"_a, "most_rows"_a, "memory"_a, "time_limit"_a, "n_jobs"_a,

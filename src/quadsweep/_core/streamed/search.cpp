@@ -681,9 +681,10 @@ class Search {
 
 }  // namespace
 
-Ground::Ground(const Partition& partition, std::span<const Leaf> table, const Loaded& loaded)
+Ground::Ground(const Partition& partition, std::span<const Leaf> table, const Loaded& loaded,
+               int n_jobs)
     : table_(table.begin(), table.end()),
-      assembly_(assemble(partition, table, loaded)),
+      assembly_(assemble(partition, table, loaded, n_jobs)),
       loaded_(!loaded.leaf.empty()) {}
 
 Ranges Ground::ranges(const Question& q) const {

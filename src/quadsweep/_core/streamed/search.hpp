@@ -66,7 +66,8 @@ struct Found {
 // Leaves and rows made ready for any number of questions.
 class Ground {
   public:
-    Ground(const Partition& partition, std::span<const Leaf> table, const Loaded& loaded);
+    Ground(const Partition& partition, std::span<const Leaf> table, const Loaded& loaded,
+           int n_jobs);
 
     // `starts`: moments of good subsets, for one point. `mirrored`: with -y in the place of y, in
     // the question, the starts and what is found.
