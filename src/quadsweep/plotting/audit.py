@@ -12,12 +12,11 @@ from quadsweep.plotting.canvas import (
     OUTLIER,
     PALE,
     REGION,
-    axes_or_new,
-    dropped_size,
+    both_sides,
     frame,
-    kept_size,
-    literal,
-    tidy,
+    legend_below,
+    name_axes,
+    tidy_axes,
     whole_ticks,
 )
 from quadsweep.plotting.labels import name_points
@@ -29,45 +28,24 @@ if TYPE_CHECKING:
     from quadsweep.auditing.fit import Fit
     from quadsweep.auditing.influence import InfluenceCurve
 
-_MANY = 5_000
 _TITLES = {"slope": "slope", "r": "correlation r", "r2": "R²"}
 
 
 def plot_audit(audit: Audit, ax: Axes | None = None) -> Axes:
-    """The rows removed, and the line with and without them.
-
-    Parameters
-    ----------
-    audit : Audit
-    ax : matplotlib axes, optional
-        A new figure if left out.
-    """
-    ax = axes_or_new(ax)
-    tidy(ax)
+    """The rows removed, and the line with and without them."""
+    ax = tidy_axes(ax)
     kept, gone = audit.mask, audit.outliers
     used = np.isfinite(audit.x) & np.isfinite(audit.y)
     frame(ax, audit.x[used], audit.y[used])
-    for rows, marker, color, label in (
-        (np.flatnonzero(kept), "o", INLIER, "kept"),
-        (gone, "X", OUTLIER, "removed"),
-    ):
-        if len(rows):
-            ax.scatter(
-                audit.x[rows], audit.y[rows],
-                s=kept_size(audit.n) if marker == "o" else dropped_size(len(rows)),
-                marker=marker, color=color, edgecolors="white",
-                linewidths=0.6 if marker == "X" or audit.n <= 300 else 0.0,
-                label=f"{label} ({len(rows):,})", zorder=3, rasterized=audit.n > _MANY,
-            )  # fmt: skip
+    both_sides(ax, audit.x, audit.y, np.flatnonzero(kept), gone, audit.n, "removed")
     _line(ax, audit.before, "line of all rows", color=PALE, linestyle=(0, (5, 3)))
     if audit.after is not None and len(gone):
         _line(ax, audit.after, "line without the removed", color=LINE)
     called = gone if audit.labels is None else [audit.labels[i] for i in gone]
     name_points(ax, audit.x, audit.y, gone, called)
-    ax.set_xlabel(literal(audit.names[0]))
-    ax.set_ylabel(literal(audit.names[1]))
+    name_axes(ax, audit.names)
     ax.set_title(audit.message.replace(". ", ".\n", 1), loc="left", fontsize=11)
-    ax.legend(fontsize=8, framealpha=0.7, edgecolor="none", loc="best").set_zorder(2.5)
+    legend_below(ax)
     return ax
 
 
@@ -90,8 +68,7 @@ def plot_funnel(curve: InfluenceCurve, statistic: str = "slope", ax: Axes | None
     """
     if statistic not in _TITLES:
         raise ValueError(f"statistic must be one of {', '.join(_TITLES)}; got {statistic!r}")
-    ax = axes_or_new(ax)
-    tidy(ax)
+    ax = tidy_axes(ax)
     reach = getattr(curve, statistic)
     low, high = (np.where(np.isfinite(b), b, v) for b, v in (
         (reach.low_bound, reach.low), (reach.high_bound, reach.high)
@@ -114,5 +91,5 @@ def plot_funnel(curve: InfluenceCurve, statistic: str = "slope", ax: Axes | None
     ax.set_xlabel(f"rows removed, of {curve.n:,}")
     ax.set_ylabel(_TITLES[statistic])
     ax.set_title(f"How far can removals move the {_TITLES[statistic]}?", loc="left", fontsize=11)
-    ax.legend(fontsize=8, framealpha=0.7, edgecolor="none", loc="best").set_zorder(2.5)
+    legend_below(ax)
     return ax

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quadsweep.objectives import get
-from quadsweep.plotting.canvas import INLIER, LINE, axes_or_new, tidy, whole_ticks
+from quadsweep.plotting.canvas import INLIER, LINE, tidy_axes, whole_ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,16 +16,8 @@ if TYPE_CHECKING:
 
 
 def plot_batch(batch: BatchResult, ax: Axes | None = None) -> Axes:
-    """Histogram of the values.
-
-    Parameters
-    ----------
-    batch : BatchResult
-    ax : matplotlib axes, optional
-        A new figure if left out.
-    """
-    ax = axes_or_new(ax)
-    tidy(ax)
+    """Histogram of the values."""
+    ax = tidy_axes(ax)
     values = batch.values[np.isfinite(batch.values)]
     bins = int(np.clip(2 * len(values) ** 0.4, 5, 40))
     ax.hist(values, bins, color=INLIER, edgecolor="white", linewidth=0.6)

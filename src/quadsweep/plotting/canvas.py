@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quadsweep.arrays import Floats
+from quadsweep.arrays import Floats, Ints
 from quadsweep.extras import needed
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ REGION = "#cfe3f3"
 LINE = "#1a1a1a"
 PALE = "#8c8c8c"
 
+MANY = 5_000  # points that a vector picture has as one image
+
 
 def axes_or_new(ax: Axes | None) -> Axes:
     """The axes given, or those of a new figure."""
@@ -29,6 +32,13 @@ def axes_or_new(ax: Axes | None) -> Axes:
         import matplotlib.pyplot as plt
 
     return plt.subplots(figsize=(6.4, 4.8), layout="constrained")[1]
+
+
+def tidy_axes(ax: Axes | None) -> Axes:
+    """The same with two spines and quiet ticks, as nearly every picture begins."""
+    ax = axes_or_new(ax)
+    tidy(ax)
+    return ax
 
 
 def literal(text: object) -> str:
@@ -52,6 +62,32 @@ def dropped_size(count: int) -> float:
     (46.0, 16.0)
     """
     return float(np.clip(3000 / max(count, 1), 16, 46))
+
+
+def both_sides(
+    ax: Axes, x: Floats, y: Floats, kept: Ints, gone: Ints, n: int, called: str = "dropped"
+) -> None:
+    """The points of the rows kept, and those of the rows that are not, among n."""
+    for rows, marker, color, label in ((kept, "o", INLIER, "kept"), (gone, "X", OUTLIER, called)):
+        away = marker == "X"
+        if len(rows):
+            ax.scatter(
+                x[rows], y[rows], s=dropped_size(len(rows)) if away else kept_size(n),
+                marker=marker, color=color, edgecolors="white",
+                linewidths=0.6 if away or n <= 300 else 0.0, label=f"{label} ({len(rows):,})",
+                zorder=3.1 if away else 3, rasterized=n > MANY,
+            )  # fmt: skip
+
+
+def legend_below(ax: Axes, size: float = 8) -> None:
+    """A legend under the points, so that it never hides one."""
+    ax.legend(fontsize=size, framealpha=0.7, edgecolor="none", loc="best").set_zorder(2.5)
+
+
+def name_axes(ax: Axes, names: Sequence[object]) -> None:
+    """The names of the columns, as they are."""
+    ax.set_xlabel(literal(names[0]))
+    ax.set_ylabel(literal(names[1]))
 
 
 def whole_ticks(ax: Axes, axis: str) -> None:

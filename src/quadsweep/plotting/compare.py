@@ -7,16 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quadsweep.arrays import Floats
-from quadsweep.plotting.canvas import (
-    INLIER,
-    LINE,
-    OUTLIER,
-    axes_or_new,
-    dropped_size,
-    kept_size,
-    literal,
-    tidy,
-)
+from quadsweep.plotting.canvas import INLIER, LINE, both_sides, legend_below, name_axes, tidy_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,41 +29,22 @@ _SHAPES = 4  # along each line
 
 
 def plot_comparison(table: Comparison, ax: Axes | None = None) -> Axes:
-    """Draw kept and dropped points of the optimum, and the lines in the table's order.
-
-    Parameters
-    ----------
-    table : Comparison
-    ax : matplotlib axes, optional
-        A new figure if left out.
-    """
-    ax = axes_or_new(ax)
-    tidy(ax)
+    """Draw kept and dropped points of the optimum, and the lines in the table's order."""
+    ax = tidy_axes(ax)
     result = table.result
     if result.several:
         return _bars(ax, table)
-    for rows, marker, colour, label in (
-        (result.inliers, "o", INLIER, f"kept ({len(result.inliers):,})"),
-        (result.outliers, "X", OUTLIER, f"dropped ({len(result.outliers):,})"),
-    ):
-        if len(rows):
-            ax.scatter(
-                result.x[rows], result.y[rows], marker=marker,
-                s=kept_size(table.n) if marker == "o" else dropped_size(len(rows)),
-                color=colour, edgecolors="white", linewidths=0.5, label=label,
-                zorder=3, rasterized=table.n > 5_000,
-            )  # fmt: skip
+    both_sides(ax, result.x, result.y, result.inliers, result.outliers, table.n)
     xlim, ylim = _limits(result.x), _limits(result.y)
     ax.set_xlim(xlim)
     ax.set_ylim(ylim)
     _lines(ax, table)
-    ax.set_xlabel(literal(result.names[0]))
-    ax.set_ylabel(literal(result.names[1]))
+    name_axes(ax, result.names)
     ax.set_title(
         f"lines of {table.k:,} of {table.n:,} points\nR² is that of the k points each would keep",
         loc="left", fontsize=11, color=LINE,
     )  # fmt: skip
-    ax.legend(fontsize=7.5, framealpha=0.7, edgecolor="none", loc="best").set_zorder(2.5)
+    legend_below(ax, 7.5)
     return ax
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quadsweep.least_squares import fit
-from quadsweep.plotting.canvas import INLIER, LINE, axes_or_new, frame, tidy
+from quadsweep.plotting.canvas import INLIER, LINE, frame, tidy_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,16 +16,8 @@ if TYPE_CHECKING:
 
 
 def plot_dataset(data: Dataset, ax: Axes | None = None) -> Axes:
-    """The points.
-
-    Parameters
-    ----------
-    data : Dataset
-    ax : matplotlib axes, optional
-        A new figure if left out.
-    """
-    ax = axes_or_new(ax)
-    tidy(ax)
+    """The points."""
+    ax = tidy_axes(ax)
     across, name = data.x, data.names[0]
     if data.x.ndim == 2:
         plane = fit(data.x, data.y)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from quadsweep.plotting.canvas import INLIER, LINE, axes_or_new, literal, tidy
+from quadsweep.plotting.canvas import INLIER, LINE, literal, tidy_axes
 from quadsweep.plotting.labels import shortened
 
 if TYPE_CHECKING:
@@ -18,16 +18,8 @@ _TITLES = {"p_value": "p-value", "drop": "rows that break the claim"}
 
 
 def plot_groups(groups: Groups, ax: Axes | None = None) -> Axes:
-    """A dot a group: its p-value, slope, number of rows to remove, or value.
-
-    Parameters
-    ----------
-    groups : Groups
-    ax : matplotlib axes, optional
-        A new figure if left out.
-    """
-    ax = axes_or_new(ax)
-    tidy(ax)
+    """A dot a group: its p-value, slope, number of rows to remove, or value."""
+    ax = tidy_axes(ax)
     rows = groups.rows()
     shown = next((name for name in _SHOWN if any(row.get(name) is not None for row in rows)), None)
     if shown is None:

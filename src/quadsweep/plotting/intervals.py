@@ -9,14 +9,12 @@ import numpy as np
 from quadsweep.plotting.canvas import (
     INLIER,
     LINE,
-    OUTLIER,
     REGION,
-    axes_or_new,
-    dropped_size,
+    both_sides,
     frame,
-    kept_size,
-    literal,
-    tidy,
+    legend_below,
+    name_axes,
+    tidy_axes,
 )
 from quadsweep.plotting.labels import name_points
 
@@ -27,16 +25,8 @@ if TYPE_CHECKING:
 
 
 def plot_bootstrap(answer: Bootstrap, ax: Axes | None = None) -> Axes:
-    """Draw the points, the line, where the line may be and where rows like those kept may be.
-
-    Parameters
-    ----------
-    answer : Bootstrap
-    ax : matplotlib axes, optional
-        A new figure if left out.
-    """
-    ax = axes_or_new(ax)
-    tidy(ax)
+    """Draw the points, the line, where the line may be and where rows like those kept may be."""
+    ax = tidy_axes(ax)
     result = answer.result
     frame(ax, result.x[result.used], result.y[result.used])
     at = np.linspace(*ax.get_xlim(), 80)
@@ -50,25 +40,15 @@ def plot_bootstrap(answer: Bootstrap, ax: Axes | None = None) -> Axes:
         label="95%, the line",
     )  # fmt: skip
     ax.plot(at, narrow.line, color=LINE, linewidth=1.3, zorder=2, label="line of kept")
-    for rows, marker, colour, size, label in (
-        (result.inliers, "o", INLIER, kept_size(result.n), "kept"),
-        (result.outliers, "X", OUTLIER, dropped_size(len(result.outliers)), "dropped"),
-    ):
-        if len(rows):
-            ax.scatter(
-                result.x[rows], result.y[rows], s=size, marker=marker, color=colour,
-                edgecolors="white", linewidths=0.5, zorder=3, label=f"{label} ({len(rows):,})",
-                rasterized=result.n > 5_000,
-            )  # fmt: skip
-    ax.set_xlabel(literal(result.names[0]))
-    ax.set_ylabel(literal(result.names[1]))
+    both_sides(ax, result.x, result.y, result.inliers, result.outliers, result.n)
+    name_axes(ax, result.names)
     low, high = answer.interval("slope")
     ax.set_title(
         f"slope {result.slope:.4g}, 95% interval {low:.4g} to {high:.4g}\n"
         f"{result.k:,} of {result.n:,} points chosen again in {answer.resamples:,} draws",
         loc="left", fontsize=11, color=LINE,
     )  # fmt: skip
-    ax.legend(fontsize=8, framealpha=0.7, edgecolor="none", loc="best").set_zorder(2.5)
+    legend_below(ax)
     called = [result.label(i) for i in result.outliers]
     name_points(ax, result.x, result.y, result.outliers, called)
     return ax

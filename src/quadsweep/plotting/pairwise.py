@@ -25,12 +25,6 @@ def plot_pairwise(answer: PairwiseResult, ax: Axes | None = None) -> Axes:
 
     For ``r2``, ``r`` and ``mcd`` above the diagonal the correlations of the rows kept, with their
     sign, and below it those of all rows; for other objectives the values.
-
-    Parameters
-    ----------
-    answer : PairwiseResult
-    ax : matplotlib axes, optional
-        A new figure if left out.
     """
     ax = axes_or_new(ax)
     signed = answer.objective in _CORRELATING

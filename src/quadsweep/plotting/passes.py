@@ -11,12 +11,11 @@ from quadsweep.plotting.canvas import (
     INLIER,
     LINE,
     OUTLIER,
-    axes_or_new,
     dropped_size,
     frame,
     kept_size,
-    literal,
-    tidy,
+    name_axes,
+    tidy_axes,
 )
 
 if TYPE_CHECKING:
@@ -31,8 +30,7 @@ def plot_streamed(
     flags: Flags, lines: Iterable[tuple[str, float, float]], title: str, ax: Axes | None = None
 ) -> Axes:
     """Draw some rows of the first part, kept and left out, and lines: label, slope, intercept."""
-    ax = axes_or_new(ax)
-    tidy(ax)
+    ax = tidy_axes(ax)
     kept, whole = flags.decision.flags(flags.source, 0, None)
     x, y = flags.source.read(0)
     some = np.flatnonzero(whole)
@@ -46,8 +44,7 @@ def plot_streamed(
         if np.isfinite(slope):
             ends = np.array([x.min(), x.max()])
             ax.plot(ends, slope * ends + intercept, style, color=LINE, label=label)
-    ax.set_xlabel(literal(flags.source.names[0]))
-    ax.set_ylabel(literal(flags.source.names[1]))
+    name_axes(ax, flags.source.names)
     ax.set_title(f"{len(x):,} {title}")
     ax.legend(frameon=False)
     return ax

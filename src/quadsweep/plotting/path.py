@@ -9,7 +9,15 @@ import numpy as np
 from quadsweep.arrays import Floats, Ints
 from quadsweep.choosing.line_significance import LineSignificance
 from quadsweep.objectives import get
-from quadsweep.plotting.canvas import INLIER, LINE, OUTLIER, PALE, axes_or_new, tidy, whole_ticks
+from quadsweep.plotting.canvas import (
+    INLIER,
+    LINE,
+    OUTLIER,
+    PALE,
+    legend_below,
+    tidy_axes,
+    whole_ticks,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,8 +40,7 @@ def plot_path(path: Path, ax: Axes | None = None) -> Axes:
     ax : matplotlib axes, optional
         A new figure if left out.
     """
-    ax = axes_or_new(ax)
-    tidy(ax)
+    ax = tidy_axes(ax)
     if path.noise is not None:
         _band(ax, path.noise, path.n)
     _curve(ax, path.drop, path.value)
@@ -46,8 +53,7 @@ def plot_path(path: Path, ax: Axes | None = None) -> Axes:
 
 def plot_path_significance(noise: PathSignificance, ax: Axes | None = None) -> Axes:
     """The band of the shuffles, the observed values, and where they stand out."""
-    ax = axes_or_new(ax)
-    tidy(ax)
+    ax = tidy_axes(ax)
     _band(ax, noise, noise.n)
     drop = noise.n - noise.k
     _curve(ax, drop, noise.observed)
@@ -136,7 +142,7 @@ def _finish(ax: Axes, objective: str, title: str) -> None:
     whole_ticks(ax, "x")
     ax.set_ylabel(f"best {get(objective).title}")
     ax.set_title(title, loc="left", fontsize=11, color=LINE)
-    ax.legend(fontsize=8, framealpha=0.7, edgecolor="none", loc="best").set_zorder(2.5)
+    legend_below(ax)
 
 
 def _path_title(path: Path) -> str:

@@ -7,16 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quadsweep.plotting.canvas import (
-    INLIER,
     LINE,
-    OUTLIER,
     PALE,
-    axes_or_new,
-    dropped_size,
+    both_sides,
     frame,
-    kept_size,
+    legend_below,
     literal,
-    tidy,
+    tidy_axes,
 )
 from quadsweep.plotting.labels import name_points
 
@@ -25,20 +22,12 @@ if TYPE_CHECKING:
 
     from quadsweep.auditing.controls.report import RegressionAudit
 
-_MANY = 5_000
-
 
 def plot_regression(audit: RegressionAudit, ax: Axes | None = None) -> Axes:
     """What the controls leave of the term and of the outcome, on all rows.
 
     The coefficient of all rows is the slope of the dashed line; that without the removed rows, with
     the controls refitted, is the slope of the solid one, drawn through the middle of the rows kept.
-
-    Parameters
-    ----------
-    audit : RegressionAudit
-    ax : matplotlib axes, optional
-        A new figure if left out.
     """
     from quadsweep.auditing.controls.moments import Moments
 
@@ -47,35 +36,23 @@ def plot_regression(audit: RegressionAudit, ax: Axes | None = None) -> Axes:
     moments = Moments(design)
     x = moments.x * moments.scale[0] / design.root_weights
     y = moments.y * moments.scale[1] / design.root_weights
-    ax = axes_or_new(ax)
-    tidy(ax)
+    ax = tidy_axes(ax)
     frame(ax, x, y)
     used = np.flatnonzero(np.isfinite(audit.x))
     gone = np.isin(used, audit.outliers)
-    for rows, marker, color, label in (
-        (~gone, "o", INLIER, "kept"),
-        (gone, "X", OUTLIER, "removed"),
-    ):
-        if rows.any():
-            ax.scatter(
-                x[rows], y[rows],
-                s=kept_size(audit.n) if marker == "o" else dropped_size(int(rows.sum())),
-                marker=marker, color=color, edgecolors="white",
-                linewidths=0.6 if marker == "X" or audit.n <= 300 else 0.0,
-                label=f"{label} ({int(rows.sum()):,})", zorder=3, rasterized=audit.n > _MANY,
-            )  # fmt: skip
+    away = np.flatnonzero(gone)
+    both_sides(ax, x, y, np.flatnonzero(~gone), away, audit.n, "removed")
     _line(ax, (0.0, 0.0), audit.before.slope, "line of all rows", color=PALE, linestyle=(0, (5, 3)))
     if audit.after is not None and gone.any():
         middle = (float(x[~gone].mean()), float(y[~gone].mean()))
         _line(ax, middle, audit.after.slope, "line without the removed", color=LINE)
-    away = np.flatnonzero(gone)
     called = used[away] if audit.labels is None else [audit.labels[i] for i in used[away]]
     name_points(ax, x, y, away, called)
     given = "" if len(audit.controls) < 2 else ", given the controls"
     ax.set_xlabel(f"{literal(audit.names[0])}{given}")
     ax.set_ylabel(f"{literal(audit.names[1])}{given}")
     ax.set_title(literal(_wrapped(audit.message)), loc="left", fontsize=10)
-    ax.legend(fontsize=8, framealpha=0.7, edgecolor="none", loc="best").set_zorder(2.5)
+    legend_below(ax)
     return ax
 
 

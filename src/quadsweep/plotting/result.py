@@ -11,16 +11,13 @@ from quadsweep.answers.scatter import chi_square, scatter_of
 from quadsweep.arrays import Floats, Ints
 from quadsweep.objectives import centred_sums
 from quadsweep.plotting.canvas import (
-    INLIER,
     LINE,
-    OUTLIER,
     PALE,
-    axes_or_new,
-    dropped_size,
+    both_sides,
     frame,
-    kept_size,
+    legend_below,
     literal,
-    tidy,
+    tidy_axes,
 )
 from quadsweep.plotting.conic import plot_conic
 from quadsweep.plotting.labels import name_points
@@ -31,7 +28,6 @@ if TYPE_CHECKING:
     from quadsweep.answers.result import Result
 
 
-_MANY = 5_000
 _LINE_MATTERS = ("r2", "r", "lts")
 _PROOF = {
     "optimal": "proved optimal",
@@ -43,16 +39,8 @@ _PROOF = {
 
 
 def plot_result(result: Result, ax: Axes | None = None) -> Axes:
-    """Draw a result.
-
-    Parameters
-    ----------
-    result : Result
-    ax : matplotlib axes, optional
-        A new figure if left out.
-    """
-    ax = axes_or_new(ax)
-    tidy(ax)
+    """Draw a result."""
+    ax = tidy_axes(ax)
     everyone = result.used
     x, y = result.x, result.y
     frame(ax, x[everyone], y[everyone])
@@ -61,13 +49,7 @@ def plot_result(result: Result, ax: Axes | None = None) -> Axes:
     elif result.conic is not None:
         plot_conic(result.conic, ax=ax, label=f"boundary ({result.conic.kind})")
         _only_first_label(ax)
-    _points(
-        ax, x[result.inliers], y[result.inliers], "kept", len(everyone), marker="o", color=INLIER
-    )
-    _points(
-        ax, x[result.outliers], y[result.outliers], "dropped", len(everyone),
-        marker="X", color=OUTLIER,
-    )  # fmt: skip
+    both_sides(ax, x, y, result.inliers, result.outliers, len(everyone))
     if result.objective in _LINE_MATTERS:
         _line(ax, x[everyone], y[everyone], "line of all", color=PALE, linestyle=(0, (5, 3)))
         _line(ax, x[result.inliers], y[result.inliers], "line of kept", color=LINE)
@@ -76,20 +58,8 @@ def plot_result(result: Result, ax: Axes | None = None) -> Axes:
     ax.set_xlabel(literal(result.names[0]))
     ax.set_ylabel(literal(result.names[1]) if result.objective != "var" else "")
     ax.set_title(_title(result), loc="left", fontsize=11)
-    # Under the points, so that it never hides one.
-    ax.legend(fontsize=8, framealpha=0.7, edgecolor="none", loc="best").set_zorder(2.5)
+    legend_below(ax)
     return ax
-
-
-def _points(ax: Axes, x: Floats, y: Floats, label: str, n: int, **style: Any) -> None:
-    if len(x) == 0:
-        return
-    dropped = style["marker"] == "X"
-    ax.scatter(
-        x, y, s=dropped_size(len(x)) if dropped else kept_size(n), label=f"{label} ({len(x):,})",
-        edgecolors="white", linewidths=0.6 if dropped or n <= 300 else 0.0,
-        zorder=3.1 if dropped else 3, rasterized=n > _MANY, **style,
-    )  # fmt: skip
 
 
 def _line(ax: Axes, x: Floats, y: Floats, label: str, **style: Any) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quadsweep.arrays import Floats
-from quadsweep.plotting.canvas import INLIER, OUTLIER, axes_or_new, tidy
+from quadsweep.plotting.canvas import INLIER, OUTLIER, legend_below, tidy_axes
 from quadsweep.plotting.conic import plot_conic
 from quadsweep.separability.hulls.exact import surface_values
 
@@ -27,16 +27,8 @@ _SIDES = ((True, "inliers", "o", INLIER), (False, "outliers", "X", OUTLIER))
 
 
 def plot_separation(separation: Separation, ax: Axes | None = None) -> Axes:
-    """Draw a separation.
-
-    Parameters
-    ----------
-    separation : Separation
-    ax : matplotlib axes, optional
-        A new figure if left out.
-    """
-    ax = axes_or_new(ax)
-    tidy(ax)
+    """Draw a separation."""
+    ax = tidy_axes(ax)
     x, y = _places(separation)
     _limits(ax, x, y, 0.14 if separation.weights else 0.07)
     if separation.conic is not None:
@@ -60,7 +52,7 @@ def plot_separation(separation: Separation, ax: Axes | None = None) -> Axes:
     elif separation.lift == "L3t":
         ax.set_aspect("equal")
     ax.set_title(_title(separation), loc="left", fontsize=11)
-    ax.legend(fontsize=8, framealpha=0.7, edgecolor="none", loc="best").set_zorder(2.5)
+    legend_below(ax)
     return ax
 
 

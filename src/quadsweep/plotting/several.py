@@ -14,7 +14,17 @@ import numpy as np
 
 from quadsweep.arrays import Floats
 from quadsweep.least_squares import fit
-from quadsweep.plotting.canvas import INLIER, LINE, OUTLIER, axes_or_new, frame, literal, tidy
+from quadsweep.plotting.canvas import (
+    INLIER,
+    LINE,
+    MANY,
+    OUTLIER,
+    axes_or_new,
+    frame,
+    legend_below,
+    literal,
+    tidy,
+)
 from quadsweep.plotting.labels import name_points
 from quadsweep.plotting.result import _title
 
@@ -25,7 +35,6 @@ if TYPE_CHECKING:
     from quadsweep.answers.result import Result
 
 KINDS = ("fitted", "residuals", "added")
-_MANY = 5_000
 
 
 def plot_several(
@@ -139,11 +148,11 @@ def _points(result: Result, ax: Axes, across: Floats, up: Floats) -> None:
             ax.scatter(
                 across[rows], up[rows], s=float(np.clip(3000 / n, 2, largest)), marker=marker,
                 color=colour, label=f"{word} ({len(rows):,})", edgecolors="white", zorder=3,
-                linewidths=0.6 if n <= 300 else 0.0, rasterized=n > _MANY,
+                linewidths=0.6 if n <= 300 else 0.0, rasterized=n > MANY,
             )  # fmt: skip
     rows = np.searchsorted(used, result.outliers)
     name_points(ax, across[used], up[used], rows, [result.label(i) for i in result.outliers])
 
 
 def _legend(ax: Axes) -> None:
-    ax.legend(fontsize=8, framealpha=0.7, edgecolor="none", loc="best").set_zorder(2.5)
+    legend_below(ax)

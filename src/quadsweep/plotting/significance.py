@@ -8,16 +8,7 @@ import numpy as np
 
 from quadsweep.arrays import Floats
 from quadsweep.objectives import get
-from quadsweep.plotting.canvas import (
-    INLIER,
-    LINE,
-    OUTLIER,
-    PALE,
-    REGION,
-    axes_or_new,
-    tidy,
-    whole_ticks,
-)
+from quadsweep.plotting.canvas import INLIER, LINE, OUTLIER, PALE, REGION, tidy_axes, whole_ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,8 +32,7 @@ def plot_significance(answer: Significance, ax: Axes | None = None) -> Axes:
             "there are no values to draw: only decisions were asked for, or no shuffle was finished"
             " (null='values' gives them)"
         )
-    ax = axes_or_new(ax)
-    tidy(ax)
+    ax = tidy_axes(ax)
     objective, observed = get(answer.objective), answer.observed
     reached = answer.reached[np.isfinite(answer.null)]
     edges = _edges(null, observed)

@@ -10,13 +10,14 @@ from quadsweep.arrays import Floats
 from quadsweep.plotting.canvas import (
     INLIER,
     LINE,
+    MANY,
     OUTLIER,
     PALE,
-    axes_or_new,
     dropped_size,
     kept_size,
-    literal,
-    tidy,
+    legend_below,
+    name_axes,
+    tidy_axes,
 )
 from quadsweep.plotting.labels import name_points
 
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from quadsweep.choosing.stability import Stability
 
 _MOST_RINGS = 40
-_MANY = 5_000
 _EDGED = 0.02  # points dropped less often than this have no edge
 
 
@@ -44,8 +44,7 @@ def plot_stability(answer: Stability, ax: Axes | None = None) -> Axes:
     """
     from matplotlib.colors import LinearSegmentedColormap
 
-    ax = axes_or_new(ax)
-    tidy(ax)
+    ax = tidy_axes(ax)
     result = answer.result
     share = np.nan_to_num(answer.dropped, nan=0.5)
     colours = LinearSegmentedColormap.from_list("dropped", [INLIER, "#d9d9d9", OUTLIER])
@@ -62,17 +61,16 @@ def plot_stability(answer: Stability, ax: Axes | None = None) -> Axes:
                 result.x[rows], result.y[rows], c=share[rows], marker=marker, cmap=colours,
                 s=size[rows] if marker == "o" else large, vmin=0, vmax=1,
                 edgecolors=np.where(share[rows] < _EDGED, "none", PALE).tolist(), linewidths=0.4,
-                label=label, zorder=3 if marker == "o" else 3.1, rasterized=result.n > _MANY,
+                label=label, zorder=3 if marker == "o" else 3.1, rasterized=result.n > MANY,
             )  # fmt: skip
     _rings(ax, answer, share, size)
     if image is not None:
         bar = ax.figure.colorbar(image, ax=ax, pad=0.02)
         bar.set_label(f"how often dropped ({answer.resample})", fontsize=9)
         bar.outline.set_visible(False)
-    ax.set_xlabel(literal(result.names[0]))
-    ax.set_ylabel(literal(result.names[1]))
+    name_axes(ax, result.names)
     ax.set_title(_title(answer), loc="left", fontsize=11, color=LINE)
-    ax.legend(fontsize=8, framealpha=0.7, edgecolor="none", loc="best").set_zorder(2.5)
+    legend_below(ax)
     name_points(ax, result.x, result.y, result.outliers, [result.label(i) for i in result.outliers])
     return ax
 
