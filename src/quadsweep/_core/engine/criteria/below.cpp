@@ -32,7 +32,8 @@ class Below final : public Criterion {
     std::vector<Box> roots() const override {
         const double x_lo = tau0_ * r_.x_lo, x_hi = tau0_ * r_.x_hi;
         Box box = make_root(0, -r_.y_hi - x_hi, -r_.y_lo - x_lo, -r_.y_hi + x_lo, -r_.y_lo + x_hi);
-        box.multipliers = BelowMultipliers{.curvature = -4.0 * r_.k, .tau = tau0_};
+        box.multipliers =
+            BelowMultipliers{.curvature = -4.0 * static_cast<double>(r_.k), .tau = tau0_};
         return {box};
     }
     void aim(double score) override {
@@ -60,7 +61,7 @@ class Below final : public Criterion {
     }
     double width_cost(const Box& box, int parameter, const Choice&) const override {
         const double width = box.half[parameter] * share(box, parameter);
-        return rho_ * r_.k * width * width;
+        return rho_ * static_cast<double>(r_.k) * width * width;
     }
     double pull(const Box& box, double x, double y) const override {
         return std::fabs(cost(box, multipliers(box)).p(x, y));
@@ -128,7 +129,7 @@ class Below final : public Criterion {
             slope = 2 * (-c.moments.y - m.tau * c.moments.x - alpha * c.weight);
             return c;
         };
-        const Choice best = ascend(m.alpha, m.curvature, 8.0 * r_.k, evaluate);
+        const Choice best = ascend(m.alpha, m.curvature, 8.0 * static_cast<double>(r_.k), evaluate);
         lambda = best.lambda;
         return best;
     }

@@ -39,10 +39,10 @@ class Spread final : public Criterion {
         return nodes;
     }
     double upper(const Box&, double value) const override {
-        return -std::max(t_ + value / r_.k * (1 + 1e-12), 0.0);
+        return -std::max(t_ + value / static_cast<double>(r_.k) * (1 + 1e-12), 0.0);
     }
     double width_cost(const Box& box, int parameter, const Choice&) const override {
-        return r_.k * box.half[parameter] * box.half[parameter];
+        return static_cast<double>(r_.k) * box.half[parameter] * box.half[parameter];
     }
     double pull(const Box& box, double x, double y) const override {
         return std::hypot(x - box.centre[0], y - box.centre[1]);
