@@ -130,7 +130,7 @@ class Instance:
             "dv": both,
             "tv": both,
             "lts": self.k * sy * sy,
-            "mcd": (sx * sy) ** 2,
+            "mcd": sx * sy * (sx * sy),
         }.get(name, 1.0)
 
     def ahead(self, better: float, than: float) -> float:
