@@ -292,6 +292,19 @@ def test_all_subsets_are_listed_where_boxes_would_cost_more(above):
         assert found.inliers.tolist() == best.inliers.tolist()
 
 
+def test_a_threshold_without_tolerance_is_refuted_to_the_letter():
+    """Audits ask about covariances of rows so close together that no share of the data's scale is
+    small beside them."""
+    rng = np.random.default_rng(0)
+    x = np.r_[1e-5 * rng.normal(size=30), 1.0, 2, 3]
+    y = np.r_[1e-6 * rng.normal(size=30) - x[:30], -1.0, -2, -3]
+    level = 1e-14
+    found = search(problem(x, y, 28, "cov", tol=0.0), above=level)
+    assert found.decided
+    assert len(found.inliers) == 0
+    assert found.bound <= level * (1 + 1e-12)
+
+
 # ---- rounding -------------------------------------------------------------------------------
 
 

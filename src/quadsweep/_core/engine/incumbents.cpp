@@ -88,10 +88,13 @@ Centred Incumbents::sums() const {
                    static_cast<double>(best_.subset.size()));
 }
 
+// A threshold asked about with no tolerance has none but the last digits of itself: what k rows
+// close together give may lie far below any share of the data's scale.
 double Incumbents::tolerance() const {
     const Objective o = problem_.objective;
     const bool difference = o == Objective::cov || o == Objective::dv;
-    return tolerance_of(o, problem_.tol, target(), difference ? made_of() : 0);
+    const bool to_the_letter = options_.above && problem_.tol == 0;
+    return tolerance_of(o, problem_.tol, target(), difference && !to_the_letter ? made_of() : 0);
 }
 
 // From the rows as given: far from where the points are placed, nothing of it would be left.
