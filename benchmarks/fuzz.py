@@ -116,7 +116,7 @@ class Instance:
             return share
         if self.objective.name in ("cov", "dv"):
             return max(share * abs(value), 1e-12 * self.made_of(subset))
-        fits = self.objective.name in ("lts", "mcd") and value <= 2.0**-100 * self.made_of(subset)
+        fits = self.objective.name in ("lts", "mcd") and value <= 2.0**-99 * self.made_of(subset)
         return value if fits else share * abs(value)
 
     @cached_property
