@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 import quadsweep as qs
 from quadsweep import _core
+from quadsweep.answers.boundary import NO_BOUNDARY, TOO_LARGE, TWINS, gradient_conic
 from quadsweep.auditing import claims
 from quadsweep.auditing.exact import ExactPoints
 from quadsweep.auditing.fit import fit
@@ -56,7 +58,7 @@ def written(path: Path, x: Any, y: Any, row_groups: int = 17) -> str:
 
 def kept(result: StreamedResult) -> Any:
     return np.concatenate(
-        [np.asarray(flags.to_numpy(zero_copy_only=False)) for flags in result.flag()]
+        [np.asarray(flags.to_numpy(zero_copy_only=False)) for flags in result.flags.arrays()]
     )
 
 
@@ -88,6 +90,44 @@ def assert_same(seed: int, n: int, folder: Path) -> StreamedResult:
 def test_passes_give_the_answer_of_memory(seed: int, tmp_path: Path) -> None:
     result = assert_same(seed, [1000, 1000, 5000, 20000][seed % 4], tmp_path)
     assert result.passes >= 2
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_the_conic_is_that_of_memory_where_the_gradient_has_one(seed: int, tmp_path: Path) -> None:
+    n = [1000, 5000][seed % 2]
+    result = assert_same(seed, n, tmp_path)
+    (x, y), mask = some_points(seed, n), kept(result)
+    expected = gradient_conic(x, y, mask, OBJECTIVES[result.objective])
+    found, reason = result.boundary
+    assert result.conic is found
+    assert (found is None) == bool(reason)
+    if expected is None or not expected.separates(x, y, mask):
+        assert found is None
+        assert reason in (TWINS, TOO_LARGE)
+        return
+    assert found is not None
+    assert found.separates(x, y, mask)
+    for one, other in zip(found.local, expected.local, strict=True):
+        assert one == pytest.approx(other, rel=1e-6, abs=1e-9)
+    assert np.allclose([found.origin, found.scale], [expected.origin, expected.scale], rtol=1e-6)
+
+
+def test_where_all_rows_are_kept_there_is_no_conic(tmp_path: Path) -> None:
+    file = written(tmp_path / "t.parquet", *some_points(0, 3000))
+    result: Any = qs.solve(file, x="a", y="b", drop=0, memory_limit=2e-4)
+    assert result.boundary == (None, NO_BOUNDARY)
+
+
+def test_a_row_on_the_wrong_side_leaves_no_conic(tmp_path: Path) -> None:
+    x, y = some_points(0, 3000)
+    file = written(tmp_path / "t.parquet", x, y)
+    result: Any = qs.solve(file, x="a", y="b", drop=300, memory_limit=2e-4)
+    assert result.conic is not None
+    decision = result.flags.decision
+    rows = np.sort(np.concatenate([decision.rows[1:], result.outliers[:1]]))
+    for wrong in (decision.rows[1:], rows):  # one row less; one for another
+        flags = replace(result.flags, decision=replace(decision, rows=wrong))
+        assert replace(result, flags=flags).boundary == (None, TOO_LARGE)
 
 
 @pytest.mark.slow
@@ -229,6 +269,77 @@ def test_every_kind_of_source_gives_the_same_rows(tmp_path: Path) -> None:
         float(qs.solve(s, x="a", y="b", drop=0.1, memory_limit=1.5e-4).value) for s in sources[3:]
     }
     assert max(values) - min(values) < 1e-12
+
+
+def copies_and_gaps() -> tuple[Any, Any]:
+    """Rows of which copies are divided, some without a value."""
+    x, y = some_points(1, 3000)
+    x[[5, 2000]] = np.nan
+    return x, y
+
+
+def test_of_copies_the_first_ones_are_kept(tmp_path: Path) -> None:
+    x, y = copies_and_gaps()
+    file = written(tmp_path / "t.parquet", x, y, 30)
+    asked = {"x": "a", "y": "b", "drop": 0.2, "memory_limit": 2e-4, "nan_policy": "omit"}
+    result: Any = qs.solve(file, **asked)
+    decision, mask = result.flags.decision, [f for part in result.flag() for f in part.to_pylist()]
+    assert len(decision.divided)
+    for one in decision.divided:
+        copies = np.flatnonzero(decision.partition.locate(x, y) == one)
+        first = copies[: decision.copies[one]]
+        assert [i for i in copies if mask[i]] == first.tolist()
+        assert len(first) < len(copies)
+    assert mask.count(True) == result.k
+    assert np.flatnonzero(np.equal(mask, False)).tolist() == result.outliers.tolist()
+
+
+def test_a_polars_frame_is_given_a_lazy_column(tmp_path: Path) -> None:
+    pl = pytest.importorskip("polars")
+    x, y = copies_and_gaps()
+    frame = pl.scan_parquet(written(tmp_path / "t.parquet", x, y, 30))
+    asked = {"x": "a", "y": "b", "drop": 0.2, "memory_limit": 2e-4, "nan_policy": "omit"}
+    result: Any = qs.solve(frame, **asked)
+    usual = [f for part in result.flags.arrays() for f in part.to_pylist()]
+    assert (usual.count(True), usual.count(None)) == (result.k, 2)
+    for flagged in (result.flag(), result.flag(frame)):
+        assert isinstance(flagged, pl.LazyFrame)
+        for engine in ("in-memory", "streaming"):
+            whole = flagged.collect(engine=engine)
+            assert whole.columns == ["a", "b", "number", "inlier"]
+            assert whole["inlier"].to_list() == usual
+            some = flagged.filter(pl.col("number") % 7 == 3).select("inlier").collect(engine=engine)
+            assert some["inlier"].to_list() == usual[3::7]
+            assert (
+                flagged.slice(1000, 500).collect(engine=engine)["inlier"].to_list()
+                == (usual[1000:1500])
+            )
+            left_out = flagged.filter(~pl.col("inlier")).collect(engine=engine)
+            assert left_out["number"].to_list() == result.outliers.tolist()
+    again = result.flag(result.flag())
+    assert again.collect_schema().names() == ["a", "b", "number", "inlier", "inlier_"]
+    assert result.flag(column="kept").collect()["kept"].to_list() == usual
+
+
+@pytest.mark.filterwarnings("ignore:The inplace keyword")  # dask with the newest pandas
+def test_a_dask_frame_is_given_a_lazy_column(tmp_path: Path) -> None:
+    dd = pytest.importorskip("dask.dataframe")
+    pd = pytest.importorskip("pandas")
+    x, y = copies_and_gaps()
+    rows = pd.DataFrame({"a": x, "b": y, "number": np.arange(len(x))})
+    frame = dd.from_pandas(rows, npartitions=11)
+    asked = {"x": "a", "y": "b", "drop": 0.2, "memory_limit": 2e-4, "nan_policy": "omit"}
+    result: Any = qs.solve(frame, **asked)
+    usual = [f for part in result.flags.arrays() for f in part.to_pylist()]
+    for flagged in (result.flag(), result.flag(frame)):
+        assert flagged.columns.tolist() == ["a", "b", "number", "inlier"]
+        whole = flagged.compute(scheduler="synchronous")
+        assert [None if f is pd.NA else f for f in whole["inlier"]] == usual
+        some = flagged.partitions[4:6].compute(scheduler="synchronous")
+        at = some["number"].to_numpy()
+        assert [None if f is pd.NA else f for f in some["inlier"]] == [usual[i] for i in at]
+        left_out = flagged[~flagged["inlier"]]["number"].compute(scheduler="synchronous")
+        assert left_out.tolist() == result.outliers.tolist()
 
 
 def test_data_that_fit_are_solved_in_memory(tmp_path: Path) -> None:

@@ -97,6 +97,14 @@ class Objective:
         """
         return self._gradient(*centred_sums(x, y))
 
+    def gradient_of_sums(self, a: float, b: float, c: float) -> tuple[float, float, float]:
+        """The same by their sums of squares and products about the mean.
+
+        >>> get("cov").gradient_of_sums(4.0, 9.0, 6.0)
+        (0.0, 1.0, 0.0)
+        """
+        return self._gradient(a, b, c)
+
 
 def _tamed(column: Floats) -> tuple[Floats, int]:
     """The column times 2^-e, with e = 0 unless squares would leave the range of a double."""

@@ -13,6 +13,9 @@ from quadsweep.answers.conic import Conic
 from quadsweep.arrays import Floats, Mask
 from quadsweep.objectives import Objective
 
+NO_BOUNDARY = "Nothing is dropped, so there is no boundary."
+TWINS = "No conic separates them: an inlier and an outlier are the same point."
+TOO_LARGE = "No conic was looked for: the gradient's does not separate, and n is large."
 _LARGEST_PROGRAM = 5000
 
 
@@ -30,16 +33,16 @@ def boundary(
         Empty if there is a conic, otherwise a sentence.
     """
     if mask.all():
-        return None, "Nothing is dropped, so there is no boundary."
+        return None, NO_BOUNDARY
     if objective is not None and objective.name == "var":
         y = np.zeros_like(x)
     conic = None if objective is None else gradient_conic(x, y, mask, objective)
     if conic is not None and conic.separates(x, y, mask):
         return conic, ""
     if _twins(x, y, mask):
-        return None, "No conic separates them: an inlier and an outlier are the same point."
+        return None, TWINS
     if len(x) > _LARGEST_PROGRAM:
-        return None, "No conic was looked for: the gradient's does not separate, and n is large."
+        return None, TOO_LARGE
     conic = widest_conic(x, y, mask)
     if conic is not None and conic.separates(x, y, mask):
         return conic, ""

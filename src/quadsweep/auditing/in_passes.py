@@ -30,7 +30,8 @@ from quadsweep.auditing.sides import Side, Strong, Threshold, Tilt, Weak
 from quadsweep.auditing.verdict import Known, Verdict, message
 from quadsweep.border.frames import KEPT
 from quadsweep.clock import Stopped
-from quadsweep.passes.result import Decision, Flags, cost, decide, listed, whole
+from quadsweep.passes.flags import Decision, Flags, decide, listed, whole
+from quadsweep.passes.result import cost
 from quadsweep.passes.search import Asked, Leaves, Placing, Search
 from quadsweep.passes.solve import Means, line_of
 from quadsweep.passes.sources import Source
@@ -453,9 +454,9 @@ class StreamedAudit(Verdict):
             "loaded": self.loaded,
         }
 
-    def flag(self, source: Any = None) -> Any:
+    def flag(self, source: Any = None, column: str = KEPT) -> Any:
         """Which rows are kept, as :meth:`quadsweep.passes.result.StreamedResult.flag`."""
-        return self._found().flag(source)
+        return self._found().flag(source, column)
 
     def write(self, path: str | os.PathLike[str], column: str = KEPT) -> None:
         """Write the source to a Parquet file with a column that says which rows are kept."""
@@ -531,8 +532,9 @@ def _answer(
     n, placing = asker.points.n, asker.leaves.partition.placing
     flags = after = outliers = None
     if isinstance(kept, Kept):
-        flags, after = Flags(source, kept.decision), kept.sums.fit(placing)
-        outliers = listed(source, kept.decision, passes, n - len(kept))
+        flags = Flags(source, kept.decision, passes.jobs)
+        after = kept.sums.fit(placing)
+        outliers = listed(flags, passes, n - len(kept))
     return StreamedAudit(
         claim=claim,
         drop=known.upper if known.lower == known.upper else None,

@@ -13,7 +13,8 @@ import typer
 from quadsweep.border import validation
 from quadsweep.cli.ending import BadInput, code_of, note
 from quadsweep.cli.presenting import show
-from quadsweep.passes.result import StreamedResult, write_flags
+from quadsweep.passes.flags import write_flags
+from quadsweep.passes.result import StreamedResult
 from quadsweep.passes.solve import fits
 from quadsweep.passes.sources import Source, is_source, open_source
 
@@ -71,7 +72,7 @@ def answer_source(
 
 def _flags(answer: Any, source: Source) -> Iterator[Any]:
     if isinstance(answer, StreamedResult):
-        yield from answer.flag()
+        yield from answer.flags.arrays()
         return
     import numpy as np
     import pyarrow as pa

@@ -7,7 +7,9 @@ sources        Parquet, Arrow datasets, polars and dask as a list of parts to be
 work           what a pass does with some parts: a sample, sums by leaf, rows of leaves
 running        a pass over all parts: threads, a cluster, finished parts on disk
 search         plan, sums, search, rows, until nothing is left open
-result         the answer, and the flag of every row
+flags          which rows are kept: a decision by leaf, and the flag of every row
+boundary       the conic between rows kept and rows left out, by one more pass
+result         the answer
 =============  =====================================================================
 
 May import ``border``, ``answers``, ``running`` and ``_core``; is imported by ``solving`` and

@@ -6,7 +6,6 @@ the answer is the same to the last bit whoever did the work.
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -19,7 +18,7 @@ from numpy.typing import NDArray
 
 from quadsweep.passes.work import Task, unpacked
 from quadsweep.running.runner import finish, missing, stored
-from quadsweep.running.store import Chunk, ChunkStore, Columns, digest_of
+from quadsweep.running.store import Chunk, ChunkStore, Columns
 from quadsweep.running.workers import Finished, Workers
 
 _RUNS = 64  # pieces that the parts are cut into, at most
@@ -48,7 +47,7 @@ class Passes:
         self.count += 1
         self.rows_read += task.source.given
         edges = runs(task.source.parts)
-        plan = _digest(task)
+        plan = task.digest()
         chunks = [
             Chunk(
                 f"{self.count:02d}-{name}-{i:03d}",
@@ -137,14 +136,3 @@ def _perform(chunk: Chunk) -> Finished:
 def _sorted(ready: set[Future[Finished]]) -> list[Future[Finished]]:
     failed = [one for one in ready if one.exception() is not None]
     return failed or sorted(ready, key=lambda one: one.result()[0].name)
-
-
-def _digest(task: Task) -> str:
-    """What a run of parts depends on, beside the part itself."""
-    if task.partition is None:
-        return ""
-    placing, *arrays = task.partition.__getstate__()
-    wanted = np.zeros(0) if task.wanted is None else task.wanted
-    whole = digest_of(np.array(placing), *arrays, wanted)
-    text = f"{whole}{task.discrete}"
-    return hashlib.sha256(text.encode()).hexdigest()[:32]

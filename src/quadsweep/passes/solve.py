@@ -14,7 +14,9 @@ import numpy as np
 from quadsweep.border import validation
 from quadsweep.clock import Clock
 from quadsweep.objectives import Objective
-from quadsweep.passes.result import StreamedResult, decide, listed
+from quadsweep.passes.boundary import gradient_of_sums
+from quadsweep.passes.flags import Flags, decide, listed
+from quadsweep.passes.result import StreamedResult
 from quadsweep.passes.running import Passes
 from quadsweep.passes.search import ROW_BYTES, Asked, Leaves, Placing, Room, Search
 from quadsweep.passes.sources import Source
@@ -149,9 +151,9 @@ def _result(
         score = bound = _score(goal, found["moments"], k)
     value, best = _value(goal, score, placing), _value(goal, bound, placing)
     slope, intercept = line_of(found["moments"], k, placing)
-    decision = decide(found, leaves)
+    flags = Flags(source, decide(found, leaves), passes.jobs)
     out_of_memory = found["status"] == "memory_limit"
-    outliers = listed(source, decision, passes, n - k)
+    outliers = listed(flags, passes, n - k)
     return StreamedResult(
         value=value,
         bound=best,
@@ -172,8 +174,8 @@ def _result(
         rows_read=passes.rows_read,
         loaded=len(leaves.row),
         outliers=outliers,
-        source=source,
-        decision=decision,
+        flags=flags,
+        gain=gradient_of_sums(goal, found["moments"], k, placing),
         limit="memory" if out_of_memory else "time",
     )
 

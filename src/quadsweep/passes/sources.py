@@ -12,18 +12,21 @@ import glob
 import hashlib
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from quadsweep.arrays import Floats, Ints
+from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.extras import needed
 
 _SLICE = 1 << 20  # rows of a polars part
 _TABLES = (".parquet", ".pq")
+
+# Of x, y and numbers of rows: which are kept, and which have a value at all.
+Decide = Callable[[Floats, Floats, Ints], tuple[Mask, Mask]]
 
 
 class PartFailed(OSError):
@@ -50,6 +53,15 @@ class Source(ABC):
     @abstractmethod
     def _table(self, part: int, columns: list[str] | None) -> Any:
         """Some columns of a part (None: all) as an Arrow table."""
+
+    @property
+    def lazy(self) -> bool:
+        """Whether the source can be given a column that is computed when it is asked for."""
+        return False
+
+    def with_flags(self, decide: Decide, column: str) -> Any:
+        """The source with such a column: which rows are kept, null where a value is missing."""
+        raise NotImplementedError(f"{type(self).__name__} is read by parts")
 
     @property
     def parts(self) -> int:
@@ -80,7 +92,7 @@ class Source(ABC):
     def read(self, part: int) -> tuple[Floats, Floats]:
         """x and y of a part, NaN where a value is missing."""
         table = self._named(part, list(dict.fromkeys(self.names)))
-        x, y = (_numbers(table[name], name) for name in self.names)
+        x, y = _columns(table, self.names)
         if len(x) != self.rows[part]:
             raise PartFailed(
                 f"{self.part_name(part)} has {len(x):,} rows now; it had {self.rows[part]:,}"
@@ -136,22 +148,71 @@ class PolarsSource(Source):
         chosen = self.frame if columns is None else self.frame.select(columns)
         return chosen.slice(int(self.first[part]), int(self.rows[part])).collect().to_arrow()
 
+    @property
+    def lazy(self) -> bool:
+        return True
+
+    def with_flags(self, decide: Decide, column: str) -> Any:
+        import polars as pl
+
+        taken = self.frame.collect_schema().names()
+        number, column = unused("number", taken), unused(column, taken)
+
+        def flags(rows: Any) -> Any:
+            table = rows.struct.unnest().to_arrow()
+            numbers = table[number].to_numpy().astype(np.int64)
+            kept, known = decide(*_columns(table, self.names), numbers)
+            return pl.select(pl.when(pl.Series(known)).then(pl.Series(kept))).to_series()
+
+        rows = pl.struct(*dict.fromkeys(self.names), number)
+        flag = rows.map_batches(flags, return_dtype=pl.Boolean, is_elementwise=True)
+        return self.frame.with_row_index(number).with_columns(flag.alias(column)).drop(number)
+
 
 @dataclass(frozen=True)
 class DaskSource(Source):
     """Partitions of a dask DataFrame, each computed where it is asked for."""
 
-    partitions: Sequence[Any] = field(default=(), repr=False)
+    frame: Any = field(default=None, repr=False)
 
     def part_name(self, part: int) -> str:
         return f"partition {part} of the dask DataFrame"
 
     def _table(self, part: int, columns: list[str] | None) -> Any:
-        import pyarrow as pa
+        return _arrow(self.frame.partitions[part].compute(scheduler="synchronous"), columns)
 
-        frame = self.partitions[part].compute(scheduler="synchronous")
-        chosen = frame if columns is None else frame[columns]
-        return pa.Table.from_pandas(chosen, preserve_index=False)
+    @property
+    def lazy(self) -> bool:
+        return True
+
+    def with_flags(self, decide: Decide, column: str) -> Any:
+        import pandas as pd
+        from dask.dataframe import from_delayed
+        from dask.delayed import delayed
+
+        column = unused(column, [str(name) for name in self.frame.columns])
+        empty = self.frame._meta.assign(**{column: pd.array([], dtype="boolean")})
+        # Each partition with its first row: a number asked of dask changes under `partitions[1:]`.
+        asked = delayed(_Flagging(self.names, decide, column))
+        parts = zip(self.frame.to_delayed(), self.first.tolist(), strict=True)
+        flagged = [asked(part, first) for part, first in parts]
+        return from_delayed(flagged, meta=empty, divisions=self.frame.divisions)
+
+
+@dataclass(frozen=True)
+class _Flagging:
+    """Gives a partition its flags."""
+
+    names: tuple[str, str]
+    decide: Decide
+    column: str
+
+    def __call__(self, frame: Any, first: int) -> Any:
+        import pandas as pd
+
+        x, y = _columns(_arrow(frame, list(dict.fromkeys(self.names))), self.names)
+        kept, known = self.decide(x, y, np.arange(len(x)) + first)
+        return frame.assign(**{self.column: pd.arrays.BooleanArray(kept, ~known)})
 
 
 def is_source(given: Any) -> bool:
@@ -254,8 +315,18 @@ def _of_polars(frame: Any, x: Any, y: Any) -> PolarsSource:
 def _of_dask(frame: Any, x: Any, y: Any) -> DaskSource:
     names = _checked(x, y, [str(name) for name in frame.columns])
     rows = np.asarray(frame.map_partitions(len).compute(), dtype=np.int64)
-    partitions = [frame.partitions[i] for i in range(frame.npartitions)]
-    return DaskSource(names, rows, partitions)
+    return DaskSource(names, rows, frame)
+
+
+def unused(name: str, taken: Sequence[str]) -> str:
+    """The name, with as many ``_`` as it takes to have it free.
+
+    >>> unused("inlier", ["x", "inlier"])
+    'inlier_'
+    """
+    while name in taken:
+        name += "_"
+    return name
 
 
 def _checked(x: Any, y: Any, columns: Sequence[str]) -> tuple[str, str]:
@@ -266,6 +337,18 @@ def _checked(x: Any, y: Any, columns: Sequence[str]) -> tuple[str, str]:
             close = difflib.get_close_matches(name, columns, 1)
             hint = f"; did you mean {close[0]!r}?" if close else f"; it has {', '.join(columns)}"
             raise ValueError(f"no column {name!r}{hint}")
+    return x, y
+
+
+def _arrow(frame: Any, columns: list[str] | None) -> Any:
+    """Some columns of a pandas frame (None: all) as an Arrow table."""
+    import pyarrow as pa
+
+    return pa.Table.from_pandas(frame if columns is None else frame[columns], preserve_index=False)
+
+
+def _columns(table: Any, names: tuple[str, str]) -> tuple[Floats, Floats]:
+    x, y = (_numbers(table[name], name) for name in names)
     return x, y
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from quadsweep import _core
 from quadsweep.arrays import Floats
 from quadsweep.passes.sources import Source
-from quadsweep.running.store import Columns
+from quadsweep.running.store import Columns, digest_of
 
 DISTINCT = 4096  # values of a column; beyond, it counts as continuous
 _EVERY = np.zeros(0, dtype=np.uint8)
@@ -32,6 +32,14 @@ class Task:
     partition: Any = None
     wanted: NDArray[np.uint8] | None = None
     discrete: tuple[bool, bool] = (False, False)
+
+    def digest(self) -> str:
+        """What a run of parts depends on, beside the part itself."""
+        if self.partition is None:
+            return ""
+        placing, *arrays = self.partition.__getstate__()
+        wanted = np.zeros(0) if self.wanted is None else self.wanted
+        return digest_of(np.array(placing), *arrays, wanted, np.array(self.discrete))
 
 
 def packed(**arrays: NDArray[Any]) -> Columns:

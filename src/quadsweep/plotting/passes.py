@@ -21,7 +21,7 @@ from quadsweep.plotting.canvas import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from quadsweep.passes.result import Flags
+    from quadsweep.passes.flags import Flags
 
 _MOST = 5_000
 
@@ -31,8 +31,7 @@ def plot_streamed(
 ) -> Axes:
     """Draw some rows of the first part, kept and left out, and lines: label, slope, intercept."""
     ax = tidy_axes(ax)
-    kept, whole = flags.decision.flags(flags.source, 0, None)
-    x, y = flags.source.read(0)
+    x, y, kept, whole = flags.first()
     some = np.flatnonzero(whole)
     some = some[:: -(-len(some) // _MOST)]
     x, y, kept = x[some], y[some], kept[some]
