@@ -60,6 +60,22 @@ def test_a_built_in_data_set_with_several_predictors(capsys):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
+        (["solve", "--formula", "y ~ x1 + x2", "--drop", "10"], "y against x1, x2"),
+        (["solve", "--x", "x1", "--x", "x3", "--y", "y", "--drop", "10"], "y against x1, x3"),
+        (["solve", "--x", "x3", "--y", "y", "--drop", "10"], "y against x3"),
+        (["audit", "--formula", "y ~ x1 + x2 + x3", "--term", "x1"], "No 4 rows can."),
+        (["pairwise", "--drop", "10", "--p-values", "none"], "6 of 4 columns"),
+    ],
+)
+def test_a_built_in_data_set_is_a_table_like_any_other(capsys, arguments, says):
+    command, *options = arguments
+    assert run([command, "hawkins-bradu-kass", *options]) == 0
+    assert says in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
         (["--x", "a", "--x", "b", "--drop", "1"], "several --x need a --y"),
         (["--x", "a", "--x", "a", "--y", "c", "--drop", "1"], "column 'a' is given twice"),
         (["--x", "a", "--formula", "c ~ a", "--drop", "1"], "--formula or --x and --y, not both"),

@@ -5,11 +5,8 @@ One --x is one predictor and goes the way it always went.
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 
-from quadsweep import datasets
 from quadsweep.border.frames import table as frame_of
 from quadsweep.border.frames import unpack
 from quadsweep.cli.ending import BadInput
@@ -36,10 +33,7 @@ def read_predictors(
     """The columns asked for, of a file or of a built-in data set."""
     if formula is not None and (x or y is not None):
         raise BadInput("give --formula or --x and --y, not both")
-    known = file in datasets.names() and not os.path.exists(file)
-    if known or (formula is None and len(x or []) < 2):
-        if known and formula is not None:
-            raise BadInput(f"{file} is a built-in data set with its own columns; leave --formula")
+    if formula is None and len(x or []) < 2:
         return read_points(file, x[0] if x else None, y, label, by)
     if by is not None:
         raise BadInput("--by is for one --x; got several, or a --formula")

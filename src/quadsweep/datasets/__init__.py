@@ -69,13 +69,18 @@ class Dataset(SelfDescribing):
             "description": self.description,
         }
 
-    def to_frame(self) -> Any:
-        """The two columns, and the labels where there are any."""
-        from quadsweep.border.frames import table
-
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The columns by name, after the labels where there are any."""
         predictors = [self.x] if self.x.ndim == 1 else list(self.x.T)
         columns: dict[str, Any] = dict(zip(self.names, [*predictors, self.y], strict=True))
-        return table({"label": list(self.labels), **columns} if self.labels else columns)
+        return {"label": list(self.labels), **columns} if self.labels else columns
+
+    def to_frame(self) -> Any:
+        """The columns as a data frame."""
+        from quadsweep.border.frames import table
+
+        return table(self.columns)
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """The points."""
@@ -237,7 +242,7 @@ def _nonseparable(name: str) -> Dataset:
         ("x", "y"),
         "A counterexample found by this project: no hyperplane under the lift "
         f"{' or '.join(example.lifts)} separates the {example.k} points with the best "
-        f"{example.objective} from the rest, so a sweep over separable subsets cannot find them.",
+        f"{example.objective} from the rest, so a sweep finds them by luck or not at all.",
         objective=example.objective,
     )
 

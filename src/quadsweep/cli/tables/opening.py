@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import gzip
 import io
 import sys
@@ -65,14 +66,14 @@ def reading(said: Reading) -> Iterator[None]:
 
 
 def open_table(file: str) -> SourceTable:
-    """The table in a file, or on standard input for ``-``."""
+    """The table in a file, on standard input for ``-``, or of a built-in data set."""
     if file == "-":
         return _of_bytes(sys.stdin.buffer.read(), "standard input", "")
     path = Path(file)
     if path.is_dir():
         raise BadInput(f"{file} is a directory; give a file")
     if not path.exists():
-        raise BadInput(_no_such(file))
+        return _built_in(file)
     try:
         if not path.is_file():  # a pipe: it is read once, and its size means nothing
             return _of_bytes(path.read_bytes(), file, "")
@@ -135,11 +136,13 @@ def _refuse_binary(head: bytes, source: str) -> None:
         )
 
 
-def _no_such(file: str) -> str:
-    import difflib
-
+def _built_in(name: str) -> SourceTable:
     from quadsweep import datasets
 
-    near = difflib.get_close_matches(file, datasets.names(), 1)
-    hint = f"; did you mean the built-in data set {near[0]}?" if near else ""
-    return f"{file} does not exist{hint}"
+    if name not in datasets.names():
+        near = difflib.get_close_matches(name, datasets.names(), 1)
+        hint = f"; did you mean the built-in data set {near[0]}?" if near else ""
+        raise BadInput(f"{name} does not exist{hint}")
+    columns = {title: list(values) for title, values in datasets.load(name).columns.items()}
+    sample = [list(row) for row in zip(*columns.values(), strict=True)][:SAMPLE]
+    return SourceTable(name, list(columns), sample, lambda wanted: [columns[t] for t in wanted])
