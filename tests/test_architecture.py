@@ -35,6 +35,26 @@ def test_every_room_stands_in_the_list_once():
     assert sorted(found) == sorted(rooms - {"__pycache__"} | files | {"_core"})
 
 
+@pytest.mark.parametrize(
+    "room",
+    [
+        "auditing",
+        "auditing/controls",
+        "border",
+        "choosing",
+        "cli",
+        "experiments",
+        "methods",
+        "passes",
+        "running",
+    ],
+)
+def test_a_room_names_what_lives_in_it(room):
+    said = ast.get_docstring(ast.parse((SOURCE / room / "__init__.py").read_text(encoding="utf-8")))
+    modules = {path.stem for path in (SOURCE / room).glob("*.py")} - {"__init__"}
+    assert modules - set(re.findall(r"\w+", said)) == set()
+
+
 def imports(tree, within=False):
     """(room, whether within a function) of every import of the package that is not for types."""
     for node in ast.iter_child_nodes(tree):

@@ -4,9 +4,8 @@ With k points kept and sums S over them,
 
     a = Sxx - Sx^2/k      b = Syy - Sy^2/k      c = Sxy - Sx*Sy/k
 
-The same table stands in ``_core/shared/objectives.hpp``. A new objective also needs a criterion for
-the certified engine (``_core/engine/criteria/``) and a concentration step
-(``_core/planar/concentrate.cpp``).
+The same table stands in ``_core/shared/objectives.hpp``; what else a new objective needs is listed
+in ``docs/architecture.md``.
 """
 
 from __future__ import annotations

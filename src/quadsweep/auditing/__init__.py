@@ -4,15 +4,18 @@
 ``influence``  the question: how far m removals can move slope, r and R2
 ``rows``       the rows both are about, and how many may go
 ``claims``     the claims by name, each a set of sides
-``sides``      the claims, as conditions on a subset
+``sides``      the ways in which claims break, as conditions on a subset
 ``exact``      does this subset break the claim? decided in rational arithmetic
+``fit``        line, correlation and t test of a set of rows
 ``spread``     how little a column can vary on k of its points
 ``decisions``  does any subset? decided by the certified engine
 ``least``      the fewest removals, from above by good subsets and from below by proofs
 ``in_passes``  the same of rows that are not in memory
+``proving``    the proof file of the lower bound
 ``verdict``    what every audit says
 ``baselines``  the usual approximations, to compare with
 ``extremes``   the ends of the influence curve
+``controls``   all of this for a coefficient of a multiple regression
 
 Imports solving, passes, methods and the border. Every claim about rows in memory is re-checked in
 rational arithmetic. Nothing in here draws.

@@ -1,6 +1,13 @@
-"""The command line: one file a group of commands, errors in one line, four exit codes.
+"""The command line: one file a group of commands, errors in one line, five exit codes.
 
-0 done and proved, 2 bad input or usage, 3 a limit stopped the proof, 130 interrupted.
+0 done and proved, 1 a proof refuted, 2 bad input or usage, 3 a limit stopped the proof, 130
+interrupted.
+
+commands          ``solving``, ``choosing``, ``auditing``, ``influencing``, ``proving``,
+                  ``reporting``, ``separating``, ``data``, ``demo``; gathered in ``application``
+they are given    ``options``; ``reading`` and ``tables``, and of these ``points``, ``predictors``,
+                  ``regressions`` or ``passes``
+they print        ``answering``, ``presenting``, ``flagging``; ``ending``, ``wording``, ``helping``
 
 Imports anything below it, when a command needs it. Decides nothing: it reads, asks and prints.
 """

@@ -12,9 +12,12 @@ readings       what the paper's R2 ratios of RANSAC and Theil-Sen may mean
 timing         seconds by method and n
 figures        the lift and the decision boundaries
 tables         rows -> Markdown and CSV
+campaign       from chunks to files
 command        ``quadsweep reproduce``
+published      the naive sweep to the letter of the paper's pseudocode
 =============  =====================================================================
 
-Imports anything but the command line and the report. Has no method of its own: what it measures
-is what users call.
+Studies that run by themselves: ``stopping_error`` (what an interior point method says where no
+plane of L4 separates), ``separability_rate`` and ``counterexample_sizes``. Imports anything but the
+command line and the report. Has no method of its own: what it measures is what users call.
 """

@@ -11,8 +11,10 @@ concentrate    a good subset, no proof                     n per step
 univariate     the best subset for ``var``                 n log n
 =============  ==========================================  ======================
 
-Where there are several predictors, weights or no intercept, `several` has the same names. Imports
-the compiled core and what everyone shares. Never checks its arguments: the border has.
+``problem`` is what they are given and what they give back, ``choice`` picks one; ``batch`` asks
+about many data sets and ``spreading`` sends these elsewhere. Where there are several predictors,
+weights or no intercept, `several` has the same names. Imports ``running``, the compiled core and
+what everyone shares. Never checks its arguments: the border has.
 """
 
 from quadsweep.methods import several

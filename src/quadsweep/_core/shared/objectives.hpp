@@ -3,7 +3,7 @@
 // A score is the value with the sign that makes larger better. `optimistic` is an upper bound of
 // the score over intervals of (a, b, c); it lets a kernel pass over a subset on the strength of
 // rounded moments without ever passing over the best one. To add an objective: a struct here, a
-// line in `visit`, a line in objectives.py, a criterion (engine/criteria/), a concentration step.
+// line in `visit`, and what docs/architecture.md lists.
 #pragma once
 
 #include <cmath>
