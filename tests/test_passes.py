@@ -16,8 +16,11 @@ from quadsweep.auditing import claims
 from quadsweep.auditing.exact import ExactPoints
 from quadsweep.auditing.fit import fit
 from quadsweep.auditing.in_passes import StreamedAudit
+from quadsweep.choosing.curve import sizes_meant
+from quadsweep.choosing.in_passes import StreamedPath
 from quadsweep.objectives import OBJECTIVES
 from quadsweep.passes.result import StreamedResult
+from quadsweep.passes.search import Leaves
 from quadsweep.passes.solve import IN_PASSES, columns_of
 from quadsweep.passes.sources import PartFailed, open_source
 from quadsweep.passes.work import empty_table
@@ -456,6 +459,78 @@ def test_rows_beyond_32_bits_are_counted(objective: str) -> None:
         sizes = copies if objective == "lts" else 1.0
         values.append(found["score"] / sizes)
     assert abs(values[0] - values[1]) <= 1e-5 * abs(values[0])
+
+
+# ---- paths ---------------------------------------------------------------------------------------
+
+
+def assert_same_path(
+    seed: int, n: int, folder: Path, asked: dict[str, Any], bytes_a_row: float = 100
+) -> StreamedPath:
+    x, y = some_points(seed, n)
+    objective = IN_PASSES[seed % len(IN_PASSES)]
+    here = qs.path(x, y, objective=objective, **asked)
+    file = written(folder / "points.parquet", x, y)
+    limit = bytes_a_row * 1e-9 * n
+    found = qs.path(file, x="a", y="b", objective=objective, memory_limit=limit, **asked)
+    told = f"seed {seed}, n {n}, {objective}, {asked}: {found}"
+    assert isinstance(found, StreamedPath), told
+    assert found.success, told
+    assert found.k.tolist() == here.k.tolist(), told
+    slack = 2e-9 * np.maximum(np.abs(here.value), 1.0 if objective in ("r2", "r") else 0.0)
+    slack += 2e-12 * float(np.var(x) + np.var(y)) if objective in ("cov", "dv") else 0.0
+    assert (np.abs(found.value - here.value) <= slack).all(), told
+    assert (OBJECTIVES[objective].sense * (found.bound - here.value) >= -slack).all(), told
+    return found
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_path_in_passes_has_the_values_of_memory(seed: int, tmp_path: Path) -> None:
+    asked = [{"drop": 5}, {"drop": [10, 0.05, 0.2, 0.5]}][seed // 6]
+    assert_same_path(seed, [1000, 3000][seed % 2], tmp_path, asked)
+
+
+def test_rows_of_earlier_sizes_make_room_for_those_of_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forgotten = []
+    forget = Leaves.forget
+    monkeypatch.setattr(Leaves, "forget", lambda self: (forgotten.append(1), forget(self)))
+    assert_same_path(0, 20_000, tmp_path, {"drop": np.linspace(0.02, 0.38, 7).tolist()}, 40)
+    assert forgotten
+
+
+def test_sizes_that_share_their_rows_share_the_passes(tmp_path: Path) -> None:
+    file = written(tmp_path / "t.parquet", *some_points(0, 20_000))
+    found: Any = qs.path(file, x="a", y="b", drop=5, memory_limit=1.6e-3)
+    one: Any = qs.solve(file, x="a", y="b", drop=5, memory_limit=1.6e-3)
+    assert found.passes < one.passes + 5
+    assert found.k.tolist() == [20_000 - i for i in range(6)]
+
+
+def test_a_path_in_passes_tells_itself(tmp_path: Path) -> None:
+    x, y = some_points(0, 3000)
+    x[7] = np.nan
+    file = written(tmp_path / "t.parquet", x, y)
+    asked: dict[str, Any] = {"x": "a", "y": "b", "drop": 3, "nan_policy": "omit"}
+    found: Any = qs.path(file, memory_limit=2e-4, **asked)
+    assert "4 of 4 sizes proved optimal" in str(found)
+    assert found.to_frame()["drop"].tolist() == [0, 1, 2, 3]
+    assert (found.to_dict()["missing"], found.to_dict()["k"][0]) == (1, 2999)
+    assert "4 sizes of 2,999 points" in found.plot().get_title(loc="left")
+    assert np.allclose(found.value, qs.path(file, **asked).value)
+    with pytest.raises(ValueError, match="no null, proof, weights or line at 0"):
+        qs.path(file, memory_limit=2e-4, proof=True, **asked)
+    with pytest.raises(ValueError, match="mcd cannot be searched in passes"):
+        qs.path(file, memory_limit=2e-4, objective="mcd", **asked)
+    late: Any = qs.path(file, memory_limit=2e-4, time_limit=0, **asked)
+    assert late.status.tolist() == ["time_limit"] * 4
+    assert np.isnan(late.value).all()
+
+
+def test_a_long_range_of_sizes_is_spaced_out() -> None:
+    sizes = sizes_meant(10**10, None, 0.2, OBJECTIVES["r2"], 501)
+    assert (len(sizes), sizes[0], sizes[-1]) == (501, 10**10, 8 * 10**9)
 
 
 # ---- audits --------------------------------------------------------------------------------------

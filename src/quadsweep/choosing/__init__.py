@@ -1,7 +1,8 @@
 """Choosing k and distrusting the answer: paths, noise, stability, all pairs of a table.
 
 ``path``          the best subset of every size, with ``suggestions`` for k; over shuffled data
-                  (``path_significance``) or a clean line (``line_significance``)
+                  (``path_significance``) or a clean line (``line_significance``); of rows that
+                  are not in memory (``in_passes``); what both are (``curve``)
 ``significance``  a p-value that allows for the choosing
 ``stability``     who is dropped when the data change a little, and what else comes near (``near``)
 ``intervals``     the bootstrap of the line, behind `Result.bootstrap`

@@ -9,30 +9,35 @@ answer does not depend on how many threads there are, except between subsets tie
 from __future__ import annotations
 
 import math
+import os
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from quadsweep import objectives
-from quadsweep.answers.introduction import INDEX, SelfDescribing, known, some
+from quadsweep.answers.introduction import INDEX, known, some
 from quadsweep.answers.result import Result
 from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.border import validation
+from quadsweep.border.frames import Columns
 from quadsweep.border.predictors import least_kept
+from quadsweep.choosing.curve import Curve, sizes_meant
+from quadsweep.choosing.in_passes import StreamedPath, path_in_passes
 from quadsweep.choosing.line_significance import LAWS, check_line, check_plane, clean_paths
 from quadsweep.choosing.path_significance import PathSignificance, shuffled_paths
 from quadsweep.choosing.shuffles import check_pairs
-from quadsweep.choosing.suggestions import suggest
 from quadsweep.clock import Clock
 from quadsweep.methods import Outcome, Problem
 from quadsweep.methods.certified import search
 from quadsweep.methods.several.choice import best
 from quadsweep.methods.several.concentrate import step
 from quadsweep.methods.univariate import univariate
+from quadsweep.passes.search import Asked
+from quadsweep.passes.solve import Means, columns_of, fits
+from quadsweep.passes.sources import collects_itself, source_meant
 from quadsweep.progress import CountProgress, Tick, counting
 from quadsweep.proofs.proof import Proof, together
 from quadsweep.solving.proving import check_provable, proof_of
@@ -40,16 +45,38 @@ from quadsweep.solving.question import Question, pose
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from typing_extensions import Unpack
+
+    class Settings(TypedDict, total=False):
+        """The keyword arguments, for type checkers alone."""
+
+        ks: Sequence[int | float] | None
+        drop: int | float | Sequence[int | float] | None
+        objective: str
+        permutations: int | None
+        null: str
+        tol: float
+        time_limit: float | None
+        n_jobs: int | None
+        seed: int
+        nan_policy: str
+        progress: CountProgress
+        data: Any
+        fit_intercept: bool
+        weights: Any
+        proof: bool
+        memory_limit: float | None
+        client: Any
+        out: str | os.PathLike[str] | None
+        resume: bool
 
 
-_MOST_SIZES = 501  # of a default range
 _LONGEST_RUN = 16
-_RULES = {"gain": "largest gain", "elbow": "elbow", "stands out": "stands out"}
 _RUNS = 8  # at least so many, where there are as many sizes
 
 
 @dataclass(frozen=True, eq=False)
-class Path(SelfDescribing):
+class Path(Curve):
     """Optima for many k.
 
     Attributes
@@ -77,41 +104,11 @@ class Path(SelfDescribing):
         :func:`quadsweep.check`. Sizes for which none was found in time are left out of it.
     """
 
-    k: Ints
-    value: Floats
-    bound: Floats
     masks: Mask
-    status: NDArray[np.str_]
-    slope: Floats
-    intercept: Floats
-    nodes: Ints
-    objective: str
-    n: int
-    seconds: float
     noise: PathSignificance | None = field(default=None, repr=False)
     question: Question = field(repr=False, kw_only=True)
     coef: Floats = field(repr=False, kw_only=True)
     proof: Proof | None = field(default=None, repr=False, kw_only=True)
-
-    def __len__(self) -> int:
-        return len(self.k)
-
-    @property
-    def drop(self) -> Ints:
-        """Points dropped at each k."""
-        return self.n - self.k
-
-    @property
-    def gap(self) -> Floats:
-        """Distance between value and bound of each."""
-        sense = objectives.get(self.objective).sense
-        gaps: Floats = np.maximum(sense * (self.bound - self.value), 0.0)
-        return gaps
-
-    @property
-    def success(self) -> bool:
-        """True if every answer is proved to be the best."""
-        return bool(np.all(self.status == "optimal"))
 
     @property
     def leaving(self) -> list[Ints]:
@@ -137,6 +134,9 @@ class Path(SelfDescribing):
         """True if no dropped point ever comes back."""
         return all(len(r) == 0 for r in self.returning)
 
+    def _noise(self) -> PathSignificance | None:
+        return self.noise
+
     def result(self, k: int) -> Result:
         """The answer for one of the sizes, as :func:`solve` gives it."""
         at = np.flatnonzero(self.k == k)
@@ -153,24 +153,6 @@ class Path(SelfDescribing):
         )
         method = "certified" if str(self.status[i]) != "heuristic" else "concentrate"
         return self.question.result(outcome, int(self.k[i]), method, self.seconds / len(self))
-
-    def suggestions(self) -> dict[str, int | None]:
-        """Sizes worth a look, each by a rule; None where the rule finds nothing.
-
-        gain
-            The step that gains most per point dropped: the k it leads to.
-        elbow
-            The k at which the curve rises farthest above the straight line between its two ends,
-            both axes scaled to one. None if the curve never does.
-        stands out
-            All points less those that stand out of a clean line with the noise of the data (see
-            :class:`LineSignificance`). None if none do; left out if the path was made without
-            ``null="line"`` or ``"normal"``. Where it is there, the other two are left out unless
-            they agree.
-
-        The first two are rules of thumb: they describe the curve and know nothing of noise.
-        """
-        return suggest(self.k, self.value, objectives.get(self.objective).sense, self.noise)
 
     def significance(
         self,
@@ -207,22 +189,7 @@ class Path(SelfDescribing):
             return clean_paths(problem, null, self.k, self.value, masks, asked, clock, tick)
 
     def lines(self) -> list[tuple[str, str]]:
-        title = objectives.get(self.objective).title
-        known_ = np.flatnonzero(np.isfinite(self.value))
-        proved = int((self.status == "optimal").sum())
-        lines = [("sizes", f"{len(self):,}, from {self._range()} of {self.n:,} points")]
-        if len(known_):
-            first, last = known_[0], known_[-1]
-            lines.append(
-                (
-                    title,
-                    f"{self.value[first]:.6g} with {self.k[first]:,} points kept, "
-                    f"{self.value[last]:.6g} with {self.k[last]:,}",
-                )
-            )
-        lines.append(("certificate", f"{proved:,} of {len(self):,} sizes proved optimal"))
-        for rule, k in self.suggestions().items():
-            lines.append((_RULES[rule], self._suggestion(k)))
+        lines = self._lines_of_curve()
         labels = self.question.given.labels
         back = sorted({int(i) for r in self.returning for i in r})
         lines.append(("coming back", some(back, labels) if back else "none: all are nested"))
@@ -233,15 +200,6 @@ class Path(SelfDescribing):
                 ("beware", "values rise as points are dropped, in noise too; see null='line'")
             )
         return lines
-
-    def _suggestion(self, k: int | None) -> str:
-        if k is None:
-            return "none"
-        value = self.value[self.k == k][0]
-        return f"k = {k:,}, {self.n - k:,} dropped, value {value:.6g}"
-
-    def _range(self) -> str:
-        return f"k = {self.k[0]:,} to {self.k[-1]:,}"
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Value against points dropped, with what noise reaches where that is known."""
@@ -254,13 +212,7 @@ class Path(SelfDescribing):
         from quadsweep.border.frames import table
 
         columns: dict[str, Any] = {
-            "k": self.k,
-            "drop": self.drop,
-            "value": self.value,
-            "bound": self.bound,
-            "status": self.status,
-            "slope": self.slope,
-            "intercept": self.intercept,
+            **self._columns(),
             **self._coefficients(),
             "rows": INDEX,
             "leaving": [r.tolist() for r in self.leaving],
@@ -279,29 +231,31 @@ class Path(SelfDescribing):
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
         return {
-            "objective": self.objective,
-            "n": self.n,
-            "k": self.k.tolist(),
-            "value": known(self.value),
-            "bound": known(self.bound),
-            "status": self.status.tolist(),
-            "slope": known(self.slope),
-            "intercept": known(self.intercept),
+            **self._plain(),
             "coef": {name: known(row) for name, row in self._coefficients().items()},
             "rows": INDEX,
             "leaving": [r.tolist() for r in self.leaving],
             "returning": [r.tolist() for r in self.returning],
             "nested": self.nested,
-            "suggestions": self.suggestions(),
             "noise": None if self.noise is None else self.noise.to_dict(),
-            "seconds": self.seconds,
         }
 
 
+# As for solve: a path of files may be larger than memory.
+@overload
 def path(
-    x: Any = None,
+    points: str | os.PathLike[str], /, y: str, *, x: str, **settings: Unpack[Settings]
+) -> Path | StreamedPath: ...
+@overload
+def path(
+    points: Any = None, /, y: Any = None, *, x: Any = None, **settings: Unpack[Settings]
+) -> Path: ...
+def path(
+    points: Any = None,
+    /,
     y: Any = None,
     *,
+    x: Any = None,
     ks: Sequence[int | float] | None = None,
     drop: int | float | Sequence[int | float] | None = None,
     objective: str = "r2",
@@ -317,13 +271,18 @@ def path(
     fit_intercept: bool = True,
     weights: Any = None,
     proof: bool = False,
-) -> Path:
+    memory_limit: float | None = None,
+    client: Any = None,
+    out: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+) -> Path | StreamedPath:
     """The best subset of every size in a range, each with its proof.
 
     Parameters
     ----------
-    x, y, objective, tol, nan_policy :
-        As in :func:`solve`, as are ``data``, ``fit_intercept`` and ``weights``.
+    points, x, y, objective, tol, nan_policy :
+        As in :func:`solve`, as are ``data``, ``fit_intercept``, ``weights``, and what is for data
+        in passes: ``memory_limit``, ``client``, ``out`` and ``resume``.
     ks : sequence of ints or shares, optional
         Sizes to keep.
     drop : int, share, or sequence of either, optional
@@ -356,6 +315,7 @@ def path(
     Returns
     -------
     Path
+        Or, for data in passes, a :class:`quadsweep.choosing.in_passes.StreamedPath`.
 
     Examples
     --------
@@ -375,6 +335,19 @@ def path(
     asked = validation.whole(permutations, "permutations", 0)
     if asked or null != "shuffled":
         _check_null(null, objective)
+    if points is not None and x is not None and data is None:
+        points, data = None, points
+    x = points if x is None else x
+    source = source_meant(data, x, y)
+    if source is not None and not fits(source, validation.memory(memory_limit)):
+        if asked or proof or weights is not None or not fit_intercept:
+            raise ValueError("a path of data in parts has no null, proof, weights or line at 0")
+        limit = validation.memory(memory_limit)
+        means = Means(limit, time_limit, n_jobs, False, client, out, resume)
+        posed = Asked.checked(objective, None, None, tol, seed, nan_policy)
+        return path_in_passes(source, posed, means, ks, drop, progress)
+    if source is not None and not collects_itself(data):
+        x, y, data = Columns(*columns_of(source), source.names), None, None
     question = pose(
         x,
         y,
@@ -390,7 +363,7 @@ def path(
     if proof:
         check_provable("certified", objective, question.problem)
     goal = replace(goal, min_k=least_kept(question.points, goal))
-    sizes = _sizes(question.problem.n, ks, drop, goal)
+    sizes = sizes_meant(question.problem.n, ks, drop, goal)
     with counting(progress, "sizes") as tick:
         walk = _Walk(question.problem, sizes, clock)
         walk.go(tick)
@@ -425,32 +398,6 @@ def _check_null(null: str, objective: str) -> None:
         check_line(objective, null)
     else:
         raise ValueError(f"null must be 'shuffled', 'line' or 'normal'; got {null!r}")
-
-
-def _sizes(n: int, ks: Any, drop: Any, goal: objectives.Objective) -> list[int]:
-    """The sizes meant, falling, each once."""
-    if ks is not None and drop is not None:
-        raise ValueError("give at most one of ks (sizes to keep) and drop; got both")
-    if ks is not None:
-        chosen = [validation.keep_count(n, k, None, goal) for k in _sequence(ks, "ks")]
-    elif drop is None:
-        validation.keep_count(n, n, None, goal)
-        most = n - max(n - n // 2, min(goal.min_k, n))
-        spread = np.linspace(0, most, min(most + 1, _MOST_SIZES)).round()
-        chosen = [n - int(d) for d in spread]
-    elif np.ndim(drop) == 0:
-        chosen = list(range(validation.keep_count(n, None, drop, goal), n + 1))
-    else:
-        chosen = [validation.keep_count(n, None, d, goal) for d in _sequence(drop, "drop")]
-    return sorted(set(chosen), reverse=True)
-
-
-def _sequence(values: Any, name: str) -> list[Any]:
-    if np.ndim(values) != 1 or isinstance(values, str):
-        raise TypeError(f"{name} must be a sequence of sizes; got {values!r}")
-    if len(values) == 0:
-        raise ValueError(f"{name} must hold at least one size; got none")
-    return list(values)
 
 
 class _Walk:

@@ -13,6 +13,6 @@ boundary       the conic between rows kept and rows left out, by one more pass
 result         the answer
 =============  =====================================================================
 
-May import ``border``, ``answers``, ``running`` and ``_core``; is imported by ``solving`` and
-``auditing``.
+May import ``border``, ``answers``, ``running`` and ``_core``; is imported by ``solving``,
+``choosing`` and ``auditing``.
 """

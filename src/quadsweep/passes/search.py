@@ -139,6 +139,13 @@ class Leaves:
         """Other leaves or rows: the ground is made anew when it is needed."""
         self.__dict__.pop("ground", None)
 
+    def forget(self) -> None:
+        """All rows that were loaded."""
+        self.changes()
+        self.loaded = np.zeros_like(self.loaded)
+        self.row, self.leaf = self.row[:0].copy(), self.leaf[:0].copy()
+        self.x, self.y = self.x[:0].copy(), self.y[:0].copy()
+
     def total(self) -> Floats:
         """Sums of x, y, xx, xy, yy over all rows, placed."""
         both: Floats = self.table[:, 5:10].sum(axis=0) + self.table[:, 10:15].sum(axis=0)
@@ -158,25 +165,40 @@ class Search:
 
     def run(self) -> tuple[dict[str, Any], Leaves, int]:
         """What the last search found, the leaves it is about, and k."""
-        leaves = self.tally(*self.plan())
+        leaves = self.begin()
         k = self.asked.keep(leaves.n)
-        self._check(leaves, k)
+        return self.answer(leaves, k, leaves.starts), leaves, k
+
+    def begin(self) -> Leaves:
+        """Leaves and their sums, for any k."""
+        leaves = self.tally(*self.plan())
+        self._check(leaves)
+        return leaves
+
+    def answer(self, leaves: Leaves, k: int, starts: list[list[float]]) -> dict[str, Any]:
+        """Searches, and opens leaves, until the best k rows are known or a limit is reached.
+
+        Rows that earlier questions loaded are forgotten, once, where they take the room.
+        """
         if k == leaves.n:
-            return _everything(leaves), leaves, k
-        nodes = 0
+            return _everything(leaves)
+        nodes, earlier, since = 0, len(leaves.row) > 0, self.passes.count
         while True:
-            found = self.search(leaves, k)
+            found = self.ask(leaves, k, self.asked.objective.name, starts=starts)
             nodes += found["nodes"]
             if found["status"] != "heuristic" or not len(found["wanted"]):
                 break
             if self.clock.left() == 0:
                 found["status"] = "time_limit"
                 break
-            if not self.open(leaves, found["wanted"]):
+            if earlier and not self._fits(leaves, found["wanted"]):
+                leaves.forget()
+                earlier = False
+            elif not self.open(leaves, found["wanted"], since):
                 found["status"] = "memory_limit"
                 break
         found["nodes"] = nodes
-        return found, leaves, k
+        return found
 
     def survey(self) -> Leaves:
         """Leaves for questions of any kind: placed about the medians."""
@@ -185,7 +207,7 @@ class Search:
         placing = (x0, y0, _exponent(x), _exponent(y), 0.0)
         partition = _core.Partition(placing, x, y, self.room.leaves)
         leaves = self.tally(partition, [], _discrete(x, y))
-        self._check(leaves, leaves.n)
+        self._check(leaves)
         return leaves
 
     def plan(self) -> tuple[Any, list[list[float]], tuple[bool, bool]]:
@@ -239,10 +261,6 @@ class Search:
         gaps = _gaps(partition.placing, values)
         loaded = np.zeros(partition.leaves, dtype=np.uint8)
         return Leaves(partition, table, starts, every, gaps, loaded, self.passes.jobs)
-
-    def search(self, leaves: Leaves, k: int) -> dict[str, Any]:
-        """The search on what is known now."""
-        return self.ask(leaves, k, self.asked.objective.name, starts=leaves.starts)
 
     def ask(
         self, leaves: Leaves, k: int, objective: str, *, starts: list[list[float]], **more: Any
@@ -311,10 +329,10 @@ class Search:
         rows = leaves.table[wanted, 0].sum() + len(leaves.row)
         return bool(rows <= self.room.rows(len(leaves.table)))
 
-    def open(self, leaves: Leaves, wanted: NDArray[np.int32]) -> bool:
+    def open(self, leaves: Leaves, wanted: NDArray[np.int32], since: int = 0) -> bool:
         """The rows of these leaves, or finer leaves where there is no room for them; False where
-        there is no room for either."""
-        if self.passes.count >= _MOST_PASSES:
+        there is no room for either, or after too many passes for one question."""
+        if self.passes.count - since >= _MOST_PASSES:
             return False
         if self._fits(leaves, wanted):
             self.load(leaves, wanted)
@@ -333,7 +351,7 @@ class Search:
             f"in {self.source.part_name(part)} (nan_policy='omit' leaves them out)"
         )
 
-    def _check(self, leaves: Leaves, k: int) -> None:
+    def _check(self, leaves: Leaves) -> None:
         used = leaves.table[leaves.table[:, 0] > 0]
         if np.abs(used[:, 1:5]).max() > _WIDEST:
             raise ValueError("x or y is too wide to be searched in passes: divide it by a constant")

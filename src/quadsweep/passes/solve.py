@@ -66,12 +66,17 @@ class Means:
             yield Search(source, asked, passes, room, clock, callback)
 
 
-def solve_in_passes(source: Source, asked: Asked, means: Means) -> StreamedResult:
-    """The best subset of a source's rows, which stay where they are."""
-    goal = asked.objective
+def check_objective(goal: Objective) -> None:
+    """Says so if an objective needs its rows in memory."""
     if goal.name not in IN_PASSES:
         allowed = ", ".join(IN_PASSES)
         raise ValueError(f"{goal.name} cannot be searched in passes; {allowed} can")
+
+
+def solve_in_passes(source: Source, asked: Asked, means: Means) -> StreamedResult:
+    """The best subset of a source's rows, which stay where they are."""
+    goal = asked.objective
+    check_objective(goal)
     with (
         watching(means.progress, goal) as callback,
         means.search(source, asked, _in_units(callback, goal)) as search,
@@ -136,6 +141,16 @@ def _score(goal: Objective, moments: list[float], k: int) -> float:
     return goal.sense * goal.of_sums(a, b, c, k)
 
 
+def values_of(
+    goal: Objective, found: dict[str, Any], k: int, placing: Placing
+) -> tuple[float, float]:
+    """The value of what was found, and its bound."""
+    score, bound = found["score"], found["bound"]
+    if score is None:
+        score = bound = _score(goal, found["moments"], k)
+    return _value(goal, score, placing), _value(goal, bound, placing)
+
+
 def _result(
     source: Source,
     goal: Objective,
@@ -146,10 +161,7 @@ def _result(
     clock: Clock,
 ) -> StreamedResult:
     placing, n = leaves.partition.placing, leaves.n
-    score, bound = found["score"], found["bound"]
-    if score is None:
-        score = bound = _score(goal, found["moments"], k)
-    value, best = _value(goal, score, placing), _value(goal, bound, placing)
+    value, best = values_of(goal, found, k, placing)
     slope, intercept = line_of(found["moments"], k, placing)
     flags = Flags(source, decide(found, leaves), passes.jobs)
     out_of_memory = found["status"] == "memory_limit"

@@ -22,6 +22,7 @@ from quadsweep.plotting.canvas import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from quadsweep.choosing.curve import Curve
     from quadsweep.choosing.path import Path
     from quadsweep.choosing.path_significance import PathSignificance
 
@@ -48,6 +49,16 @@ def plot_path(path: Path, ax: Axes | None = None) -> Axes:
     _suggestions(ax, path)
     _returning(ax, path)
     _finish(ax, path.objective, _path_title(path))
+    return ax
+
+
+def plot_curve(curve: Curve, ax: Axes | None = None) -> Axes:
+    """The same for a path that holds no rows."""
+    ax = tidy_axes(ax)
+    _curve(ax, curve.drop, curve.value)
+    _unproved(ax, curve)
+    _suggestions(ax, curve)
+    _finish(ax, curve.objective, _curve_title(curve))
     return ax
 
 
@@ -103,7 +114,7 @@ def _word(noise: PathSignificance) -> str:
     return "more than noise gives" if noise.overall <= 0.05 else "within what noise gives"
 
 
-def _unproved(ax: Axes, path: Path) -> None:
+def _unproved(ax: Axes, path: Curve) -> None:
     open_ = (path.status != "optimal") & np.isfinite(path.value)
     if open_.any():
         ax.plot(
@@ -112,7 +123,7 @@ def _unproved(ax: Axes, path: Path) -> None:
         )  # fmt: skip
 
 
-def _suggestions(ax: Axes, path: Path) -> None:
+def _suggestions(ax: Axes, path: Curve) -> None:
     """One mark for every suggested size, named by its rules."""
     rules: dict[int, list[str]] = {}
     for rule, k in path.suggestions().items():
@@ -145,10 +156,14 @@ def _finish(ax: Axes, objective: str, title: str) -> None:
     legend_below(ax)
 
 
-def _path_title(path: Path) -> str:
+def _curve_title(path: Curve) -> str:
     proved = int((path.status == "optimal").sum())
     proof = "all proved optimal" if path.success else f"{proved:,} of {len(path):,} proved optimal"
-    head = f"{len(path):,} sizes of {path.n:,} points, {proof}"
+    return f"{len(path):,} sizes of {path.n:,} points, {proof}"
+
+
+def _path_title(path: Path) -> str:
+    head = _curve_title(path)
     if path.noise is None:
         return head
     p = path.noise.overall

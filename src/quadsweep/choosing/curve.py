@@ -1,0 +1,149 @@
+"""The optimum against k: what a path is, whether its rows are in memory or not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quadsweep import objectives
+from quadsweep.answers.introduction import SelfDescribing, known
+from quadsweep.arrays import Floats, Ints
+from quadsweep.border import validation
+from quadsweep.choosing.path_significance import PathSignificance
+from quadsweep.choosing.suggestions import suggest
+
+MOST_SIZES = 501  # of a default range
+_RULES = {"gain": "largest gain", "elbow": "elbow", "stands out": "stands out"}
+_NUMBERS = ("value", "bound", "slope", "intercept")
+
+
+@dataclass(frozen=True, eq=False)
+class Curve(SelfDescribing):
+    """Optima for many k; the attributes are told in :class:`Path`."""
+
+    k: Ints
+    value: Floats
+    bound: Floats
+    status: NDArray[np.str_]
+    slope: Floats
+    intercept: Floats
+    nodes: Ints
+    objective: str
+    n: int
+    seconds: float
+
+    def __len__(self) -> int:
+        return len(self.k)
+
+    @property
+    def drop(self) -> Ints:
+        """Points dropped at each k."""
+        return self.n - self.k
+
+    @property
+    def gap(self) -> Floats:
+        """Distance between value and bound of each."""
+        sense = objectives.get(self.objective).sense
+        gaps: Floats = np.maximum(sense * (self.bound - self.value), 0.0)
+        return gaps
+
+    @property
+    def success(self) -> bool:
+        """True if every answer is proved to be the best."""
+        return bool(np.all(self.status == "optimal"))
+
+    def suggestions(self) -> dict[str, int | None]:
+        """Sizes worth a look, each by a rule; None where the rule finds nothing.
+
+        gain
+            The step that gains most per point dropped: the k it leads to.
+        elbow
+            The k at which the curve rises farthest above the straight line between its two ends,
+            both axes scaled to one. None if the curve never does.
+        stands out
+            All points less those that stand out of a clean line with the noise of the data (see
+            :class:`LineSignificance`). None if none do; left out if the path was made without
+            ``null="line"`` or ``"normal"``. Where it is there, the other two are left out unless
+            they agree.
+
+        The first two are rules of thumb: they describe the curve and know nothing of noise.
+        """
+        return suggest(self.k, self.value, objectives.get(self.objective).sense, self._noise())
+
+    def _noise(self) -> PathSignificance | None:
+        return None
+
+    def _lines_of_curve(self) -> list[tuple[str, str]]:
+        title = objectives.get(self.objective).title
+        known_ = np.flatnonzero(np.isfinite(self.value))
+        proved = int((self.status == "optimal").sum())
+        lines = [("sizes", f"{len(self):,}, from {self._range()} of {self.n:,} points")]
+        if len(known_):
+            first, last = known_[0], known_[-1]
+            lines.append(
+                (
+                    title,
+                    f"{self.value[first]:.6g} with {self.k[first]:,} points kept, "
+                    f"{self.value[last]:.6g} with {self.k[last]:,}",
+                )
+            )
+        lines.append(("certificate", f"{proved:,} of {len(self):,} sizes proved optimal"))
+        for rule, k in self.suggestions().items():
+            lines.append((_RULES[rule], self._suggestion(k)))
+        return lines
+
+    def _suggestion(self, k: int | None) -> str:
+        if k is None:
+            return "none"
+        value = self.value[self.k == k][0]
+        return f"k = {k:,}, {self.n - k:,} dropped, value {value:.6g}"
+
+    def _range(self) -> str:
+        return f"k = {self.k[0]:,} to {self.k[-1]:,}"
+
+    def _columns(self) -> dict[str, Any]:
+        """One row for every k."""
+        order = ("k", "drop", "value", "bound", "status", "slope", "intercept")
+        return {name: getattr(self, name) for name in order}
+
+    def _plain(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        numbers = {name: known(getattr(self, name)) for name in _NUMBERS}
+        said = {"suggestions": self.suggestions(), "seconds": self.seconds}
+        sizes = {"k": self.k.tolist(), "status": self.status.tolist()}
+        return {"objective": self.objective, "n": self.n} | sizes | numbers | said
+
+
+def sizes_meant(
+    n: int, ks: Any, drop: Any, goal: objectives.Objective, most: int | None = None
+) -> list[int]:
+    """The sizes meant, falling, each once; of a range no more than ``most``."""
+    if ks is not None and drop is not None:
+        raise ValueError("give at most one of ks (sizes to keep) and drop; got both")
+    if ks is not None:
+        chosen = [validation.keep_count(n, k, None, goal) for k in _sequence(ks, "ks")]
+    elif drop is None:
+        validation.keep_count(n, n, None, goal)
+        chosen = _spread(n, max(n - n // 2, min(goal.min_k, n)), MOST_SIZES)
+    elif np.ndim(drop) == 0:
+        chosen = _spread(n, validation.keep_count(n, None, drop, goal), most or n)
+    else:
+        chosen = [validation.keep_count(n, None, d, goal) for d in _sequence(drop, "drop")]
+    return sorted(set(chosen), reverse=True)
+
+
+def _spread(n: int, least: int, most: int) -> list[int]:
+    """Sizes from n down to the least, every one of them or so many evenly spaced."""
+    drops = np.linspace(0, n - least, min(n - least + 1, most)).round()
+    return [n - int(d) for d in drops]
+
+
+def _sequence(values: Any, name: str) -> list[Any]:
+    if np.ndim(values) != 1 or isinstance(values, str):
+        raise TypeError(f"{name} must be a sequence of sizes; got {values!r}")
+    if len(values) == 0:
+        raise ValueError(f"{name} must hold at least one size; got none")
+    return list(values)
