@@ -8,7 +8,6 @@
 namespace quadsweep::ellipse {
 namespace {
 
-constexpr double ulp = 0x1p-52;
 constexpr double kept_roundings = 120;
 constexpr int improvements = 3;  // of the multipliers of a box
 

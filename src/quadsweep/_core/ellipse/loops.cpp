@@ -8,7 +8,6 @@
 namespace quadsweep::ellipse {
 namespace {
 
-constexpr double ulp = 0x1p-52;
 constexpr double roundings = 24;  // in a cost and its coordinates, relative to the sizes of terms
 
 QUADSWEEP_INLINE double size_of(double a) { return a < 0 ? -a : a; }

@@ -6,11 +6,6 @@
 #include "shared/double_double.hpp"
 
 namespace quadsweep::ellipse {
-namespace {
-
-constexpr double ulp = 0x1p-52;
-
-}  // namespace
 
 // The least centred sum of squares belongs to k neighbours in sorted order. A value is off by an
 // ulp of itself. A subset whose smallest value is v has a mean within the root r of its centred sum

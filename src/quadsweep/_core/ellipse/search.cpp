@@ -16,6 +16,7 @@
 #include "shared/exact_sums.hpp"
 #include "shared/methods.hpp"
 #include "shared/parallel.hpp"
+#include "shared/threads.hpp"
 
 namespace quadsweep::ellipse {
 namespace {

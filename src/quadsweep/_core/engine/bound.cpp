@@ -9,7 +9,6 @@
 namespace quadsweep {
 namespace {
 
-constexpr double ulp = 0x1p-52;
 // In one point's cost, relative to its Magnitude: 48 of the arithmetic, 8 for a point that was
 // rounded when it was placed (an ulp of each coordinate, and a cost is a sum of products of two).
 constexpr double cost_roundings = 56;

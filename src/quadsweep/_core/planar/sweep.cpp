@@ -33,9 +33,9 @@
 namespace quadsweep {
 namespace {
 
-constexpr double most_listed = 1000;  // subsets of Z; beyond, Z is swept
-constexpr int few_met = 5;            // points met one by one, without sorting
-constexpr int few_sorted = 64;        // angles sorted by counting the smaller ones
+constexpr double most_ways = 1000;  // subsets of Z; beyond, Z is swept
+constexpr int few_met = 5;          // points met one by one, without sorting
+constexpr int few_sorted = 64;      // angles sorted by counting the smaller ones
 
 // Ways to choose m of groups of so many equal points each, at most `most` + 1.
 double ways_up_to(const std::vector<int>& copies, int m, double most) {
@@ -458,9 +458,9 @@ class Arrangement {
 };
 
 // Every way to add m of the tied points, coincident ones in order, so that each way is met once.
-class Listing {
+class TieListing {
   public:
-    Listing(Jury& jury, const Indices& base, const Indices& tied) : jury_(jury), subset_(base) {
+    TieListing(Jury& jury, const Indices& base, const Indices& tied) : jury_(jury), subset_(base) {
         for (int i : base) moments_ += jury_.single(i);
         Indices sorted = tied;
         const auto before = [&](int i, int j) {
@@ -521,8 +521,8 @@ void choose_from(Jury& jury, const Coordinates& all, int rank, const Indices& id
     Indices points;
     for (int i : tied) points.push_back(ids[i]);
     const int count = static_cast<int>(tied.size());
-    Listing listing(jury, base, points);
-    if (listing.ways(m, most_listed) <= most_listed) {
+    TieListing listing(jury, base, points);
+    if (listing.ways(m, most_ways) <= most_ways) {
         listing.run(m);
         return;
     }
@@ -557,9 +557,9 @@ Answer sweep_lifted(const Problem& problem, const Coordinates& lifted, Control& 
     std::vector<std::unique_ptr<Jury>> juries;
     for (int w = 0; w < workers; ++w)
         juries.push_back(std::make_unique<Jury>(problem, control, w == 0));
-    Listing everything(*juries[0], {}, all);
+    TieListing everything(*juries[0], {}, all);
     const bool on_one_plane = rank < lifted.width;
-    if (on_one_plane && everything.ways(problem.k, most_listed) <= most_listed) {
+    if (on_one_plane && everything.ways(problem.k, most_ways) <= most_ways) {
         everything.run(problem.k);
     } else if (rank == 1) {
         choose_from(*juries[0], top, rank, all, {}, all, problem.k);

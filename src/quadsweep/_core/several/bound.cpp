@@ -9,7 +9,6 @@
 namespace quadsweep::several {
 namespace {
 
-constexpr double ulp = 0x1p-52;
 constexpr double cost_roundings = 40;  // in a row's e or u, relative to the sum of its terms
 constexpr int climbs = 8;              // evaluations for the multipliers
 

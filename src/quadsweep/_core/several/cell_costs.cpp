@@ -8,8 +8,7 @@
 namespace quadsweep::several {
 namespace {
 
-constexpr double ulp = 0x1p-52;
-constexpr double cost_roundings = 60;  // in e, d, u and what is made of them
+constexpr double cell_cost_roundings = 60;  // in e, d, u and what is made of them
 
 }  // namespace
 
@@ -103,7 +102,7 @@ void CellCosts::other(const Form& form, int which, const double* phi) {
 // those of u, in the columns it is summed up in here and in those of the rows.
 void CellCosts::measure(const Form& form, const double* theta, const double* half,
                         const double* phi) {
-    const double slack = (cost_roundings + 2 * cells_.roundings) * ulp;
+    const double slack = (cell_cost_roundings + 2 * cells_.roundings) * ulp;
     std::vector<double> there(form.columns);
     for (int j = 0; j < form.columns; ++j) there[j] = phi[j];
     for (std::size_t a = 0; a < cells_.combination.size(); ++a) {

@@ -9,7 +9,7 @@
 namespace quadsweep::several {
 namespace {
 
-constexpr int few = 4096;  // items that are put in order
+constexpr int few_items = 4096;  // items that are put in order
 
 // The cost at which the weights, from the cheapest on, reach k. Reorders.
 double quantile(std::vector<std::pair<double, int>>& costs, std::int64_t k) {
@@ -56,7 +56,7 @@ Selection Concentrator::step(const Own& from) {
         loops.combine(columns.data(), phi, f.columns, n, u.data());
         loops.squares(e.data(), f.s_e, u.data(), f.s_u, n, cost.data());
     }
-    Selection s = n > few ? cheapest_of_many(cost) : cheapest_of_few(cost);
+    Selection s = n > few_items ? cheapest_of_many(cost) : cheapest_of_few(cost);
     s.own = own(form_, s.sums);
     return s;
 }

@@ -6,8 +6,7 @@
 namespace quadsweep::several {
 namespace {
 
-constexpr double ulp = 0x1p-52;
-constexpr double thin = 1e-9;  // pivots below this share: the fit is left to 32 digits
+constexpr double thin_pivot = 1e-9;  // pivots below this share: the fit is left to 32 digits
 
 // Cholesky of the leading `fitted` columns, and the fits of other columns on them. Thin columns
 // are passed over.
@@ -21,7 +20,7 @@ class Solver {
             for (int i = 0; i < j; ++i) pivot -= l_[j][i] * l_[j][i];
             const double nothing = 1e-6 * form.floor[j];  // the rule for dependent columns
             const bool vanishes = s(j, j) <= nothing * nothing;
-            const bool counts = !vanishes && pivot > thin * s(j, j);
+            const bool counts = !vanishes && pivot > thin_pivot * s(j, j);
             share_ *= counts ? pivot / s(j, j) : 1;
             singular_ |= !counts && !vanishes;
             inverse_[j] = counts ? 1 / std::sqrt(pivot) : 0;

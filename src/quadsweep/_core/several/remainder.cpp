@@ -10,7 +10,7 @@ namespace {
 
 constexpr double loose = 1e-6;   // of a half-width: more than rounding can move an end
 constexpr double hardly = 0.95;  // of a width: not worth a change
-constexpr double largest = 1e150,
+constexpr double most_size = 1e150,
                  smallest = 1e-200;  // of what is squared, or is a difference of it
 
 }  // namespace
@@ -78,7 +78,7 @@ std::pair<double, double> Bounder::may_hold(int d) const {
     for (int q = 0; q < corners_; ++q) {
         if ((q >> d & 1) != 0) continue;
         const double first = value_[q] - error_, last = value_[q | 1 << d] - error_;
-        if (!(std::fabs(first) + std::fabs(last) < largest)) return {-1, 1};
+        if (!(std::fabs(first) + std::fabs(last) < most_size)) return {-1, 1};
         const double crossing = -1 + 2 * first / (first - last);
         if (first < 0) low = -1;
         if (last < 0) high = 1;

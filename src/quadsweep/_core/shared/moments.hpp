@@ -13,6 +13,8 @@
 
 namespace quadsweep {
 
+inline constexpr double ulp = 0x1p-52;  // of one
+
 struct Moments {
     double x = 0, y = 0, xx = 0, xy = 0, yy = 0;
 

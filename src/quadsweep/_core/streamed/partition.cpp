@@ -41,7 +41,7 @@ struct Piece {
     double lo[2] = {-infinity, -infinity}, hi[2] = {infinity, infinity};
 };
 
-struct Cut {
+struct Threshold {
     int axis;
     double threshold;
 };
@@ -57,7 +57,7 @@ class Grower {
         while (!level.empty()) {
             next.clear();
             for (Piece& piece : level) {
-                Cut cut{};
+                Threshold cut{};
                 if (leaves >= most_ || !choose(piece, cut)) continue;
                 ++leaves;
                 split(piece, cut, next);
@@ -68,7 +68,7 @@ class Grower {
     }
 
   private:
-    bool choose(const Piece& piece, Cut& cut) const {
+    bool choose(const Piece& piece, Threshold& cut) const {
         if (piece.last - piece.first < 2) return false;
         double lo[2], hi[2];
         for (int axis : {0, 1}) {
@@ -93,7 +93,7 @@ class Grower {
     }
 
     // All of the sample is one point: what is left of it and right of it goes elsewhere.
-    static bool isolate(const Piece& piece, const double (&point)[2], Cut& cut) {
+    static bool isolate(const Piece& piece, const double (&point)[2], Threshold& cut) {
         if (piece.last - piece.first < common) return false;
         for (const int axis : {0, 1}) {
             for (const double threshold : {point[axis], after(point[axis])}) {
@@ -106,7 +106,7 @@ class Grower {
         return false;
     }
 
-    void split(const Piece& piece, const Cut& cut, std::vector<Piece>& next) {
+    void split(const Piece& piece, const Threshold& cut, std::vector<Piece>& next) {
         const auto from = sample_.begin() + static_cast<std::ptrdiff_t>(piece.first);
         const auto to = sample_.begin() + static_cast<std::ptrdiff_t>(piece.last);
         const auto middle = std::partition(
