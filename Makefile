@@ -79,7 +79,7 @@ sanitize-%:
 	build/$@/bin/python -m pip install --quiet --disable-pip-version-check . \
 	  -C build-dir=build/$@/cmake -C cmake.define.QUADSWEEP_SANITIZE=$* -C install.strip=false
 	LD_PRELOAD="$$($(CXX) -print-file-name=$(RUNTIME)) $$($(CXX) -print-file-name=libstdc++.so)" \
-	  OPENBLAS_NUM_THREADS=1 QUADSWEEP_LATE_BY=60 \
+	  OPENBLAS_NUM_THREADS=1 \
 	  ASAN_OPTIONS=detect_leaks=0 TSAN_OPTIONS="halt_on_error=1 report_signal_unsafe=0" \
 	  setarch -R build/$@/bin/python -m pytest $(SANITIZED:%=tests/test_%.py) \
 	  --deselect tests/test_naive.py::test_both_directions_miss_nothing_in_2000_samples

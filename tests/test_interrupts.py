@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import signal
 import threading
-import time
 
 import numpy as np
 import pytest
 
 import quadsweep as qs
 
-# Far more work than the time the tests give: method, objective, points.
+# Far more work than the time the tests give, so that coming back unfinished says that the
+# limit was seen: method, objective, points. How late a method stops is a figure of
+# benchmarks/paper_methods.py: a busy machine is late with everything.
 LONG = [
     ("exhaustive", "r2", 60),
     ("naive", "r2", 90),
@@ -20,8 +21,6 @@ LONG = [
     ("concentrate", "r2", 1_000_000),
     ("auto", "var", 1_000_000),
 ]
-# Generous: machines that run tests are busy, sanitizers slow; the benchmark has the figure.
-A_SECOND = float(os.environ.get("QUADSWEEP_LATE_BY", "1"))
 
 
 def data(n):
@@ -51,7 +50,6 @@ def test_a_time_limit_returns_the_incumbent(method, objective, n, n_jobs):
         x, y, n // 2, objective=objective, method=method, time_limit=limit, n_jobs=n_jobs
     )
     assert_legal(result, n, "time_limit")
-    assert result.seconds < limit + A_SECOND
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
@@ -81,19 +79,18 @@ def test_a_callback_ends_the_building_of_the_tree():
 @pytest.mark.parametrize(("method", "objective", "n"), LONG[:-1])
 def test_ctrl_c_returns_the_incumbent(method, objective, n, n_jobs):
     x, y = data(n)
-    sent = []
+    timer = threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT))
 
-    def press():
-        sent.append(time.perf_counter())
-        os.kill(os.getpid(), signal.SIGINT)
+    def press_once_it_runs(*_):
+        if timer.ident is None:
+            timer.start()
 
-    timer = threading.Timer(0.2, press)
-    timer.start()
-    result = qs.solve(x, y, n // 2, objective=objective, method=method, n_jobs=n_jobs)
+    result = qs.solve(
+        x, y, n // 2, objective=objective, method=method, n_jobs=n_jobs,
+        progress=press_once_it_runs,
+    )  # fmt: skip
     timer.join()
-    assert sent
     assert_legal(result, n, "interrupted")
-    assert result.seconds < 0.2 + A_SECOND
 
 
 def test_a_callback_that_has_seen_enough_stops_the_search():
