@@ -18,6 +18,7 @@ from quadsweep.auditing.fit import fit
 from quadsweep.auditing.in_passes import StreamedAudit
 from quadsweep.choosing.curve import sizes_meant
 from quadsweep.choosing.in_passes import StreamedPath
+from quadsweep.cli.ending import LIMITED
 from quadsweep.objectives import OBJECTIVES
 from quadsweep.passes.result import StreamedResult
 from quadsweep.passes.search import Leaves
@@ -526,6 +527,26 @@ def test_a_path_in_passes_tells_itself(tmp_path: Path) -> None:
     late: Any = qs.path(file, memory_limit=2e-4, time_limit=0, **asked)
     assert late.status.tolist() == ["time_limit"] * 4
     assert np.isnan(late.value).all()
+
+
+def test_the_command_line_takes_the_path_of_a_pattern(tmp_path: Path, run: Any) -> None:
+    import json
+
+    x, y = some_points(0, 2000)
+    for i in range(2):
+        written(tmp_path / f"log{i}.parquet", x[i::2], y[i::2])
+    asked = ["path", str(tmp_path / "log*.parquet"), "--x", "a", "--y", "b", "--drop", "3"]
+    code, out, _ = run(*asked, "--json", "--memory-limit", "0.0002")
+    told = json.loads(out)
+    assert (code, told["k"], told["status"]) == (0, [2000, 1999, 1998, 1997], ["optimal"] * 4)
+    code, out, _ = run(*asked, "--json")
+    assert code == 0
+    assert np.allclose(json.loads(out)["value"], told["value"])
+    code, _, _ = run(*asked, "--memory-limit", "0.0002", "--time-limit", "0")
+    assert code == LIMITED
+    code, _, err = run(*asked, "--proof", str(tmp_path / "proof"))
+    assert code == 2
+    assert "--proof is for rows in memory" in err
 
 
 def test_a_long_range_of_sizes_is_spaced_out() -> None:

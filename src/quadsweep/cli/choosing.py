@@ -11,6 +11,7 @@ from quadsweep.border.frames import table as frame_of
 from quadsweep.cli import options
 from quadsweep.cli.answering import answer
 from quadsweep.cli.ending import BadInput, code_of_all
+from quadsweep.cli.passes import answer_source, source_of
 from quadsweep.cli.points import read_columns
 from quadsweep.cli.predictors import read_predictors
 from quadsweep.cli.presenting import check_picture, show
@@ -48,6 +49,7 @@ def path_command(
     time_limit: options.TimeLimit = None,
     jobs: options.Jobs = None,
     seed: options.Seed = 0,
+    memory_limit: options.MemoryLimit = None,
 ) -> None:
     """The best subset of every size, and how many rows stand out.
 
@@ -55,8 +57,17 @@ def path_command(
     """
     from quadsweep.choosing.path import path
 
-    points = read_predictors(file, x, y, formula, label)
     check_picture(plot)
+    source = None if formula or label else source_of(file, x, y, memory_limit)
+    if source is not None:
+        if proof is not None:
+            raise BadInput("--proof is for rows in memory; data in parts have none")
+        answer_source(
+            path, source, file, plot=plot, json=json, drop=options.amount(drop, "--drop"),
+            objective=objective or "r2", permutations=permutations, null=null,
+            time_limit=time_limit, n_jobs=jobs, seed=seed, memory_limit=memory_limit,
+        )  # fmt: skip
+    points = read_predictors(file, x, y, formula, label)
     check_place(proof)
     answer(
         path if proof is None else saving(path, proof),

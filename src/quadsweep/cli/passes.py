@@ -1,4 +1,4 @@
-"""``quadsweep solve`` and ``audit`` of 'logs/*.parquet': files that may be larger than memory."""
+"""``quadsweep solve``, ``path`` and ``audit`` of files that may be larger than memory."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
+import numpy as np
 import typer
 
 from quadsweep.border import validation
-from quadsweep.cli.ending import BadInput, code_of, note
+from quadsweep.cli.ending import BadInput, code_of_all, note
 from quadsweep.cli.presenting import show
 from quadsweep.passes.flags import write_flags
 from quadsweep.passes.result import StreamedResult
@@ -67,14 +68,13 @@ def answer_source(
     names = f"{y} against {x}, {file}"
     content = {"source": file, **answer.to_dict()} if json else {"data": names}
     show(answer, plot, json, content)
-    raise typer.Exit(code_of(answer.status))
+    raise typer.Exit(code_of_all(np.atleast_1d(answer.status).tolist()))
 
 
 def _flags(answer: Any, source: Source) -> Iterator[Any]:
     if isinstance(answer, StreamedResult):
         yield from answer.flags.arrays()
         return
-    import numpy as np
     import pyarrow as pa
 
     missing = np.ones(source.given, dtype=bool)
