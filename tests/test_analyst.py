@@ -344,6 +344,8 @@ def test_other_words_are_left_alone():
         ((ONE_STEP, None, 5, 20, 20), (2, 4), "it says that no removal does it, but by its order "
          "it needs 5 rows, 1 more than the 4 found here"),
         ((GREEDY, None, 4, 20, 20), (4, 4), "it needs 4 rows, the fewest possible"),
+        ((GREEDY, None, 4, 20, 20), (1, 6), "it needs 4 rows, 2 fewer than the search found"),
+        ((GREEDY, None, 4, 20, 20), (1, None), "it needs 4 rows, which the search did not find"),
         ((GREEDY, None, None, 7, 20), (2, 4), "it gave up after up to 7 rows"),
     ],
 )  # fmt: skip

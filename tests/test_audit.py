@@ -149,6 +149,22 @@ def test_a_time_limit_leaves_an_honest_interval() -> None:
     assert found.lower == 1
 
 
+def test_however_short_the_time_what_one_step_finds_is_counted() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=200)
+    y = 0.3 * x + rng.normal(size=200)
+    found = qs.audit(x, y, time_limit=0.0)
+    one_step, _ = found.approximations
+    assert found.upper == one_step.needed == len(found.outliers)
+    assert (found.before.slope > 0) != (found.after.slope > 0)
+    assert found.message.endswith(f"Whether 1 to {found.upper - 1} can is not known.")
+
+
+def test_one_row_found_when_the_time_is_up_is_the_least() -> None:
+    found = qs.audit([1, 2, 3, 4, 5, 6, 20], [6, 5, 4, 3, 2, 1, 20], time_limit=0.0)
+    assert (found.drop, found.status) == (1, "optimal")
+
+
 def test_stops_when_the_callback_says_so() -> None:
     rng = np.random.default_rng(0)
     x = rng.normal(size=50_000)

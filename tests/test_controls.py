@@ -12,6 +12,8 @@ import pytest
 from control_instances import CLAIMS, Instance, hostile, instance, nearly_dependent
 
 import quadsweep as qs
+from quadsweep.auditing import claims
+from quadsweep.auditing.controls.conditions import build
 from quadsweep.auditing.controls.design import Design
 from quadsweep.auditing.controls.moments import Moments
 from quadsweep.auditing.controls.remaining import Form, Payments, Search, State
@@ -295,6 +297,23 @@ def test_a_time_limit_leaves_an_honest_interval() -> None:
     assert (found.lower, found.drop) == (1, None)
 
 
+def test_however_short_the_time_a_removal_by_influence_is_counted() -> None:
+    x, y, z = some_regression()
+    found = qs.audit(x, y, controls=z, time_limit=0.0)
+    assert found.upper == len(found.outliers)
+    assert (found.before.slope > 0) != (found.after.slope > 0)
+    assert found.message.startswith(f"Removing {found.upper} of 120 rows")
+
+
+def test_a_claim_without_a_condition_is_not_answered_by_another() -> None:
+    full = Moments(panel(0)).all_rows()
+    for name in claims.CLAIMS:
+        threshold = {"r2": 0.5, "slope": (-1.0, 1.0)}.get(name)
+        assert build(name, "x", full, claims.Terms(0.05, threshold, 1e-9)).name == name
+    with pytest.raises(NotImplementedError, match="'median' has no condition with controls"):
+        build("median", "x", full, claims.Terms(0.05, None, 1e-9))
+
+
 def test_stops_when_the_callback_says_so() -> None:
     x, y, z = some_regression(400)
     found = qs.audit(x, y, controls=z, progress=lambda *state: False)
@@ -328,6 +347,16 @@ def test_what_cannot_be_asked_is_said(arguments: dict[str, Any], sentence: str) 
     x, y = [1, 2, 3, 4, 5, 6, 7, 20], [6, 5, 4, 3, 2, 1, 0, 20]
     with pytest.raises(ValueError, match=sentence):
         qs.audit(x, y, **arguments)
+
+
+@pytest.mark.parametrize("ask", [qs.audit, qs.influence_curve])
+def test_several_columns_as_x_are_told_how_to_ask(ask: Any) -> None:
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(9, 3)), columns=["dose", "age", "effect"])
+    with pytest.raises(ValueError, match=r"x has 2 columns \(dose, age\): give the one") as said:
+        ask(frame[["dose", "age"]], frame["effect"])
+    assert "audit('effect ~ dose + age', data=frame, term='dose')" in str(said.value)
 
 
 def test_a_misspelt_term_is_pointed_out() -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from quadsweep.answers.introduction import some
 from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.auditing import claims
-from quadsweep.auditing.baselines import Approximation, approximations
+from quadsweep.auditing.baselines import Approximation, approximations, kept_by_influence
 from quadsweep.auditing.claims import Claim, Terms
 from quadsweep.auditing.controls.kinds import by_name, is_regression
 from quadsweep.auditing.decisions import Asker
@@ -378,4 +378,9 @@ def _answer(claim: Claim, most: int, limits: Problem, progress: Any) -> Known:
             callback=report,
         )
         least = Least(claim.sides, asker, most, note)
+    if least.status != "optimal":  # what costs a pass is known however short the time was
+        for side in claim.sides:
+            kept = kept_by_influence(side, most)
+            if kept is not None:
+                least.improve(kept)
     return Known(least.lower, least.upper, least.kept, least.status, asker.nodes, asker.seconds)

@@ -68,8 +68,12 @@ class Approximation:
         return f"{needs}, though {self.needed:,} by its order will do{self._excess(lower, upper)}"
 
     def _excess(self, lower: int, upper: int | None) -> str:
-        if upper is None or self.needed is None:
+        if self.needed is None:
             return ""
+        if upper is None:
+            return ", which the search did not find"
+        if self.needed < upper:
+            return f", {upper - self.needed:,} fewer than the search found"
         if self.needed > upper:
             least = "needed" if lower == upper else f"the {upper:,} found here"
             return f", {self.needed - upper:,} more than {least}"
@@ -97,6 +101,20 @@ def _easier(tried: list[Approximation]) -> Approximation:
 
 def one_step(side: Side, max_drop: int) -> Approximation:
     """Influences at all rows, added up."""
+    order, predicted = _by_influence(side, max_drop)
+    needed = _first_that_breaks(side, order, max_drop)
+    return Approximation(ONE_STEP, predicted, needed, max_drop, max_drop)
+
+
+def kept_by_influence(side: Side, max_drop: int) -> Ints | None:
+    """What the first rows in the order of their influence leave once they break the claim."""
+    order, _ = _by_influence(side, max_drop)
+    m = _first_that_breaks(side, order, max_drop)
+    return None if m is None else np.sort(order[m:])
+
+
+def _by_influence(side: Side, max_drop: int) -> tuple[Ints, int | None]:
+    """The rows, those first that matter most; and how many of them are said to be needed."""
     points = side.points
     everyone = np.arange(points.n)
     a, b, c = points.floating(everyone)
@@ -112,10 +130,7 @@ def one_step(side: Side, max_drop: int) -> Approximation:
         past = np.array([limit(points.n - m) for m in range(1, max_drop + 1)])
     order = np.argsort(-effect, kind="stable")
     reached = np.flatnonzero(start + np.cumsum(effect[order])[:max_drop] > past)
-    predicted = int(reached[0]) + 1 if len(reached) else None
-    return Approximation(
-        ONE_STEP, predicted, _first_that_breaks(side, order, max_drop), max_drop, max_drop
-    )
+    return order, int(reached[0]) + 1 if len(reached) else None
 
 
 def _way_and_limit(side: Side) -> tuple[int, Threshold]:

@@ -73,6 +73,12 @@ class Least:
         """The largest number of removals that matters."""
         return self._max_drop if self.upper is None else self.upper - 1
 
+    def improve(self, kept: Ints) -> None:
+        """A subset from elsewhere that breaks the claim; the proof may have reached it already."""
+        self._offer(kept)
+        if self.lower > self._last:
+            self.status = "optimal"
+
     def _offer(self, kept: Ints) -> None:
         if self.upper is None or self._asker.points.n - len(kept) < self.upper:
             self.kept = kept

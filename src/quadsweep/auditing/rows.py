@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from quadsweep.border import validation
+from quadsweep.border.frames import unpack
+from quadsweep.border.predictors import columns_of
 from quadsweep.solving.question import Question, pose
 
 FEWEST_KEPT = 3
@@ -12,10 +15,24 @@ FEWEST_KEPT = 3
 
 def pose_audit(x: Any, y: Any, **settings: Any) -> Question:
     """A question about the correlation of enough rows; settings as for :func:`pose`."""
-    question = pose(x, y, objective="r", **settings)
+    given = unpack(x, y)
+    columns = columns_of(given.x)
+    if columns is not None and len(columns) > 1:
+        raise ValueError(_which(given.names))
+    question = pose(given, None, objective="r", **settings)
     if question.points.n < FEWEST_KEPT + 1:
         raise ValueError(f"an audit needs at least 4 rows; got {question.points.n}")
     return question
+
+
+def _which(names: Sequence[str]) -> str:
+    """What to give where x has several columns: a claim is about one of them."""
+    *predictors, outcome = names
+    return (
+        f"x has {len(predictors)} columns ({', '.join(predictors)}): give the one the claim is "
+        "about as x and the others as controls=, or a formula: "
+        f"audit('{outcome} ~ {' + '.join(predictors)}', data=frame, term={predictors[0]!r})"
+    )
 
 
 def drop_limit(max_drop: Any, n: int) -> int:

@@ -144,6 +144,8 @@ def build(
         return _slope(term, terms)
     if name == "r2":
         return _r2(full, terms)
+    if name not in ("sign", "significance", "reverse"):
+        raise NotImplementedError(f"claim {name!r} has no condition with controls")
     what, level = f"the coefficient of {term}", terms.level
     way = 1 if full.c > 0 else -1
     critical = lru_cache(maxsize=None)(lambda freedom: critical_r(freedom + 2, level))

@@ -75,6 +75,8 @@ class Least:
             self.status = stop.status
         except KeyboardInterrupt:
             self.status = "interrupted"
+        if self.removal is None and self.status not in ("optimal", "undecided"):
+            self._shortcut()
         if self.status == "optimal" and self.lower <= self.last:
             self.status = "undecided"
         if self.lower > self.last:
@@ -85,6 +87,12 @@ class Least:
         if self.removal is None or len(removal) < len(self.removal):
             self.removal = removal
             self._state["upper"] = len(removal)
+
+    def _shortcut(self) -> None:
+        """The order of influence at all rows is known however short the time was."""
+        for case in self._cases:
+            for removal in Proposer(case, self._most, lambda: None).by_influence():
+                self._offer(removal)
 
     def _raise(self, lower: int) -> None:
         self.lower = lower

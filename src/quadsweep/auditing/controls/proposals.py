@@ -58,7 +58,7 @@ class Proposer:
 
     def quick(self) -> Iterator[Ints]:
         """Removals that break the claim, by influence and concentration."""
-        yield from self._by_influence()
+        yield from self.by_influence()
         yield from self._by_halving()
 
     def thorough(self) -> Iterator[Ints]:
@@ -72,7 +72,8 @@ class Proposer:
         self.best = removal
         return True
 
-    def _by_influence(self) -> Iterator[Ints]:
+    def by_influence(self) -> Iterator[Ints]:
+        """The first units in the order of their influence that break the claim, by halving."""
         effect, _ = self._case.influence()
         order = np.argsort(-effect, kind="stable")
         low, high = 0, 1
@@ -85,8 +86,8 @@ class Proposer:
                 high = middle
             else:
                 low = middle
-        if self._take(np.sort(order[:high])):
-            assert self.best is not None
+        self._take(np.sort(order[:high]))
+        if self.best is not None:
             yield self.best
 
     def _by_halving(self) -> Iterator[Ints]:
