@@ -231,7 +231,8 @@ def test_a_regression_calls_its_rows_as_everything_else_does(run, file):
     numbered = json.loads(out)
     _, text, _ = run("audit", plain, *asked)
     assert numbered["rows"] == "number from 1"
-    assert f"removed {', '.join(map(str, numbered['outliers']))} " in " ".join(text.split())
+    rows = ", ".join(map(str, numbered["outliers"]))
+    assert f"removed rows {rows} (numbered from 1) " in " ".join(text.split())
     _, out, _ = run("audit", named, *asked, "--json")
     assert json.loads(out)["outliers"] == [f"row{i - 1}" for i in numbered["outliers"]]
 

@@ -290,6 +290,18 @@ def test_missing_values_are_refused_or_left_out() -> None:
     assert not found.mask[3]
 
 
+def test_rows_left_out_are_named_as_rows() -> None:
+    x, y, z = some_regression(30)
+    x[3] = np.nan
+    for found in (
+        qs.audit(x, y, nan_policy="omit"),
+        qs.audit(x, y, controls=z, nan_policy="omit"),
+    ):
+        lines = dict(found.lines())
+        assert lines["left out"] == "row 3 (numbered from 0; missing values)"
+        assert lines["removed"].startswith("row")
+
+
 def test_a_time_limit_leaves_an_honest_interval() -> None:
     x, y, z = some_regression(400)
     found = qs.audit(x, y, controls=z, time_limit=0.0)

@@ -53,6 +53,23 @@ def test_without_a_number_it_starts_where_a_rule_says_and_says_which():
     assert report.answer.outliers.tolist() == [2]
 
 
+def test_says_first_whether_any_row_stands_out_of_a_line():
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=30)
+    y = 2 * x + rng.normal(size=30)
+    report = gather(x, y, permutations=39)
+    lead = re.search(r'<p class="lead">(.*?)</p>', to_html(report))[1]
+    p = f"{report.line.overall:.3g}"
+    assert lead.startswith(
+        f"No row stands out from a clean line with this noise (p = {p}). Nothing is dropped: R²"
+    )
+    assert "no row stands out: a clean line of this noise gains as much" in to_html(report)
+    y[np.argmin(np.abs(x))] += 20
+    report = gather(x, y, permutations=39)
+    assert report.answer.n - report.answer.k == report.line.standing_out == 1
+    assert "This is how many rows stand out from a clean line" in to_html(report)
+
+
 def test_tells_how_surprising_each_size_is_and_how_few_rows_carry_the_finding(page):
     frames = embedded(page)["frames"]
     assert all("from 99 shufflings" in f["surprise"] for f in frames)

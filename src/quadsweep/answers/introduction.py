@@ -104,6 +104,23 @@ def some(rows: Iterable[Any], labels: Sequence[Any] | None = None, most: int = 1
     return f"{shown}, and {more:,} more" if more > 0 else shown or "none"
 
 
+def named_rows(rows: Iterable[Any], labels: Sequence[Any] | None = None, note: str = "") -> str:
+    """The same for people: numbers are called rows and say where they begin.
+
+    >>> named_rows([3]), named_rows([8, 18], range(1, 21)), named_rows([1], ["ant", "bee"], "late")
+    ('row 3 (numbered from 0)', 'rows 9, 19 (numbered from 1)', 'bee (late)')
+    """
+    every = list(rows)
+    if not every:
+        return "none"
+    are_numbers = labels is None or isinstance(labels[every[0]], int)
+    word = ("row " if len(every) == 1 else "rows ") if are_numbers else ""
+    start = 0 if labels is None else labels[0]
+    counted = labels is None or (start in (0, 1) and labels[-1] == start + len(labels) - 1)
+    notes = [f"numbered from {start}"] * counted + [note] * bool(note)
+    return f"{word}{some(every, labels)}" + (f" ({'; '.join(notes)})" if notes else "")
+
+
 def figure(value: float) -> str:
     """A number to be read: four digits, or whole from a thousand on.
 

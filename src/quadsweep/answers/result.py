@@ -13,7 +13,7 @@ import numpy as np
 from quadsweep.answers import plane
 from quadsweep.answers.boundary import boundary
 from quadsweep.answers.conic import Conic
-from quadsweep.answers.introduction import INDEX, SelfDescribing, equation, finite, some
+from quadsweep.answers.introduction import INDEX, SelfDescribing, equation, finite, named_rows
 from quadsweep.answers.scatter import Scatter, collinear, line_through, scatter_of
 from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.least_squares import Plane
@@ -298,9 +298,9 @@ class Result(SelfDescribing):
             lines += self._ellipse_lines()
         elif not self.several and self.objective != "var" and not math.isnan(self.coef[0]):
             lines.append(("line", equation(self.names, float(self.coef[0]), self.intercept)))
-        lines.append(("dropped", some(self.outliers, self.labels)))
+        lines.append(("dropped", named_rows(self.outliers, self.labels)))
         if len(self.omitted):
-            lines.append(("left out", f"{some(self.omitted, self.labels)} (missing values)"))
+            lines.append(("left out", named_rows(self.omitted, self.labels, "missing values")))
         if self.proof is not None:
             lines.append(("proof", f"{self.proof.nodes:,} nodes, for quadsweep.check"))
         if caution := self.caution():

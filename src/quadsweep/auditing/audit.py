@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, overload
 
 import numpy as np
 
-from quadsweep.answers.introduction import some
+from quadsweep.answers.introduction import named_rows
 from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.auditing import claims
 from quadsweep.auditing.baselines import Approximation, approximations, kept_by_influence
@@ -119,13 +119,24 @@ class Audit(Verdict):
         if self.after is not None:
             lines += [
                 ("without them", str(self.after)),
-                ("removed", some(self.outliers, self.labels)),
+                ("removed", named_rows(self.outliers, self.labels)),
             ]
+        lines += self._left_out()
         lines.append(("certificate", self.certificate))
         if self.upper != 0:
             lines += [(a.method, a.verdict(self.lower, self.upper)) for a in self.approximations]
         lines.append(("search", f"{self.nodes:,} nodes, {self.seconds:.3g} s"))
         return lines
+
+    @property
+    def omitted(self) -> Ints:
+        """Positions left out because of a missing value."""
+        return np.flatnonzero(np.isnan(self.x))
+
+    def _left_out(self) -> list[tuple[str, str]]:
+        if not len(self.omitted):
+            return []
+        return [("left out", named_rows(self.omitted, self.labels, "missing values"))]
 
     @cached_property
     def approximations(self) -> tuple[Approximation, ...]:

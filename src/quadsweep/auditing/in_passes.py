@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from quadsweep.answers.introduction import some
+from quadsweep.answers.introduction import named_rows
 from quadsweep.auditing import claims
 from quadsweep.auditing.claims import Claim
 from quadsweep.auditing.decisions import FOUND_NONE, UNKNOWN, Answer, Impatient
@@ -437,7 +437,7 @@ class StreamedAudit(Verdict):
         """The summary as pairs: what, and its text."""
         lines = [("all rows", str(self.before))]
         if self.after is not None:
-            gone = f"{self.upper:,} rows" if self.outliers is None else some(self.outliers)
+            gone = f"{self.upper:,} rows" if self.outliers is None else named_rows(self.outliers)
             lines += [("without them", str(self.after)), ("removed", gone)]
         lines.append(("certificate", self.certificate))
         if self.missing:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, overload
 import numpy as np
 
 from quadsweep import objectives
-from quadsweep.answers.introduction import INDEX, known, some
+from quadsweep.answers.introduction import INDEX, known, named_rows
 from quadsweep.answers.result import Result
 from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.border import validation
@@ -192,7 +192,8 @@ class Path(Curve):
         lines = self._lines_of_curve()
         labels = self.question.given.labels
         back = sorted({int(i) for r in self.returning for i in r})
-        lines.append(("coming back", some(back, labels) if back else "none: all are nested"))
+        told = named_rows(back, labels, "dropped at one size, kept at a smaller one")
+        lines.append(("coming back", told if back else "none: all are nested"))
         if self.noise is not None:
             lines += self.noise.lines()[1:]
         else:

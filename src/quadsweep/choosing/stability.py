@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quadsweep import objectives
-from quadsweep.answers.introduction import INDEX, SelfDescribing, known, some
+from quadsweep.answers.introduction import INDEX, SelfDescribing, known, named_rows
 from quadsweep.answers.result import Result
 from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.border import validation
@@ -103,11 +103,14 @@ class Stability(SelfDescribing):
         lines = [
             ("kept", f"{r.k:,} of {r.n:,} points, {_title(r)} = {r.value:.6g}"),
             ("resamples", f"{self.resamples:,} ({self.resample})"),
-            ("always out", some(always, labels)),
-            ("nearly always", f"{some(nearly, labels)} (over {1 - _CLEAR:.0%} of the times drawn)"),
-            ("unclear", some(self.unclear, labels)),
+            ("always out", named_rows(always, labels)),
+            (
+                "nearly always",
+                named_rows(nearly, labels, f"over {1 - _CLEAR:.0%} of the times drawn"),
+            ),
+            ("unclear", named_rows(self.unclear, labels)),
             ("near-optimal", self.nearness()),
-            ("disputed", some(np.flatnonzero(self.disputed), labels)),
+            ("disputed", named_rows(np.flatnonzero(self.disputed), labels)),
         ]
         if self.status != "finished":
             lines.append(

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from quadsweep.answers.conic import Conic
-from quadsweep.answers.introduction import SelfDescribing, equation, finite, some
+from quadsweep.answers.introduction import SelfDescribing, equation, finite, named_rows
 from quadsweep.answers.result import CERTIFICATE, MEMORY, caution
 from quadsweep.arrays import Ints
 from quadsweep.border.frames import KEPT
@@ -149,7 +149,9 @@ class StreamedResult(SelfDescribing):
             lines.append(("bound", f"{self.bound:.6g}   (gap {self.gap:.3g})"))
         if not math.isnan(self.slope):
             lines.append(("line", equation(self.names, self.slope, self.intercept)))
-        dropped = f"{self.n - self.k:,} points" if self.outliers is None else some(self.outliers)
+        dropped = (
+            f"{self.n - self.k:,} points" if self.outliers is None else named_rows(self.outliers)
+        )
         lines.append(("dropped", dropped))
         if self.missing:
             lines.append(("left out", f"{self.missing:,} rows (missing values)"))

@@ -12,6 +12,8 @@ from quadsweep.answers.result import Result
 from quadsweep.auditing.audit import Audit, audit
 from quadsweep.border import validation
 from quadsweep.border.frames import Columns, unpack
+from quadsweep.choosing.line_significance import OBJECTIVES as LINES
+from quadsweep.choosing.line_significance import LineSignificance
 from quadsweep.choosing.path import Path, path
 from quadsweep.choosing.verdicts import SIGNIFICANT
 from quadsweep.clock import Clock
@@ -21,6 +23,9 @@ MOST_STEPS = 60  # positions of the slider
 _AUDIT_SECONDS = 10.0
 _OTHERS_SECONDS = 20.0
 _AUDIT_SHARE = 0.1  # of the time left, for each of up to four audits
+_LINE_SECONDS = 20.0
+_LINE_ROWS = 200  # beyond, a hundred paths of clean lines take minutes
+_LINE_DRAWS = 19  # fewer cannot reach 5%
 _WALK = 0.8  # of the time that the audits leave; the comparison has the rest
 _ABOUT_LINES = ("r2", "r", "cov", "lts")
 
@@ -37,6 +42,7 @@ class Report:
     chosen : why the slider starts there.
     audits : how few rows carry the sign and the significance of the correlation of all points.
     comparison : other methods with as many points kept; for R2 alone.
+    line : how many rows stand out of a clean line; None where that was not asked or not finished.
     regressions : the same audits of a coefficient with controls, where a formula was given.
     failures : sections that could not be made, and why.
     source, command : where the data come from and what was asked.
@@ -52,6 +58,7 @@ class Report:
     audits: list[Audit] = field(default_factory=list)
     comparison: Comparison | None = None
     proof: str = ""
+    line: LineSignificance | None = None
     regressions: list[Audit] = field(default_factory=list)
     failures: dict[str, str] = field(default_factory=dict)
 
@@ -97,7 +104,8 @@ def gather(
     time_limit : float, optional
         Seconds for the whole page.
     permutations : int
-        Shufflings of y for the noise band; 0 for none.
+        Shufflings of y for the noise band, and draws of clean lines that rows stand out of or not;
+        0 for none.
     source, command :
         Text for the page.
     regression : dict, optional
@@ -129,11 +137,12 @@ def gather(
     steps = [walk.result(int(size)) for size in walk.k[walk.masks.any(axis=1)]]
     if not steps:
         raise ValueError("the time limit ended before the first subset was found; give more")
-    start, chosen = _start(walk, steps, None if asked is None else points.n - asked)
+    line = sections.line(walk, permutations)
+    start, chosen = _start(walk, line, steps, None if asked is None else points.n - asked)
     others = sections.comparison(given, steps[start].k, progress) if goal.name == "r2" else None
     return Report(
         walk, steps, start, chosen, source, command, audits, others,
-        regressions=regressions, failures=sections.failures,
+        line=line, regressions=regressions, failures=sections.failures,
     )  # fmt: skip
 
 
@@ -157,6 +166,25 @@ class _Sections:
             self.failures[section] = str(wrong)
         return made
 
+    def line(self, walk: Path, draws: int) -> LineSignificance | None:
+        """How many rows stand out of a clean line, where a line is there and it is soon told."""
+        is_asked = draws >= _LINE_DRAWS and walk.objective in LINES and walk.n <= _LINE_ROWS
+        if not is_asked or not walk.success or _is_noise(walk):
+            return None
+        limit = min(_LINE_SECONDS, _WALK * self._clock.left())
+        seed, jobs = self._settings["seed"], self._settings["n_jobs"]
+        try:
+            found = walk.significance(
+                null="line", permutations=draws, time_limit=limit, n_jobs=jobs, seed=seed
+            )
+        except Exception as wrong:
+            self.failures["rows that stand out"] = str(wrong)
+            return None
+        assert isinstance(found, LineSignificance)
+        # Beside rows that lie on a line exactly every other one is surprising, and none is counted.
+        is_clear = (found.overall <= SIGNIFICANT) == (found.standing_out > 0)
+        return found if found.status == "finished" and is_clear else None
+
     def comparison(self, given: Columns, k: int, progress: bool) -> Comparison | None:
         """Other methods on the same points."""
         limit = min(_OTHERS_SECONDS, self._clock.left())
@@ -176,12 +204,23 @@ _REASONS = {
 }
 
 
-def _start(walk: Path, steps: list[Result], asked: int | None) -> tuple[int, str]:
+def _is_noise(walk: Path) -> bool:
+    return walk.noise is not None and walk.noise.overall > SIGNIFICANT
+
+
+def _start(
+    walk: Path, line: LineSignificance | None, steps: list[Result], asked: int | None
+) -> tuple[int, str]:
     sizes = [step.k for step in steps]
     if asked in sizes:
         return sizes.index(asked), ""
-    if walk.noise is not None and walk.noise.overall > SIGNIFICANT:
+    if _is_noise(walk):
         return 0, "noise alone would do as well"
+    if line is not None and line.standing_out == 0:
+        return 0, ""
+    if line is not None and walk.n - line.standing_out in sizes:
+        clean = f"a clean line with this noise (p = {line.overall:.3g})"
+        return sizes.index(walk.n - line.standing_out), f"how many rows stand out from {clean}"
     suggested = walk.suggestions()
     for rule, reason in _REASONS.items():
         size = suggested.get(rule)

@@ -101,13 +101,18 @@ def _subtitle(report: Report) -> str:
 
 
 def _answer(report: Report) -> str:
-    """The answer; before it, where that is so, that the path does not rise above noise."""
+    """The answer; before it, where that is so, that the path does not rise above noise, or that no
+    row stands out of it."""
     answer, noise = report.answer, report.path.noise
     lead = ""
     if noise is not None and noise.overall > SIGNIFICANT:
         lead = (
             f"The path does not rise above noise (p = {noise.overall:.3g}, corrected for "
             f"{len(noise.k):,} sizes). "
+        )
+    elif report.line is not None and report.line.standing_out == 0:
+        lead = (
+            f"No row stands out from a clean line with this noise (p = {report.line.overall:.3g}). "
         )
     if answer.k == answer.n:
         why = f" ({report.chosen})" if report.chosen else ""
@@ -163,8 +168,11 @@ def _verdict(report: Report) -> str:
     noise = report.path.noise
     if noise is None:
         return ""
-    verdict = noise.verdict().replace("null='line'", "quadsweep path --null line asks it")
-    return f"{verdict[0].upper() + verdict[1:]}."
+    told = noise.verdict()
+    if report.line is not None:
+        told = told.removesuffix(": null='line'") + f"; {report.line.verdict()}"
+    told = told.replace("null='line'", "quadsweep path --null line asks it")
+    return f"{told[0].upper() + told[1:]}."
 
 
 def _audit(report: Report) -> str:

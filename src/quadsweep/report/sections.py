@@ -7,7 +7,7 @@ import html
 import io
 from collections.abc import Sequence
 
-from quadsweep.answers.introduction import chance, figure, some
+from quadsweep.answers.introduction import chance, figure, named_rows, some
 from quadsweep.auditing.audit import Audit
 from quadsweep.auditing.controls.report import RegressionAudit
 from quadsweep.auditing.fit import Fit
@@ -22,7 +22,8 @@ def failure(report: Report, section: str) -> str:
 
 def told_audit(audit: Audit) -> str:
     """The sentence, and the rows it is about."""
-    named = f" ({some(audit.outliers, audit.labels)})" if len(audit.outliers) else ""
+    gone = named_rows(audit.outliers, audit.labels)
+    named = f" Removed: {gone}." if len(audit.outliers) else ""
     return f"{audit.message}{named}"
 
 

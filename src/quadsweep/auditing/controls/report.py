@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from quadsweep.answers.introduction import some
+from quadsweep.answers.introduction import named_rows
 from quadsweep.auditing import claims
 from quadsweep.auditing.audit import Audit
 from quadsweep.auditing.baselines import Approximation
@@ -83,7 +83,8 @@ class RegressionAudit(Audit):
             lines.append(("without them", str(self.after)))
             if self.groups is not None:
                 lines.append(("groups", ", ".join(str(g) for g in self.groups) or "none"))
-            lines.append(("removed", some(self.outliers, self.labels)))
+            lines.append(("removed", named_rows(self.outliers, self.labels)))
+        lines += self._left_out()
         proof = self.certificate.replace("rows", self._unit)
         lines.append(("certificate", proof))
         lines.append(("test", self.test))
