@@ -327,6 +327,7 @@ def test_advice_speaks_of_options_too(run):
 
 def test_other_words_are_left_alone():
     assert as_options("x must hold numbers; k is fine") == "x must hold numbers; k is fine"
+    assert as_options("give term=, one of: a, b") == "give --term, one of: a, b"
     said = as_options("claim 'r2' needs controls that are refitted; got controls='fixed'")
     assert said == "--claim 'r2' needs controls that are refitted; got --fixed-controls"
 

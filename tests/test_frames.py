@@ -110,7 +110,7 @@ def test_an_index_with_repeats_is_no_trouble():
         (pd.Series(list("abcde")), Y, TypeError, "x must hold real numbers"),
         (pl.Series(list("abcde")), Y, TypeError, "x must hold real numbers"),
         (pd.Series(pd.to_timedelta([1, 2, 3, 4, 5])), Y, TypeError, "got durations"),
-        (pd.DataFrame({"a": X, "b": Y, "c": Y}), None, ValueError, "name them: data=, x=, y="),
+        (pd.DataFrame({"a": X, "b": Y, "c": Y}), None, ValueError, r"solve\(data=frame, x='a'"),
         (pd.Series(X, dtype=complex), Y, TypeError, "complex"),
     ],
 )  # fmt: skip

@@ -301,7 +301,7 @@ def _only_column(value: Any, name: str, nw: Any) -> Any:
         raise ValueError(
             f"{name} must be one column; got a frame with {len(value.columns)} columns"
             + (
-                " (two are taken as x and y; of more, name them: data=, x=, y=)"
+                " (two are taken as x and y; of more, write solve(data=frame, x='a', y='c'))"
                 if name == "x"
                 else ""
             )

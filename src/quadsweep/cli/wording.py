@@ -13,7 +13,7 @@ _OPTIONS = {"k": "--keep", "n_jobs": "--jobs"} | {
     name: f"--{name.replace('_', '-')}" for name in _SPELLED_ALIKE
 }
 _NAMES = "|".join(_OPTIONS)
-_GIVEN = re.compile(rf"\b({_NAMES})=(?=\S)")  # drop=60
+_GIVEN = re.compile(rf"\b({_NAMES})=(?=(\S))")  # drop=60, or "give term=, one of"
 _FIRST = re.compile(rf"^({_NAMES})(?= (?:must|may|'))")  # level must be ...
 _PHRASES = {
     "give exactly one of k (points to keep) and drop": "give exactly one of --keep and --drop",
@@ -33,5 +33,5 @@ def as_options(message: str) -> str:
     """
     for said, meant in _PHRASES.items():
         message = message.replace(said, meant)
-    message = _GIVEN.sub(lambda match: f"{_OPTIONS[match[1]]} ", message)
+    message = _GIVEN.sub(lambda m: _OPTIONS[m[1]] + " " * (m[2] not in ",;"), message)
     return _FIRST.sub(lambda match: _OPTIONS[match[1]], message)

@@ -87,7 +87,8 @@ class RegressionAudit(Audit):
         lines += self._left_out()
         proof = self.certificate.replace("rows", self._unit)
         lines.append(("certificate", proof))
-        lines.append(("test", self.test))
+        if self.claim in ("significance", "reverse") or self.test != "classical t test":
+            lines.append(("test", self.test))
         if not self.refitted:
             lines.append(("controls", "held fixed, not refitted: an approximation"))
         if self.upper != 0:
