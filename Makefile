@@ -67,7 +67,7 @@ werror: $(VENV)/.ready
 # build, threads in another, each in its own environment. Takes a quarter of an hour on two cores, so
 # it is run by hand before a release and not by .ci/run. GCC on Linux; where an exception
 # is thrown, the runtime wants the C++ library loaded beside it.
-SANITIZED = core exhaustive naive sweep univariate concentrate batch interrupts certified fuzz \
+SANITIZED = core certificate_holes exhaustive naive sweep univariate concentrate batch interrupts certified fuzz \
   engine_parts mcd several_engine
 sanitize:
 	$(MAKE) sanitize-address,undefined RUNTIME=libasan.so

@@ -95,11 +95,8 @@ class Watch {
     std::exception_ptr failure_;
 };
 
-// var is a matter of x alone: y becomes zero for it, and what is proved of (x, 0) is proved.
 Problem make_problem(std::span<const double> x, std::span<const double> y, int k,
                      Objective objective, double tol, std::uint64_t seed, int n_jobs) {
-    const std::vector<double> nothing(objective == Objective::var ? y.size() : 0, 0.0);
-    if (objective == Objective::var) y = nothing;
     return {standardise(x, y, objective, n_jobs), objective, k, tol, seed, n_jobs};
 }
 

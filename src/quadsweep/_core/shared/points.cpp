@@ -66,6 +66,10 @@ double half_range(const std::vector<double>& v) {
 Points standardise(std::span<const double> x, std::span<const double> y, Objective objective,
                    int n_jobs) {
     Points p;
+    if (objective == Objective::var) {
+        p.held = std::make_shared<const std::vector<double>>(y.size(), 0.0);
+        y = *p.held;
+    }
     parallel_for(x.size() > 10000 ? n_jobs : 1, 2, [&](int, std::int64_t column) {
         centre(column == 0 ? x : y, column == 0 ? p.x : p.y, column == 0 ? p.mx : p.my);
         (column == 0 ? p.ex : p.ey) = spread_exponent(column == 0 ? p.x : p.y);

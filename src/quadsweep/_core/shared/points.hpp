@@ -24,7 +24,8 @@ struct Points {
     std::vector<double> x, y;
     double mx = 0, my = 0;
     int ex = 0, ey = 0;
-    // The rows as given. They belong to the caller, or to `held` where these are some of them.
+    // The rows as given. They belong to the caller, or to `held` where some are left out or made
+    // up.
     std::span<const double> given_x, given_y;
     std::shared_ptr<const std::vector<double>> held;
     // Squares of these columns may overflow: no kernel that adds them up may be asked.
@@ -57,7 +58,8 @@ inline Placing placing(const Points& p) { return {p.mx, p.my, p.ex, p.ey}; }
 // out[i] = (v[i] - shift) * 2^-exponent.
 void place(std::span<const double> v, double shift, int exponent, std::span<double> out);
 
-// Objectives that add x to y (tv, dv) need one scale for both axes; the others get one each.
+// Objectives that add x to y (tv, dv) need one scale for both axes; the others get one each. var is
+// a matter of x alone: y becomes zero for it, and what is proved of (x, 0) is proved.
 Points standardise(std::span<const double> x, std::span<const double> y, Objective objective,
                    int n_jobs = 1);
 

@@ -18,11 +18,8 @@ __attribute__((import_module("page"), import_name("tick"))) extern "C" int page_
 
 constexpr double memory_limit = 512e6;  // of the boxes that wait; a page has 4 GB in all
 
-// As bindings.cpp: var is a matter of x alone.
 Problem make_problem(std::span<const double> x, std::span<const double> y, int k,
                      Objective objective, double tol, double seed) {
-    const std::vector<double> nothing(objective == Objective::var ? y.size() : 0, 0.0);
-    if (objective == Objective::var) y = nothing;
     Problem problem{standardise(x, y, objective, 1),  objective, k, tol,
                     static_cast<std::uint64_t>(seed), 1};
     problem.memory_limit = memory_limit;
