@@ -484,3 +484,11 @@ def test_degrees_of_freedom_are_whole_in_json():
     x, y, z = rng.normal(size=(3, 20))
     found = qs.audit(x, x + y, controls=z[:, None]).to_dict()
     assert json.dumps(found["before"]["freedom"]) == "17"
+
+
+def test_three_rows_on_a_line_are_found_among_twelve():
+    """The fewest rows left that can be significant lie on a line exactly."""
+    x = np.array([-1.0, -1, -1, 0, 3, 3, 0, 0, 3, 2, -2, 3])
+    y = np.array([3.0, -3, 2, 1, 0, -2, 3, 0, -3, -2, 1, 2])
+    audit = qs.audit(x, y, claim="reverse", controls=np.empty((12, 0)))
+    assert (audit.lower, audit.upper) == (9, 9)
