@@ -143,6 +143,16 @@ def test_decides_a_partial_correlation_as_enumeration_does(family, side, t):
             assert on_that_side(found["inliers"].tolist()), about
 
 
+@pytest.mark.parametrize("listed", [1, 200])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_line_far_below_the_others_is_searched_as_one_far_above(sign, listed):
+    """Three rows on a line whose intercept is what its equation has largest, of either sign."""
+    x = np.array([-2.0, 1, -1, 1, -2, -1, 0, 1, 0, 2, 3, 3])
+    y = np.array([2.0, -2, 2, 0, 0, 2, -2, 3, 0, -2, -3, 0])
+    found = _core.several_partial(sign * x, sign * y, np.ones((12, 1)), 3, t=0.95, enumerate=listed)
+    assert found["value"] == pytest.approx(1)
+
+
 def test_no_five_of_two_hundred_rows_carry_the_sign_of_a_strong_coefficient():
     rng = np.random.default_rng(8)
     z = np.column_stack([np.ones(200), rng.normal(size=(200, 2))])

@@ -75,6 +75,20 @@ void split_fits(Box& box, Box& other, const Bounder& bounder) {
     }
 }
 
+// All theta with theta[frame] = 1 and no entry larger; those of tau have the sign given.
+std::unique_ptr<Box> root(const Form& form, int frame, double sign) {
+    auto box = std::make_unique<Box>();
+    box->frame = frame;
+    for (int j = 0; j < form.searched; ++j) {
+        const bool half_line = form.signed_at(j);
+        box->centre[j] = half_line ? 0.5 * sign : 0;
+        box->half[j] = half_line ? 0.5 : 1;
+    }
+    box->centre[frame] = 1;
+    box->half[frame] = 0;
+    return box;
+}
+
 }  // namespace
 
 void take_tau(Box& box, const Form& form, double tau) {
@@ -131,19 +145,13 @@ Boxes roots(const Form& form, const Items& items, const Cells& cells, int k) {
             return out;
         }
     }
+    const bool two_signs = form.kind == Kind::above || form.kind == Kind::below;
     for (int frame = 0; frame < form.searched; ++frame) {
-        auto box = std::make_unique<Box>();
-        box->frame = frame;
-        for (int j = 0; j < form.searched; ++j) {
-            const bool half_line = form.signed_at(j);
-            box->centre[j] = half_line ? 0.5 : 0;
-            box->half[j] = half_line ? 0.5 : 1;
-        }
-        box->centre[frame] = 1;
-        box->half[frame] = 0;
-        fill(*box, items, cells, k);
-        out.push_back(std::move(box));
+        // theta is divided by its largest entry, so where that is negative tau's two entries are.
+        out.push_back(root(form, frame, 1));
+        if (two_signs && frame < form.fitted) out.push_back(root(form, frame, -1));
     }
+    for (auto& box : out) fill(*box, items, cells, k);
     return out;
 }
 
