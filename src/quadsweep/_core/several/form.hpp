@@ -20,8 +20,8 @@
 // these, and each box takes the tau that serves it best, which makes theta_z a known mixture of the
 // two. The closer tau is to 1 the less the second matters, and it is hardly ever split.
 // The largest |theta| is normalised to 1: one frame for each searched column, the others in
-// [-1, 1], those of tau in [0, 1] or, if the largest belongs to Z, in [-1, 0] too. Of a subset on which columns of Z depend on each other, the searched theta is the one
-// of least norm.
+// [-1, 1], those of tau in [0, 1] or, if the largest belongs to Z, in [-1, 0] too. Of a subset on
+// which columns of Z depend on each other, the searched theta is the one of least norm.
 #pragma once
 
 #include "gram.hpp"
