@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Any
 
 from quadsweep import _core
 from quadsweep.arrays import Floats, Ints
@@ -52,10 +53,16 @@ class Problem:
         """Predictors."""
         return self.x.shape[1] if self.several else 1
 
+    def changed(self, **fields: Any) -> Problem:
+        """`dataclasses.replace` in a fifth of its time, which thirty points notice."""
+        other = object.__new__(Problem)
+        other.__dict__.update(self.__dict__, **fields)
+        return other
+
     def of_rows(self, rows: Ints) -> Problem:
         """The same question of some of the rows."""
         weights = None if self.weights is None else self.weights[rows]
-        return replace(self, x=self.x[rows], y=self.y[rows], weights=weights)
+        return self.changed(x=self.x[rows], y=self.y[rows], weights=weights)
 
 
 @dataclass(frozen=True)

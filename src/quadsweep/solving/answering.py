@@ -27,8 +27,10 @@ def make_result(
     """Positions among the clean points become rows of the data as given."""
     inside = np.zeros(points.n, dtype=bool)
     inside[_positions(outcome, k, score, "y" if points.several else "x or y")] = True
-    mask = np.zeros(points.given, dtype=bool)
-    mask[points.rows] = inside
+    mask = inside
+    if points.n < points.given:
+        mask = np.zeros(points.given, dtype=bool)
+        mask[points.rows] = inside
     value = outcome.value
     if not len(outcome.inliers):
         with np.errstate(over="ignore", invalid="ignore"):
@@ -77,6 +79,9 @@ def _value(points: Sample, score: Score, inside: Mask) -> float:
 def _spread(values: Floats, points: Sample) -> Floats:
     """Clean values at their places among all rows given, NaN elsewhere."""
     # Copies: the user may change the columns before the line or the conic is asked for.
+    if points.n == points.given:
+        copy: Floats = values.copy()
+        return copy
     full = np.full((points.given, *values.shape[1:]), np.nan)
     full[points.rows] = values
     return full

@@ -40,7 +40,7 @@ class Question:
         if k is None and drop is None:
             k = self.given.k  # what a data set of ours suggests
         size = predictors.keep_count(self.points, k, drop, self.problem.objective)
-        return replace(self, problem=replace(self.problem, k=size))
+        return Question(self.given, self.points, self.problem.changed(k=size))
 
     def answer(
         self,
@@ -58,8 +58,8 @@ class Question:
             chosen = choose(method, asked.objective, asked.n, asked.k)
         start = time.perf_counter()
         with watching(progress, asked.objective) as callback:
-            limited = replace(
-                asked, time_limit=time_limit, callback=callback, memory_limit=memory_limit
+            limited = asked.changed(
+                time_limit=time_limit, callback=callback, memory_limit=memory_limit
             )
             outcome = run(chosen, limited)
         result = self.result(outcome, asked.k, chosen, time.perf_counter() - start)
