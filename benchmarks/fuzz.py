@@ -156,7 +156,7 @@ def draw(
     rng = np.random.default_rng([seed, number])
     family = DRAWN[rng.integers(len(DRAWN))]
     objective = qs.objectives.get(objectives[rng.integers(len(objectives))])
-    form = FORM_NAMES[rng.choice(len(FORM_NAMES), p=[0.5, 0.15, 0.1, 0.15, 0.1])]
+    form = FORM_NAMES[np.searchsorted(FORM_SHARES, rng.random(), side="right")]
     planted = None
     if family in PLANTED:
         x, y, k, planted = PLANTED[family](rng, objective.name)
@@ -320,6 +320,7 @@ FORMS: dict[str, Callable[[Instance], None]] = {
     f.__name__: f for f in (exactly, at_most, warm, above, stopped)
 }
 FORM_NAMES = tuple(FORMS)
+FORM_SHARES = np.cumsum([0.5, 0.15, 0.1, 0.15, 0.1])
 
 
 # ---- the run --------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from itertools import combinations
+from itertools import chain, combinations
 
 import numpy as np
 from naive_whole import Plane
@@ -37,14 +37,16 @@ SENSE = {"r2": 1, "r": 1, "cov": 1, "dv": 1, "tv": -1, "lts": -1, "mcd": -1}
 def all_subsets(n: int, k: int) -> Ints:
     """Row by row; those of more than half of many points by what they leave out."""
     chosen = n - k if left_out(n, k) else k
-    return np.array(list(combinations(range(n), chosen)), dtype=np.int64).reshape(-1, chosen)
+    flat = chain.from_iterable(combinations(range(n), chosen))
+    return np.fromiter(flat, np.int64, chosen * math.comb(n, chosen)).reshape(-1, chosen)
 
 
 @lru_cache(maxsize=256)
 def zeros_and_ones(n: int, k: int) -> Floats:
+    """A row for each point, a column for each subset."""
     subsets = all_subsets(n, k)
-    out = np.zeros((len(subsets), n))
-    np.put_along_axis(out, subsets, 1.0, axis=1)
+    out = np.zeros((n, len(subsets)))
+    np.put_along_axis(out, subsets.T, 1.0, axis=0)
     return out
 
 
@@ -63,6 +65,8 @@ def best_subset(
     x: Floats, y: Floats, k: int, objective: str, exact: Plane | None = None
 ) -> tuple[list[int], float]:
     """The best subset of k points and its value, rounded once; empty and NaN if none has one."""
+    if objective in ("r2", "r") and (np.all(x == x[0]) or np.all(y == y[0])):
+        return [], math.nan
     exact = exact or Plane(x.tolist(), y.tolist())
     n, sense = len(x), SENSE[objective]
     best: tuple[Ints, float] = (np.zeros(0, dtype=np.int64), math.nan)
@@ -112,18 +116,18 @@ def sums(x: Floats, y: Floats, k: int, objective: str) -> tuple[Floats, ...]:
     if objective in SHARED_SCALE:
         eu = ev = max(eu, ev)
     u, v, n = np.ldexp(u, -eu), np.ldexp(v, -ev), len(x)
-    terms = np.stack([u, v, u * u, u * v, v * v], axis=1)
+    terms = np.stack([u, v, u * u, u * v, v * v])
     if n <= SMALL:
-        added = zeros_and_ones(n, k) @ terms
-        qx, qy = added[:, 2], added[:, 4]
+        added = terms @ zeros_and_ones(n, k)
+        qx, qy = added[2], added[4]
     else:
-        added = terms[all_subsets(n, k)].sum(axis=1)
-        qx, qy = added[:, 2], added[:, 4]
+        added = terms[:, all_subsets(n, k)].sum(axis=2)
+        qx, qy = added[2], added[4]
         if left_out(n, k):
-            added = terms.sum(axis=0) - added
-            qx, qy = np.full(len(added), (u * u).sum()), np.full(len(added), (v * v).sum())
+            added = terms.sum(axis=1, keepdims=True) - added
+            qx, qy = np.full(added.shape[1], (u * u).sum()), np.full(added.shape[1], (v * v).sum())
     margin = 4 * (3 * n + 14) * 2.0**-53
-    sx, sy, xx, xy, yy = added.T
+    sx, sy, xx, xy, yy = added
     return (
         xx - sx * sx / k, yy - sy * sy / k, xy - sx * sy / k,
         margin * qx + TINY, margin * qy + TINY, margin * np.sqrt(qx * qy) + TINY,
@@ -158,6 +162,8 @@ def intervals(x: Floats, y: Floats, k: int, objective: str) -> tuple[Floats, Flo
             -(most_a * most_b - least_c * least_c) * (1 + 2.0**-50) - TINY,
             -np.maximum(least_a * least_b * (1 - 2.0**-50) - most_c * most_c - TINY, 0),
         )
+    if np.all(x == x[0]):  # no rounding: a and c are 0
+        return -(b + eb), -(b - eb)
     # Not c^2 / a: the square might underflow.
     fitted = np.where(least_a > 0, most_c / np.where(least_a > 0, least_a, 1) * most_c, math.inf)
     return -(most_b - least_c / most_a * least_c), -np.maximum(least_b - fitted, 0)

@@ -40,12 +40,16 @@ class Plane:
         self.x, self.x_unit = whole(x)
         self.y, self.y_unit = whole(y)
 
+    @cached_property
+    def _products(self) -> tuple[list[int], ...]:
+        """x, y, x x, y y and x y of every point."""
+        pairs = (self.x, self.x), (self.y, self.y), (self.x, self.y)
+        return self.x, self.y, *([*map(int.__mul__, u, v)] for u, v in pairs)
+
     def raw(self, subset: Iterable[int]) -> tuple[int, ...]:
         """Sums of x, y, x x, y y and x y."""
         subset = list(subset)
-        x, y = [self.x[i] for i in subset], [self.y[i] for i in subset]
-        products = (sum(map(int.__mul__, u, v)) for u, v in ((x, x), (y, y), (x, y)))
-        return sum(x), sum(y), *products
+        return tuple(sum(map(column.__getitem__, subset)) for column in self._products)
 
     @cached_property
     def raw_of_all(self) -> tuple[int, ...]:
