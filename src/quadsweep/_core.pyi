@@ -166,6 +166,19 @@ def several_partial(
     enumerate: int = 200,
     tree_from: int = 4096,
 ) -> dict[str, Any]: ...
+def several_roots(
+    kind: str, rows: NDArray[np.float64], t: float, k: int
+) -> list[dict[str, Any]]: ...
+def several_box(
+    kind: str,
+    rows: NDArray[np.float64],
+    t: float,
+    k: int,
+    frame: int,
+    centre: Sequence[float],
+    half: Sequence[float],
+    kept: Sequence[int],
+) -> dict[str, Any]: ...
 
 class Partition:
     """Leaves of a kd-tree in placed coordinates: ``_core/streamed/partition.hpp``."""

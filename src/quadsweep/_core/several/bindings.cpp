@@ -275,6 +275,7 @@ void bind(nb::module_& m) {
           "progress"_a.none() = nb::none(), "weights"_a.none() = nb::none(),
           "groups"_a.none() = nb::none(), "enumerate"_a = Options{}.enumerate,
           "tree_from"_a = Options{}.tree_from);
+    bind_test_hooks(m);
 }
 
 }  // namespace quadsweep::several

@@ -51,8 +51,8 @@ void Bounder::load(const Box& box) {
     }
     weight_.assign(padded_, 0.0);
     for (std::size_t i = 0; i < count_; ++i) weight_[i] = box.copies[i];
-    for (Column* c : {&e_, &u_[0], &u_[1], &u_[2], &u_[3], &cost_, &mask_, &best_mask_, &row_error_,
-                      &magnitude_, &out_, &in_, &lowest_, &highest_}) {
+    for (Column* c : {&e_, &u_centre_, &u_[0], &u_[1], &u_[2], &u_[3], &cost_, &mask_, &best_mask_,
+                      &row_error_, &magnitude_, &out_, &in_, &lowest_, &highest_}) {
         c->resize(padded_);
     }
     cells_.load(box.cell);
@@ -67,14 +67,15 @@ void Bounder::coefficients_u(const double* theta, const double* g, double* phi) 
     }
 }
 
-// What the decided items cost, and the base.
-double Bounder::offset(const double* theta, const double* step, const double* phi) const {
+// What the decided items cost a step from the centre, and the base.
+double Bounder::offset(const double* step, const double* phi) const {
     const int y = form_.searched - 1;
-    const double at = theta[y] + step[y];
+    const double at = theta0_[y] + step[y];
     double sum = -form_.base * at * at;
     if (box_->kept_units == 0) return sum;
-    sum += form_.s_e *
-           (kept_.form(theta, theta, form_.searched) + 2 * kept_.form(theta, step, form_.searched));
+    double kept = 0;
+    for (int j = 0; j < form_.searched; ++j) kept += kept_e_[j] * (theta0_[j] + 2 * step[j]);
+    sum += form_.s_e * kept;
     if (form_.s_u > 0) sum -= form_.s_u * kept_.form(phi, phi, form_.columns);
     return sum;
 }
@@ -176,16 +177,16 @@ double Bounder::evaluate(const double* g, double& lambda, Choice& choice) {
         fill_groups(theta0_, zero, phi, cost_.data());
     } else {
         if (form_.s_u > 0) {
-            loops.combine(columns().data(), phi, form_.columns, size, u_[0].data());
+            loops.combine(columns().data(), phi, form_.columns, size, u_centre_.data());
         }
-        loops.squares(e_.data(), form_.s_e, u_[0].data(), form_.s_u, size, cost_.data());
+        loops.squares(e_.data(), form_.s_e, u_centre_.data(), form_.s_u, size, cost_.data());
     }
     if (!cells_.empty()) {
         cells_.other(form_, 0, phi);
         cells_.centre_ends(form_, centre_ends_);
     }
     if (std::isnan(lambda)) lambda = guess(cost_.data(), centre_ends_);
-    choice.value = solve(cost_.data(), centre_ends_, offset(theta0_, zero, phi), lambda, false);
+    choice.value = solve(cost_.data(), centre_ends_, offset(zero, phi), lambda, false);
     choice.lambda = lambda;
     looked_at += static_cast<double>(count_ + cells_.size());
     return choice.value;
@@ -260,6 +261,10 @@ bool Bounder::least_squares(const Gram& s, const double* theta, double* g) {
 Choice Bounder::centre(Box& box) {
     const auto& loops = several_loops();
     std::copy(box.centre, box.centre + form_.searched, theta0_);
+    for (int j = 0; j < form_.searched; ++j) {
+        kept_e_[j] = 0;
+        for (int l = 0; l < form_.searched; ++l) kept_e_[j] += kept_(j, l) * theta0_[l];
+    }
     for (auto& s : slope_) std::fill(s, s + most_searched, 0.0);
     if (!items_.grouped()) {
         loops.combine(columns().data(), theta0_, form_.searched, static_cast<int>(padded_),
@@ -350,6 +355,8 @@ void Bounder::bound(const Box& box) {
         task.e = e_.data();
         task.s_e = form_.s_e;
         task.s_u = form_.s_u;
+        task.lambda = box.lambda;
+        if (form_.s_u > 0) task.u_centre = u_centre_.data();
         for (int d = 0; d < dims_; ++d) {
             task.column[d] = column_[dimension_[d]].data();
             task.step[d] = 2 * form_.s_e * box.half[dimension_[d]];
@@ -375,7 +382,7 @@ void Bounder::bound(const Box& box) {
         if (items_.grouped()) fill_groups(theta0_, step, phi, row_[q].data());
         lambda_[q] = q == 0 ? box.lambda : lambda_[q - 1];
         if (!cells_.empty()) cells_.corner_ends(form_, step, q >> inner_, ends_[q]);
-        offset_[q] = offset(theta0_, step, phi);
+        offset_[q] = offset(step, phi);
         value_[q] = solve(row_[q].data(), ends_[q], offset_[q], lambda_[q], true);
         if (!std::isfinite(value_[q])) value_[q] = -infinity;
         largest =

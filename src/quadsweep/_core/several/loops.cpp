@@ -1,5 +1,7 @@
 #include "loops.hpp"
 
+#include <cmath>
+
 #include "shared/moments.hpp"
 
 #define QUADSWEEP_CONCAT_(a, b) a##b
@@ -45,21 +47,49 @@ void squares(const double* e, double s_e, const double* u, double s_u, int size,
     for (int i = 0; i < size; ++i) out[i] = s_e * e[i] * e[i] - s_u * u[i] * u[i];
 }
 
+// Where the tangent of each row touches (bound.hpp). What is chosen at the centre keeps e; of what
+// is not, the least in the box, |e| - reach, but no less than what costs lambda.
+void anchors(const CornerTask& task, int start, int count, double* out) {
+    const double* e = task.e + start;
+    double reach[block] = {};
+    for (int j = 0; j < task.inner + task.outer; ++j) {
+        const double* c = task.column[j] + start;
+        const double step = task.step[j] / (2 * task.s_e);
+#pragma omp simd
+        for (int i = 0; i < count; ++i) reach[i] += step * size_of(c[i]);
+    }
+    for (int i = 0; i < count; ++i) out[i] = task.lambda;
+    if (task.u_centre != nullptr) {
+        const double* u = task.u_centre + start;
+#pragma omp simd
+        for (int i = 0; i < count; ++i) out[i] += task.s_u * u[i] * u[i];
+    }
+#pragma omp simd
+    for (int i = 0; i < count; ++i) {
+        const double size = size_of(e[i]);
+        const double least = larger(std::sqrt(larger(out[i] / task.s_e, 0)), size - reach[i]);
+        const double at = smaller(size, least);
+        out[i] = e[i] < 0 ? -at : at;
+    }
+}
+
 // Starts at the corner with all inner signs negative and doubles: one addition a corner.
 void corners(const CornerTask& task) {
     const int inner = task.inner, outer = task.outer;
-    double low[block], twice[6][block];
+    double low[block], anchor[block], twice[6][block];
     for (int start = 0; start < task.size; start += block) {
         const int count = start + block < task.size ? block : task.size - start;
-        const double* e = task.e + start;
-        for (int i = 0; i < count; ++i) low[i] = task.s_e * e[i] * e[i];
+        anchors(task, start, count, anchor);
+        const double *e = task.e + start, *a = anchor;
+#pragma omp simd
+        for (int i = 0; i < count; ++i) low[i] = task.s_e * a[i] * (2 * e[i] - a[i]);
         for (int j = 0; j < inner + outer; ++j) {
             const double* c = task.column[j] + start;
             const double step = task.step[j];
             double* t = twice[j];
 #pragma omp simd
             for (int i = 0; i < count; ++i) {
-                const double d = step * e[i] * c[i];
+                const double d = step * a[i] * c[i];
                 low[i] -= d;
                 t[i] = 2 * d;
             }

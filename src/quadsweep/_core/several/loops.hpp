@@ -15,6 +15,8 @@ struct CornerTask {
     double step[6];           // 2 s_e times half the width of each
     double s_e, s_u;
     const double* u[4];  // for each sign of the outer dimensions; null if s_u = 0
+    double lambda;       // at the centre, and u there, null likewise: for the anchors
+    const double* u_centre;
     double* const* out;
 };
 

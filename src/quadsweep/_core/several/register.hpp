@@ -5,5 +5,6 @@
 namespace quadsweep::several {
 
 void bind(nanobind::module_& m);
+void bind_test_hooks(nanobind::module_& m);
 
 }  // namespace quadsweep::several

@@ -33,11 +33,13 @@ double Bounder::diagonal_share() const {
 
 // In units of the half-widths the affine function is
 // level + sum of slope_j z_j, |z_j| <= 1, fitted to the corners and lowered to be below them all.
-double Bounder::with_remainder(const Box& box) const {
+double Bounder::with_remainder(const Box& box) {
+    below_ = {};
     if (box.kept_units == 0) return -infinity;
     const double share = diagonal_share();
     if (share == 0) return -infinity;
-    double level = 0, slope[most_dims] = {}, size = 0;
+    double level = 0, size = 0;
+    double* slope = below_.slope;
     for (int q = 0; q < corners_; ++q) {
         level += value_[q] / corners_;
         size = std::max(size, std::fabs(value_[q]));
@@ -51,15 +53,13 @@ double Bounder::with_remainder(const Box& box) const {
         for (int d = 0; d < dims_; ++d) at += (q >> d & 1) != 0 ? slope[d] : -slope[d];
         below = std::min(below, value_[q] - at);
     }
-    double sum = level + below;
+    double sum = level + below - 1e-13 * size;
     for (int d = 0; d < dims_; ++d) {
         const int j = dimension_[d];
-        const double square =
-            form_.s_e * share * kept_(j, j) * box.half[j] * box.half[j] * (1 - 1e-9);
-        const double along = std::fabs(slope[d]);
-        sum += along >= 2 * square ? square - along : -along * along / (4 * square);
+        below_.square[d] = form_.s_e * share * kept_(j, j) * box.half[j] * box.half[j] * (1 - 1e-9);
+        sum += below_.least(d);
     }
-    return std::isfinite(sum) ? sum - 1e-13 * size : -infinity;
+    return std::isfinite(sum) ? sum : -infinity;
 }
 
 }  // namespace quadsweep::several

@@ -27,6 +27,7 @@ constexpr int leaf_items = 16;           // rows in a leaf of the tree
 constexpr int few_rows = 2048;           // in cells: then rows are no dearer than their cells
 constexpr double coarse_share = 0.25;    // of the bound: what unopened cells may take away from it
 constexpr double closing_share = 0.8;    // of the bound: opening them may close the box
+constexpr double bounded_again = 0.5;    // of a box: what is left of it need not be split at once
 
 class Search {
     class Worker;
@@ -340,6 +341,12 @@ class Search {
             box->upper = std::min(box->upper, upper(*box, form, value));
             box->priority = value;
             if (!bounder_.fix(*box)) return;
+            const double left = bounder_.cut(*box);
+            if (left == 0) return;
+            if (left < bounded_again) {
+                children.push_back(std::move(box));
+                return;
+            }
             const bool by_items = wants_items(*box, bounder_, choice.value);
             if (list(*box, s_.options_.enumerate * (by_items ? 20 : 1))) return;
             if ((by_items || box->depth % 6 == 5) &&
