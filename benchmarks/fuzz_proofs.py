@@ -3,8 +3,9 @@
     python benchmarks/fuzz_proofs.py --instances 20000 --jobs 2 --state fuzz_proofs.jsonl
 
 Instance i of a seed is always the same: a family of data (ties, clusters, offsets, near-ties far
-from the origin), 30 to 1,000 points, k, objective, exactly k points or k and more. The engine
-answers, the proof is written and checked. Refused proofs are printed; exit code 1 if there are any.
+from the origin), --low to --high points (every fifth instance 30 to 1,000), k, objective, exactly k
+points or k and more. The engine answers, the proof is written and checked. Refused proofs are
+printed; exit code 1 if there are any.
 
     python benchmarks/fuzz_proofs.py --only I
 
@@ -30,6 +31,7 @@ from quadsweep.proofs.writer import Statement, Unproved, write
 
 OBJECTIVES = fuzz.OBJECTIVES
 NO_VALUE = "no subset has a value"
+LARGE = (30, 1000)  # points
 
 
 def near_ties_far_away(rng, n):
@@ -113,9 +115,11 @@ def verdict(it: Instance, proof: Proof) -> str | None:
 
 
 def judge(
-    seed: int, number: int, low: int, high: int, patience: float = 2.0, nodes: int = 3000
-) -> Verdict:
-    it = draw(seed, number, low, high)
+    seed: int, number: int, low: int, high: int, patience: float = 2.0, nodes: int = 3000,
+    large_every: int = 0,
+) -> Verdict:  # fmt: skip
+    large = large_every > 0 and number % large_every == 0
+    it = draw(seed, number, *(LARGE if large else (low, high)))
     try:
         wrong = verdict(it, proof_of(it, patience, nodes))
     except NotClosed as why:
@@ -136,10 +140,12 @@ def main() -> int:
     parser.add_argument("--high", type=int, default=1000, help="points")
     parser.add_argument("--patience", type=float, default=2.0, help="seconds for an answer")
     parser.add_argument("--nodes", type=int, default=3000, help="of a proof")
+    parser.add_argument("--large-every", type=int, default=5, help="0: none beyond --high")
     given = parser.parse_args()
-    options = {name: getattr(given, name) for name in ("low", "high", "patience", "nodes")}
+    names = ("low", "high", "patience", "nodes", "large_every")
+    options = {name: getattr(given, name) for name in names}
     if given.quick:
-        options["high"] = 100
+        options |= {"high": 100, "large_every": 0}
     return fuzz_runs.main(judge, given, chunk=20, options=options)
 
 

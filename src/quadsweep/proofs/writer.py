@@ -208,19 +208,19 @@ def _with_several(
 def _exact(statement: Statement, part: dict[str, Any]) -> checker.Claim:
     """The claim in exact arithmetic. Its threshold and tolerance make room for what the rounding of
     the value and of the threshold may hide."""
-    claim, rows = part["claim"], list(statement.good)
+    claim, exact = part["claim"], checker.Claim(part, statement.columns)
+    if not statement.best:
+        return exact
     step = math.ulp(max(abs(statement.threshold), abs(statement.value)))
-    exact = checker.Claim(part, statement.columns)
-    while statement.best and exact.beats(exact.sums(rows), exact.t):
-        claim["threshold"] += statement.sense * step
-        exact.threshold = Fraction(claim["threshold"])
-        exact.t = exact.threshold * exact.scale
+    sums, sense = exact.sums(statement.good), statement.sense
+    while exact.beats(sums, exact.t):
+        claim["threshold"] += sense * step
+        exact.t = Fraction(claim["threshold"]) * exact.scale
         step *= 2
-    if statement.best:
-        claim["tol"] = abs(claim["threshold"] - statement.value)
-        while not exact.comes_within(Fraction(claim["tol"]), rows):
-            claim["tol"] += step
-            step *= 2
+    claim["tol"] = abs(claim["threshold"] - statement.value)
+    while not exact.beats(sums, exact.t - sense * Fraction(claim["tol"]) * exact.scale):
+        claim["tol"] += step
+        step *= 2
     return exact
 
 
