@@ -4,7 +4,8 @@ for.
     python benchmarks/fuzz_several.py --instances 100000 --jobs 2 --state fuzz_several.jsonl
 
 Instance i of a seed is always the same: a family of data, 2 to 4 predictors (or 0 to 3 controls
-and an intercept), a few rows, k, the question (R2, lts, partial correlation above or below t),
+and an intercept), a few rows, k, often as few as a fit needs, the question (R2, lts, partial
+correlation above or below t; or only whether R2 or lts passes a value, often that of some subset),
 exactly or at least k, rows or groups, a limit on listing, often so low that the bounds must do the
 work, and every other time a tree of cells over rows that would need none. Intervals tell most
 subsets from the engine's answer, whole numbers the others (tests/naive_intervals.py). Exit code 1
@@ -18,8 +19,10 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from math import comb
 from pathlib import Path
+from typing import Any
 
 import fuzz_runs
 import numpy as np
@@ -39,6 +42,7 @@ TREE_FROM = 4096  # rows from which on its boxes hold cells, likewise
 QUESTIONS = ("r2", "lts", "r2", "lts", "partial")
 BOUNDS_ALONE = 0.03  # seconds, where it may list fewer
 MOST_SUBSETS = 1500
+ROUNDED = 4e-16  # of a partial correlation, which the engine compares with t as a double
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,7 @@ class Instance:
     groups: np.ndarray | None
     t: float
     side: str
+    above: float | None  # of r2 and lts: only whether it is passed
     listed: int
     tree_from: int  # rows from which on the engine's boxes hold cells
 
@@ -84,8 +89,8 @@ class Instance:
         return (
             f"{self.number}: {self.question} {self.family} n={n} columns={p} k={self.k} "
             f"at_least={self.at_least} intercept={self.intercept} "
-            f"groups={self.groups is not None} {self.side} t={self.t} listed={self.listed} "
-            f"tree_from={self.tree_from}"
+            f"groups={self.groups is not None} {self.side} t={self.t} above={self.above} "
+            f"listed={self.listed} tree_from={self.tree_from}"
         )
 
 
@@ -100,19 +105,34 @@ def draw(seed: int, number: int) -> Instance:
     x, y = FAMILIES[family](rng, n, p)
     groups = rng.permutation(np.arange(n) // 2) if grouped else None
     units = n if groups is None else (n + 1) // 2
-    k = int(rng.integers(2 if grouped else p + 2, units + 1))
+    least = 2 if grouped else p + 1 + int(question != "partial" or rng.integers(0, 2))
+    most = units if rng.integers(0, 2) else min(least + 2, units)
+    k = int(rng.integers(least, most + 1))
     while count(units, k, at_least) > MOST_SUBSETS:
         k += 1
-    t = float(rng.choice([0, 0, 0, 0.3, -0.3, 0.7, -0.7, 0.95]))
+    t = float(rng.choice([0, 0, 0, 0.3, -0.3, 0.7, -0.7, 0.95, 0.997, -0.997]))
     side = str(rng.choice(["above", "below"]))
     listed = int(rng.choice([2, 20, 200, 200]))
     intercept = bool(rng.integers(0, 4) > 0)
     if question == "partial" and p == 1:
         intercept = True
     tree_from = int(rng.choice([1, TREE_FROM]))
-    return Instance(
-        number, family, question, x, y, k, at_least, intercept, groups, t, side, listed, tree_from
-    )
+    it = Instance(
+        number, family, question, x, y, k, at_least, intercept, groups, t, side, None, listed,
+        tree_from,
+    )  # fmt: skip
+    if question == "partial" or rng.integers(0, 3):
+        return it
+    return replace(it, above=value_to_pass(rng, it))
+
+
+def value_to_pass(rng: np.random.Generator, it: Instance) -> float:
+    """That of a good subset, hardly less, hardly more, or what nobody can pass."""
+    sign = 1 if it.question == "r2" else -1
+    chosen = [rng.permutation(it.units)[: it.k].tolist() for _ in range(5)]
+    values = [v for v in (exact_fit(it, s) for s in chosen) if v is not None]
+    best = max(values, default=0.0)
+    return sign * best * float(rng.choice([1, 1, 1 - 1e-6, 1 + 1e-6, 0.9, 0]))
 
 
 def count(units: int, k: int, at_least: bool) -> int:
@@ -143,14 +163,14 @@ def exact_fit(instance: Instance, chosen) -> float | None:
     return naive_whole.rounded(total * scale - rss * about, total * scale)
 
 
-def exact_exceeds(instance: Instance, chosen) -> bool:
-    """Whether the partial correlation is on the side of t that is asked for."""
+def exact_exceeds(instance: Instance, chosen, by: float = 0.0) -> bool:
+    """Whether the partial correlation is on the side of t that is asked for, by as much."""
     products = instance.whole.products(rows_of(instance, chosen))
     ((a, c), (_, b)), _, _ = naive_whole.eliminated(products, instance.design.shape[1])
     if a == 0 or b == 0:
         return False
     sign = 1 if instance.side == "above" else -1
-    over, under = (sign * instance.t).as_integer_ratio()
+    over, under = (sign * instance.t + by).as_integer_ratio()
     # c / sqrt(a b) > over / under
     left, right = sign * c * abs(c) * under * under, over * abs(over) * a * b
     return left > right
@@ -163,14 +183,43 @@ def subsets_of(instance: Instance) -> list[tuple[int, ...]]:
     return list(naive_several.subsets(instance.units, instance.k, instance.at_least))
 
 
-def check_fit(instance: Instance, patience: float) -> str | None:
-    """What is wrong with the engine's answer; "open" if it did not finish."""
-    found = _core.several_fit(
+def fit(instance: Instance, patience: float) -> dict[str, Any]:
+    return _core.several_fit(
         instance.x, instance.y, instance.k, objective=instance.question,
-        intercept=instance.intercept, tol=TOL, at_least=instance.at_least,
+        intercept=instance.intercept, tol=TOL, at_least=instance.at_least, above=instance.above,
         groups=instance.groups, enumerate=instance.listed, time_limit=patience,
         tree_from=instance.tree_from,
     )  # fmt: skip
+
+
+def check_passing(instance: Instance, patience: float) -> str | None:
+    """Whether the engine is right that some subset passes a value, or that none does by TOL."""
+    found = fit(instance, patience)
+    assert instance.above is not None
+    above = instance.above if instance.question == "r2" else -instance.above
+    if len(found["inliers"]) > 0:
+        exact = exact_fit(instance, found["inliers"].tolist())
+        if exact is not None and exact >= above:
+            return None
+        return f"its own subset has {exact}, not above {above}"
+    if not found["decided"]:
+        return "open"
+    limit = above + TOL * (1 if instance.question == "r2" else abs(above)) * (1 + 1e-6)
+    return passing(instance, subsets_of(instance), limit)
+
+
+def passing(instance: Instance, subsets, limit: float) -> str | None:
+    """A subset above the limit, if there is one."""
+    for s in may_pass(instance, subsets, limit):
+        exact = exact_fit(instance, subsets[s])
+        if exact is not None and exact > limit:
+            return f"subset {subsets[s]} has {exact}, above the bound {limit}"
+    return None
+
+
+def check_fit(instance: Instance, patience: float) -> str | None:
+    """What is wrong with the engine's answer; "open" if it did not finish."""
+    found = fit(instance, patience)
     sign = 1 if instance.question == "r2" else -1
     closed = found["status"] == "optimal"
     subsets = subsets_of(instance)
@@ -187,10 +236,9 @@ def check_fit(instance: Instance, patience: float) -> str | None:
     limit = bound if closed else max(bound, value)
     best = 1.0 if instance.question == "r2" else 0.0
     if limit + rounding < best:
-        for s in may_pass(instance, subsets, limit + rounding):
-            exact = exact_fit(instance, subsets[s])
-            if exact is not None and exact > limit + rounding:
-                return f"subset {subsets[s]} has {exact}, above the bound {limit}"
+        better = passing(instance, subsets, limit + rounding)
+        if better is not None:
+            return better
     return None if closed else "open"
 
 
@@ -214,8 +262,9 @@ def may_pass(instance: Instance, subsets, limit: float) -> np.ndarray:
 def row_masks(instance: Instance, subsets) -> np.ndarray:
     """A row of zeros and ones for each subset."""
     masks = np.zeros((len(subsets), instance.units))
-    for s, chosen in enumerate(subsets):
-        masks[s, list(chosen)] = 1
+    sizes = np.fromiter(map(len, subsets), dtype=np.int64, count=len(subsets))
+    chosen = np.fromiter(chain.from_iterable(subsets), dtype=np.int64, count=sizes.sum())
+    masks[np.repeat(np.arange(len(subsets)), sizes), chosen] = 1
     return masks if instance.groups is None else masks[:, instance.groups]
 
 
@@ -234,7 +283,7 @@ def check_partial(instance: Instance, patience: float) -> str | None:
         return "open" if unclear else "the subset found is not on that side"
     subsets = subsets_of(instance)
     for s in may_exceed(instance, subsets):
-        if exact_exceeds(instance, subsets[s]):
+        if exact_exceeds(instance, subsets[s], ROUNDED):
             return f"subset {subsets[s]} is on that side" if found["decided"] else "open"
     return None if found["decided"] else "open"
 
@@ -251,8 +300,9 @@ def may_exceed(instance: Instance, subsets) -> np.ndarray:
 
 
 def check(instance: Instance, patience: float) -> str | None:
-    asked = check_partial if instance.question == "partial" else check_fit
-    return asked(instance, patience)
+    if instance.question == "partial":
+        return check_partial(instance, patience)
+    return (check_fit if instance.above is None else check_passing)(instance, patience)
 
 
 # ---- runs -----------------------------------------------------------------------------------

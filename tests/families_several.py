@@ -83,10 +83,21 @@ def on_a_plane(rng: np.random.Generator, n: int, p: int) -> tuple[Floats, Floats
     return x, y
 
 
+def few_on_a_plane(rng: np.random.Generator, n: int, p: int) -> tuple[Floats, Floats]:
+    """Small integers, of which two more than a fit has coefficients, or so, are on a plane."""
+    x = rng.integers(-3, 4, (n, p)).astype(float)
+    y = rng.integers(-3, 4, n).astype(float)
+    some = rng.permutation(n)[: p + int(rng.integers(2, 4))]
+    y[some] = x[some] @ rng.choice([-2, -1, 1, 1, 2], p) + rng.integers(-6, 7)
+    if rng.integers(0, 2):  # one of the columns hardly varies: many subsets are rank-deficient
+        x[:, rng.integers(0, p)] = rng.uniform(size=n) < 0.3
+    return x, y
+
+
 FAMILIES: dict[str, Family] = {
     f.__name__: f
     for f in (
         normal, plane, lattice, duplicated, dummies, nearly_collinear, collinear, constant_column,
-        clustered, far_away, heavy_tailed, on_a_plane,
+        clustered, far_away, heavy_tailed, on_a_plane, few_on_a_plane,
     )
 }  # fmt: skip

@@ -22,6 +22,7 @@ def instance(question):
     for number in range(20_000):
         drawn = fuzz_several.draw(7, number)
         plain = drawn.groups is None and not drawn.at_least and drawn.intercept
+        plain &= drawn.above is None
         wanted = drawn.family == "normal" and drawn.question == question and plain
         if wanted and drawn.k < drawn.units - 1 and drawn.listed == 200:
             return drawn
