@@ -14,11 +14,16 @@ namespace {
 constexpr double cost_roundings = 56;
 constexpr double underflow = 1e-240;  // what products may lose below the range of a double
 
-int ceiling(double copies) { return static_cast<int>(std::ceil(copies)); }
-
-double rectangle_magnitude(const Magnitude& m, const Cell& c) {
-    return m(std::fabs(c.x) + c.hx, std::fabs(c.y) + c.hy);
+void fetch_early(const Cell& cell) {
+#if defined(__GNUC__)
+    __builtin_prefetch(&cell);
+    __builtin_prefetch(&cell.sums.yy);
+#else
+    static_cast<void>(cell);
+#endif
 }
+
+int ceiling(double copies) { return static_cast<int>(std::ceil(copies)); }
 
 }  // namespace
 
@@ -58,7 +63,9 @@ void Bounder::load(const Box& box) {
 
 void Bounder::load_cells() {
     for (auto& column : cell_rows_) column.resize(n_cells_);
+    constexpr std::size_t ahead = 12;  // cells lie anywhere in memory: asked for early
     for (std::size_t j = 0; j < n_cells_; ++j) {
+        if (j + ahead < n_cells_) fetch_early(cells_.cell[box_->open.cell[j + ahead]]);
         const Cell& c = cells_.cell[box_->open.cell[j]];
         const double unit = 1 / c.weight, x = c.x, y = c.y;
         const double mx = unit * c.sums.x, my = unit * c.sums.y;
@@ -250,18 +257,28 @@ double Bounder::rounding(const Bound& b) const {
     touched += hot_loops().touched(x_.data(), y_.data(), w_.data(), static_cast<int>(padded_),
                                    corner_rows(b, 0), magnitude_, per_cost);
     // The low ends of cells are already widened by their own rounding.
-    for (std::size_t j = 0; j < n_cells_; ++j) {
-        bool below = false;
-        for (int q = 0; q < b.corners; ++q) below |= row_[q].cost[padded_ + j] < b.lambda[q];
-        const Cell& c = cells_.cell[box_->open.cell[j]];
-        if (below) touched += c.weight * rectangle_magnitude(magnitude_, c);
-    }
+    if (n_cells_ > 0) touched += touched_cells(b);
     double threshold = 0;
     for (int q = 0; q < b.corners; ++q) threshold = std::max(threshold, std::fabs(b.lambda[q]));
     const double sums = 64 + static_cast<double>(padded_ + 2 * n_cells_) / 512 + cell_roundings();
     const auto need = static_cast<double>(box_->need);
     return ulp * ((cost_roundings + sums) * touched + 8 * threshold * (need + 1)) +
            underflow * (need + box_->kept.copies() + 1);
+}
+
+double Bounder::touched_cells(const Bound& b) const {
+    const CornerRows r = corner_rows(b, padded_);
+    const CellTable c = cell_table();
+    double touched = 0;
+    for (std::size_t j = 0; j < n_cells_; ++j) {
+        bool below = false;
+        for (int q = 0; q < 4; ++q) below |= r.cost[q][j] < r.lambda[q];
+        if (below) {
+            touched +=
+                c.weight[j] * magnitude_(std::fabs(c.x[j]) + c.hx[j], std::fabs(c.y[j]) + c.hy[j]);
+        }
+    }
+    return touched;
 }
 
 // The row with every cell shrunk to its mean, in `centre_`: the bound can only be higher than the

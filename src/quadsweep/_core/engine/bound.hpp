@@ -68,6 +68,7 @@ class Bounder final : public Chooser {
     double solve(const Row& row, double& lambda, bool positive_is_enough);
     double guess(const Row& row) const;
     void add_chosen(const Row& row, Choice& choice) const;
+    double touched_cells(const Bound& b) const;
     double rounding(const Bound& bound) const;
     double cell_roundings() const;
     CornerRows corner_rows(const Bound& bound, std::size_t from) const;
