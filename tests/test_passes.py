@@ -187,6 +187,34 @@ def test_every_row_ends_where_the_thresholds_send_it(kind: int) -> None:
     assert not table[wanted == 0, 0].any()
 
 
+def test_leaves_are_smallest_where_good_subsets_end() -> None:
+    x, y = np.random.default_rng(5).normal(size=(2, 20_000))
+    here = (0.0, 0.0, 0, 0, 0.0)
+    r = np.hypot(x, y)
+    inside = r <= np.quantile(r, 0.5)
+    start = [float(np.mean(v[inside])) for v in (x, y, x * x, x * y, y * y)]
+    edge = np.abs(r - r[inside].max()) < 0.02
+    rows = []
+    for starts in ([], [start]):
+        partition = _core.Partition(here, x, y, 256, "tv", 0.5, starts)
+        table = empty_table(partition.leaves)
+        partition.add(x, y, EVERY, table)
+        assert partition.leaves == 256
+        assert table[:, 0].sum() == len(x)
+        rows.append(np.median(table[partition.locate(x[edge], y[edge]), 0]))
+    assert rows[1] < 0.6 * rows[0]
+
+
+def test_rows_next_to_zero_are_on_the_side_of_their_sign() -> None:
+    tiny = 5e-324
+    x = np.array([-tiny, 0.0, tiny, -1e3, 1e3] * 8)
+    y = np.repeat([-tiny, 0.0, tiny, -1e3, 1e3, 1.0, -1.0, 2.0], 5)
+    partition = _core.Partition((0.0, 0.0, 0, 0, 0.0), np.repeat(x, 4), np.repeat(y, 4), 4000)
+    table = empty_table(partition.leaves)
+    partition.add(x, y, EVERY, table)
+    assert table[:, 0].max() == 1
+
+
 def test_sums_do_not_lose_small_rows_beside_large_ones() -> None:
     x = np.tile([1e8, 1.0, -1e8], 100_000)
     partition = _core.Partition((0.0, 0.0, 0, 0, 0.0), x[:3], x[:3], 1)

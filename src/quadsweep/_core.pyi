@@ -189,6 +189,9 @@ class Partition:
         x: NDArray[np.float64],
         y: NDArray[np.float64],
         leaves: int,
+        objective: str = "r2",
+        share: float = 1.0,
+        starts: list[list[float]] = [],
     ) -> None: ...
     @property
     def leaves(self) -> int: ...

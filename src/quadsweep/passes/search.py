@@ -1,7 +1,7 @@
 """The best subset of rows that do not fit in memory, with its proof, in a few passes.
 
 1. Some rows of some parts: good subsets of them say where to place the points, and a kd-tree over
-   them has the leaves.
+   them has the leaves, smallest along the boundary of these subsets.
 2. Count, extent and sums of every leaf. The search runs on leaves alone and asks for those whose
    rows would decide it.
 3. The rows of these leaves and of no others; the search runs again, on leaves and rows.
@@ -41,11 +41,11 @@ ROW_BYTES = 200  # of a row in memory, while it is searched
 _LEAF_BYTES = 700  # of a leaf: in the table of every thread, or as nodes and cells of a search
 _LOADED_BYTES = 100  # of a row of an opened leaf: as it is read, or in cells of a search
 # More leaves than fit in the cache cost every row more than they save in rows to be loaded.
-_FEWEST_LEAVES, _MOST_LEAVES = 16, 1 << 16
+_FEWEST_LEAVES, _MOST_LEAVES = 16, 1 << 15
 # Below what the interpreter takes itself: not counted.
 _FREE_LEAVES, _FREE_BOXES = 4096, 16e6
 _SAMPLED_PARTS = 64
-_SAMPLE_A_LEAF = 4  # rows
+_SAMPLE_A_LEAF = 32  # rows: the leaves along a boundary are far smaller than the others
 _STARTING_ROWS = 20_000  # of the sample, for the first good subsets
 _LEVELS = 3  # that a leaf is cut down by, at most, where its rows are too many
 _MOST_PASSES = 60
@@ -219,7 +219,7 @@ class Search:
         placing, starts = _core.plan_sample(
             x[few], y[few], objective, kept, self.asked.seed, self.passes.jobs
         )
-        partition = _core.Partition(placing, x, y, self.room.leaves)
+        partition = _core.Partition(placing, x, y, self.room.leaves, objective, kept, starts)
         return partition, starts, _discrete(x, y)
 
     def sample(self) -> tuple[Floats, Floats]:

@@ -128,9 +128,24 @@ class ArrowSource(Source):
 
     def _table(self, part: int, columns: list[str] | None) -> Any:
         names = self.schema.names if columns is None else columns
+        fragment = self.fragments[part]
+        if columns is not None and self._plain(fragment, columns):
+            return _row_group(fragment, columns)
         whole = max(int(self.rows[part]), 1)  # one batch, so that nothing is copied together
-        return self.fragments[part].to_table(
+        return fragment.to_table(
             schema=self.schema, columns=names, use_threads=False, batch_size=whole
+        )
+
+    def _plain(self, fragment: Any, columns: list[str]) -> bool:
+        """Whether a file has these columns as they are, to be read without a scan."""
+        if not hasattr(fragment, "row_groups"):
+            return False
+        has = fragment.physical_schema
+        return all(
+            "." not in name
+            and name in has.names
+            and has.field(name).type == self.schema.field(name).type
+            for name in columns
         )
 
 
@@ -302,6 +317,14 @@ def _row_groups(fragment: Any, path: str) -> list[Any]:
         raise PartFailed(f"{path} cannot be read: {str(wrong).splitlines()[0]}") from wrong
 
 
+def _row_group(fragment: Any, columns: list[str]) -> Any:
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(fragment.open(), metadata=fragment.metadata) as file:
+        group = fragment.row_groups[0].id
+        return file.read_row_group(group, columns=columns, use_threads=False)
+
+
 def _of_polars(frame: Any, x: Any, y: Any) -> PolarsSource:
     import polars as pl
 
@@ -363,5 +386,6 @@ def _numbers(column: Any, name: str) -> Floats:
         or pa.types.is_decimal(column.type)
     ):
         raise TypeError(f"column {name!r} must hold numbers; it holds {column.type}")
-    values = column.cast(pa.float64(), safe=False).to_numpy()
-    return np.ascontiguousarray(values, dtype=np.float64)
+    column = column.cast(pa.float64(), safe=False)
+    whole = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+    return np.ascontiguousarray(whole.to_numpy(zero_copy_only=False), dtype=np.float64)

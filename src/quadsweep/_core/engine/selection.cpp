@@ -101,7 +101,7 @@ void fill_up(const Cells& cells, const Quadratic& cost, double k, Cut rule,
         } else {
             const double share = taken / c->weight;
             const Moments& s = cells.cell[c->cell].sums;
-            if (share == 1) out.cells.push_back(c->cell);
+            (share == 1 ? out.cells : out.cut).push_back(c->cell);
             out.moments += {share * s.x, share * s.y, share * s.xx, share * s.xy, share * s.yy};
         }
         out.weight += taken;
@@ -110,6 +110,8 @@ void fill_up(const Cells& cells, const Quadratic& cost, double k, Cut rule,
     for (const Candidate& c : tied) {
         if (c.cell >= 0 && c.low < threshold && c.high > threshold) out.cut.push_back(c.cell);
     }
+    std::sort(out.cut.begin(), out.cut.end());
+    out.cut.erase(std::unique(out.cut.begin(), out.cut.end()), out.cut.end());
 }
 
 Selection settled(const Cells& cells, const Gain& gain, Selection best, Objective objective,

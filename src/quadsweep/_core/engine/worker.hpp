@@ -28,10 +28,6 @@ class Worker {
     double looked_at() const { return bounder_.looked_at; }
 
   private:
-    bool closes(Box& box, Choice& choice, Bound& bound);
-    bool closes_in_parts(Box& box, const Choice& choice);
-    bool positive_at(std::vector<Node> nodes, Box& box);
-    bool fine_enough(const Box& box, const Bound& bound) const;
     void propose(const Box& box, const Choice& choice);
     void explore_from(const Choice& choice);
     double score_of_choice(const Moments& m, double weight) const;

@@ -263,7 +263,7 @@ double least_squares(const std::vector<Span>& spans, double k, double lo, double
     };
     std::priority_queue<Piece> open;
     open.push(piece(lo, hi));
-    const int most = spans.size() > 20000 ? 48 : 160;
+    const int most = spans.size() > 4000 ? 48 : 160;
     for (int step = 0; step < most; ++step) {
         const Piece top = open.top();
         const double middle = top.lo + (top.hi - top.lo) / 2;

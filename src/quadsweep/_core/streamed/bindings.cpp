@@ -72,7 +72,7 @@ nb::tuple pick(const Partition& p, const Column& x, const Column& y, const Flags
     std::vector<double> px, py;
     {
         nb::gil_scoped_release released;
-        p.pick(span(x), span(y), of, [&](std::size_t i, std::int32_t at, double x1, double y1) {
+        p.each(span(x), span(y), of, [&](std::size_t i, std::int32_t at, double x1, double y1) {
             position.push_back(static_cast<std::int64_t>(i));
             leaf.push_back(at);
             px.push_back(x1);
@@ -85,10 +85,11 @@ nb::tuple pick(const Partition& p, const Column& x, const Column& y, const Flags
 
 nb::object locate(const Partition& p, const Column& x, const Column& y) {
     check(x, y);
-    std::vector<std::int32_t> leaf(x.size());
+    std::vector<std::int32_t> leaf(x.size(), -1);
     {
         nb::gil_scoped_release released;
-        p.locate(span(x), span(y), leaf);
+        p.each(span(x), span(y), {},
+               [&](std::size_t i, std::int32_t at, double, double) { leaf[i] = at; });
     }
     return nb::cast(to_numpy(std::move(leaf)));
 }
@@ -230,12 +231,17 @@ void bind(nb::module_& m) {
     nb::class_<Partition>(m, "Partition")
         .def(
             "__init__",
-            [](Partition* p, const Given& at, const Column& x, const Column& y, int most) {
+            [](Partition* p, const Given& at, const Column& x, const Column& y, int most,
+               const std::string& objective, double share,
+               const std::vector<std::vector<double>>& starts) {
                 check(x, y);
+                const Aim aim{objective_named(objective), share, moments_of(starts)};
                 nb::gil_scoped_release released;
-                new (p) Partition(placing_of(at), span(x), span(y), most);
+                new (p)
+                    Partition(Partition::of_sample(placing_of(at), span(x), span(y), most, aim));
             },
-            "placing"_a, "x"_a, "y"_a, "leaves"_a)
+            "placing"_a, "x"_a, "y"_a, "leaves"_a, "objective"_a = "r2", "share"_a = 1.0,
+            "starts"_a = std::vector<std::vector<double>>())
         .def_prop_ro("leaves", &Partition::leaves)
         .def_prop_ro("placing", [](const Partition& p) { return given(p.placing()); })
         .def("locate", &locate, "x"_a, "y"_a)

@@ -12,6 +12,7 @@
 #include "engine/criteria/criteria.hpp"
 #include "engine/frontier.hpp"
 #include "engine/incumbents.hpp"
+#include "engine/opener.hpp"
 #include "engine/tuning.hpp"
 #include "shared/parallel.hpp"
 
@@ -271,9 +272,9 @@ class Worker {
         if (s_.best.at_limit() || box->upper <= s_.best.target() + s_.best.tol()) return End::done;
         Choice choice;
         Bound bound;
-        const Ending ending = close(*box, choice, bound);
+        const Ending ending = Opener(*criterion_, bounder_).close(*box, choice, bound);
         if (ending == Ending::closed) return End::done;
-        propose(choice);
+        propose(*box, choice);
         const double value = bound.least() - bound.error;
         upper = box->upper = std::min(box->upper, criterion_->upper(*box, value));
         box->priority = value;
@@ -298,42 +299,25 @@ class Worker {
     double looked_at() const { return bounder_.looked_at; }
 
   private:
-    enum class Ending { closed, open, sealed };
-
     End park(const std::vector<int>& cells) const {
         s_.wanted.ask(cells);
         return End::parked;
     }
 
-    // `sealed`: cells are what keeps the box open, more than its width, and none can be opened.
-    Ending close(Box& box, Choice& choice, Bound& bound) {
-        for (;;) {
-            bounder_.load(box);
-            const Corners corners = criterion_->corners(box, bounder_, choice);
-            bound = bounder_.bound(corners, box.lambda);
-            if (bound.least() >= bound.error) return Ending::closed;
-            const double coarse = bounder_.coarseness(), missing = std::fabs(bound.least());
-            if (coarse <= tuning::coarse_share * missing) return Ending::open;
-            const Choice worst = bounder_.chosen_at_worst(bound);
-            const double width =
-                criterion_->width_cost(box, 0, worst) + criterion_->width_cost(box, 1, worst);
-            if (coarse < tuning::closing_share * missing && coarse < width) return Ending::open;
-            if (!bounder_.open_cells(box)) return coarse < width ? Ending::open : Ending::sealed;
-        }
-    }
-
-    void propose(const Choice& choice) {
-        const double k = s_.k();
+    // Cells that straddle the threshold count in part: their score promises a little too much.
+    void propose(const Box& box, const Choice& choice) {
+        const double k = s_.k(), worth = s_.best.target() + s_.best.margin();
         if (std::fabs(choice.weight - k) > tuning::weight_doubt * k) return;
         const double about = score_of(s_.question, choice.moments, choice.weight);
-        const bool promises = about > s_.best.target() + s_.best.margin();
+        const double doubt =
+            box.open.cell.empty() ? 0 : tuning::coarse_doubt * std::fabs(s_.best.target());
+        const bool promises = about > worth + doubt;
         const double share = (promises ? 10 : 1) * tuning::explored_share;
         if (!promises && !(choice.value < 0)) return;
         if (explored_ > share * bounder_.looked_at + tuning::explored_first) return;
         const double f = k / choice.weight;
         const Moments& m = choice.moments;
-        explored_ += s_.polish({f * m.x, f * m.y, f * m.xx, f * m.xy, f * m.yy},
-                               s_.best.target() + s_.best.margin());
+        explored_ += s_.polish({f * m.x, f * m.y, f * m.xx, f * m.xy, f * m.yy}, worth);
     }
 
     bool list(Box& box, std::int64_t times) {

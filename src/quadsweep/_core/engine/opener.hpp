@@ -1,0 +1,35 @@
+// Whether a box closes by its bound, with as many of its cells opened as it takes to tell.
+#pragma once
+
+#include <vector>
+
+#include "bound.hpp"
+#include "box.hpp"
+#include "criterion.hpp"
+
+namespace quadsweep {
+
+enum class Ending {
+    closed,
+    open,    // by its width, or by whole points
+    sealed,  // by cells, more than by its width, and none of them can be opened
+};
+
+class Opener {
+  public:
+    Opener(const Criterion& criterion, Bounder& bounder)
+        : criterion_(criterion), bounder_(bounder) {}
+
+    // Leaves the choice at the box's centre and the bound at its corners, as it was last loaded.
+    Ending close(Box& box, Choice& choice, Bound& bound) const;
+
+  private:
+    bool closes_in_parts(Box& box, const Choice& choice) const;
+    bool positive_at(std::vector<Node> nodes, Box& box) const;
+    double width(const Box& box, const Choice& worst) const;
+
+    const Criterion& criterion_;
+    Bounder& bounder_;
+};
+
+}  // namespace quadsweep
