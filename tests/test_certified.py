@@ -386,6 +386,19 @@ def test_at_most_is_the_best_of_all_sizes(objective):
         assert sense(objective) * found.bound >= best, f"seed {seed}"
 
 
+@pytest.mark.parametrize("at_most", [False, True])
+def test_of_two_equal_subsets_the_exact_fit_is_given(at_most):
+    """Three rows near one point leave as much as three on a line: only of these 0 is a bound."""
+    digit = 2.0**-52
+    x = np.array([-1.3, -1.3 - digit, -0.5 - digit / 2, -1.1 - digit, -1.3 - digit])
+    y = np.array([-1.0 - digit, -1.0 - digit, 0.1 + digit / 8, -0.6 - digit, -1.0])
+    found = search(problem(x, y, 3, "lts"), at_most=at_most, enumerate_up_to=1)
+    total = np.var(y[found.inliers]) * len(found.inliers)
+    assert found.status == "optimal"
+    assert found.bound == 0
+    assert found.value <= 2.0**-99 * total
+
+
 @pytest.mark.parametrize("objective", OBJECTIVES)
 @pytest.mark.parametrize("cells", [True, False])
 def test_the_decision_form_answers_yes_and_no(objective, cells):

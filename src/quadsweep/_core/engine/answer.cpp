@@ -32,9 +32,8 @@ void conclude(const Problem& problem, const CertifiedOptions& options, const Con
     answer.bound = known.limit();
     if (complete) {
         answer.bound = proved(problem, options, known, parts);
-        // Parts have tolerances of their own.
-        complete = parts.bound() <= known.target() + 1.1 * known.tolerance() ||
-                   answer.bound >= known.limit();
+        // Parts have tolerances of their own, and exact fits.
+        complete = finished || parts.bound() <= known.target() + 1.1 * known.tolerance();
     } else if (!found && standing.valid) {
         const double closed_ones = proved(problem, options, known, parts);
         answer.bound =

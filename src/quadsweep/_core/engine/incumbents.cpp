@@ -37,7 +37,12 @@ void Incumbents::offer(const std::vector<int>& subset) {
     const double score = accurate_score(problem_.points, subset, problem_.objective);
     if (score == undefined || (options_.above && !(score > *options_.above))) return;
     const Lock lock(mutex_);
-    if (best_.offer(score, subset)) raise(score);
+    if (score == best_.score && fits_exactly(best_.subset) != fits_exactly(subset)) {
+        // Of two equals the exact fit: nothing more can be asked of it.
+        if (fits_exactly(subset)) best_.subset = subset;
+    } else if (best_.offer(score, subset)) {
+        raise(score);
+    }
     if (options_.above) decided_ = true;
 }
 
@@ -100,7 +105,7 @@ double Incumbents::tolerance() const {
 // From the rows as given: far from where the points are placed, nothing of it would be left.
 double Incumbents::made_of() const {
     if (empty() || !placed_.ready()) return 1;
-    const ExactSums s = best_sums();
+    const ExactSums s = sums_of(best_.subset);
     const double k = static_cast<double>(best_.subset.size());
     const int unit = value_exponent(problem_.points, problem_.objective);
     if (problem_.objective == Objective::cov) {
@@ -114,17 +119,19 @@ void Incumbents::set_tolerance() {
     tol_ = sense(problem_.objective) < 0 ? 0.7 * tolerance() : tolerance();
     // No difference below this is worth collecting a subset for.
     margin_ = tol_ / 100;
-    exact_fit_ = problem_.objective == Objective::lts && !empty() && fits_exactly();
+    look_for_a_fit();
 }
 
-ExactSums Incumbents::best_sums() const {
+void Incumbents::look_for_a_fit() { exact_fit_ = fits_exactly(best_.subset); }
+
+ExactSums Incumbents::sums_of(const std::vector<int>& subset) const {
     const Points& p = problem_.points;
-    const bool precise = best_.subset.size() <= precise_points;
-    return exact_sums(p.given_x, p.given_y, best_.subset, precise);
+    return exact_sums(p.given_x, p.given_y, subset, subset.size() <= precise_points);
 }
 
-bool Incumbents::fits_exactly() const {
-    const ExactSums sums = best_sums();
+bool Incumbents::fits_exactly(const std::vector<int>& subset) const {
+    if (problem_.objective != Objective::lts || subset.empty()) return false;
+    const ExactSums sums = sums_of(subset);
     return sums.rest.hi <= 0x1p-100 * sums.b.hi;
 }
 

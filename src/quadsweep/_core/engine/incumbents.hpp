@@ -69,11 +69,12 @@ class Incumbents {
     double tol() const { return tol_; }
     // Residuals at the level of the rounding of y itself: any bound but 0 would mean nothing.
     bool exact_fit() const { return exact_fit_; }
+    void look_for_a_fit();
 
   private:
     double made_of() const;
-    ExactSums best_sums() const;
-    bool fits_exactly() const;
+    ExactSums sums_of(const std::vector<int>& subset) const;
+    bool fits_exactly(const std::vector<int>& subset) const;
 
     const Problem& problem_;
     const CertifiedOptions& options_;
