@@ -15,7 +15,8 @@ import quadsweep as qs
 from quadsweep.proofs import checker
 from quadsweep.proofs.writer import Statement, write
 
-KINDS = ("r2", "r", "negative r", "cov", "dv", "tv", "lts", "plane r2", "plane lts", "audit")
+BEST = ("r2", "r", "negative r", "cov", "dv", "tv", "lts", "plane r2", "plane lts")
+KINDS = (*BEST, "audit", "partial")
 
 
 @functools.cache
@@ -27,6 +28,11 @@ def proved(kind: str) -> tuple[dict, list[list[float]]]:
     if kind == "audit":
         proof = qs.audit(x, y, proof=True).proof
         return json.loads(json.dumps(proof.parts[0])), [x.tolist(), y.tolist()]
+    if kind == "partial":  # that no 13 rows or more have a negative coefficient of x, given z
+        x = np.column_stack([rng.normal(size=16), x])
+        asked = Statement(x, y, 13, "partial", 0.0, range(16), 0.0, False, True, -1)
+        proof = write(asked, list_up_to=0)
+        return json.loads(json.dumps(proof.parts[0])), [*x.T.tolist(), y.tolist()]
     objective = kind.split()[-1]
     if kind.startswith("plane"):
         x = np.column_stack([x, rng.normal(size=16)])
@@ -66,7 +72,7 @@ def test_what_is_forged_here_was_valid(kind):
     checker.Checker(around(part, columns)).check(*columns)
 
 
-@pytest.mark.parametrize("kind", KINDS[:-1])
+@pytest.mark.parametrize("kind", BEST)
 def test_a_false_threshold_is_refused_whatever_rho(kind):
     content, columns = forge(kind)
     claim = content["claim"]
@@ -201,7 +207,7 @@ def test_the_subset_is_one_of_the_size_claimed():
         assert verdict(forged, columns), subset
 
 
-@pytest.mark.parametrize("kind", KINDS[:-1])
+@pytest.mark.parametrize("kind", BEST)
 def test_the_tolerance_is_what_the_subset_needs(kind):
     forged, columns = forge(kind)
     forged["claim"]["tol"] = -forged["claim"]["tol"]
@@ -209,7 +215,7 @@ def test_the_tolerance_is_what_the_subset_needs(kind):
 
 
 def test_fewer_rows_are_another_claim():
-    for kind in KINDS[:-1]:
+    for kind in BEST:
         if kind.split()[-1] in ("cov", "dv"):
             continue  # more rows dropped need not be better: held against all subsets elsewhere
         forged, columns = forge(kind)
@@ -229,6 +235,18 @@ def test_fewer_rows_are_another_claim():
         ("audit", {"margin": 0.0}),
         ("audit", {"threshold": -1e-3}),
         ("audit", {"beta": 5.0}),
+        ("partial", {"keep": 12}),
+        ("partial", {"sign": 1}),
+        ("partial", {"sign": 0}),
+        ("partial", {"threshold": 1e-9}),
+        ("partial", {"threshold": -1e-9}),
+        ("partial", {"beta": 1.0}),
+        ("partial", {"margin": 1e-9}),
+        ("partial", {"subset": list(range(13)), "tol": 1.0}),
+        ("partial", {"objective": "r2"}),
+        ("partial", {"objective": "cov"}),
+        ("audit", {"objective": "partial"}),
+        ("plane r2", {"objective": "partial"}),
         ("plane r2", {"beta": 0.5}),
         ("plane lts", {"sign": -1}),
         ("plane r2", {"objective": "r"}),
@@ -260,6 +278,9 @@ def test_a_claim_of_another_kind_needs_a_proof_of_its_own(kind, change):
         ("tv", {"shift": [0.0]}),
         ("plane lts", {"matrix": [[1.0], [1.0, 0.0], [0.0, 0.0, 1.0]]}),
         ("plane lts", {"matrix": [[1.0], [1.0], [0.0, 0.0, 1.0]]}),
+        ("partial", {"matrix": [[1.0], [0.0, 1.0], [0.0, 0.5, 1.0]]}),
+        ("partial", {"matrix": [[1.0], [0.0, -1.0], [0.0, 0.0, 1.0]]}),
+        ("partial", {"matrix": [[1.0], [0.0, 1.0], [0.0, 0.0, 0.0]]}),
         ("plane r2", {"matrix": [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]}),
     ],
 )
@@ -303,11 +324,12 @@ def test_tau_is_positive():
 
 def test_a_multiplier_may_not_bend_between_planes():
     """g times the coefficient of y is affine in the parameters only if g is one number."""
-    content, columns = forge("plane r2")
-    for node in content["roots"][0]["nodes"]:
-        if node[1]:
-            node[1][1] += 1e-9
-    assert "one number" in verdict(content, columns)
+    for kind in ("plane r2", "partial"):
+        content, columns = forge(kind)
+        for node in content["roots"][0]["nodes"]:
+            if node[1]:
+                node[1][1] += 1e-9
+        assert "one number" in verdict(content, columns)
 
 
 def test_larger_subsets_are_not_shown_by_negative_lambdas():

@@ -15,13 +15,16 @@ with centred sums a, b, c of X and Y, has for its own parameters and whatever g 
     claim             cost of a row                                        parameters    base
     r, R2 > t         e^2 - rho (p v + w - g)^2                            p, alpha
     R2 > t            e^2 - rho e_Y^2 (y - g)^2      several predictors    p, alpha
+    partial > 0       e^2 - e_D^2 (S - g - G Z)^2                          p, alpha
     lts < t           e^2                                                  p, alpha      -t e_Y^2
     r > t, t < 0      (tau X - Y - m)^2 - rho (tau X + Y + g)^2            m
     cov > t           (X - beta Y - m)^2 - (X + beta Y - g)^2 + 4 beta t   m
     tv < t            (X - m_1)^2 + (Y - m_2)^2 - t                        m_1, m_2
 
 alpha and m are means: with them the sum of the squares is least. e_Y is the coefficient of Y in e;
-in the first line p = sqrt(b/a), in the next two e = 0 is the least squares plane.
+in the first line p = sqrt(b/a), in the next three e = 0 is the least squares plane. The partial
+covariance c|Z of x_p and y, the other predictors Z held fixed, has 4 c|Z = SS(S|Z) - SS(D|Z) for
+D = X_p - Y, S = X_p + Y: e is a plane in Z and D, and G is free as g is.
 
 **Boxes.** In a box of parameters the first squares lie above their tangents at its middle; what is
 left is concave, so least at a corner. There, for subsets that keep some rows for certain and `need`
@@ -130,7 +133,7 @@ class Claim:
     def __init__(self, part: Part, columns: Sequence[Sequence[float]]) -> None:
         claim, self.p, self.n = part["claim"], len(columns) - 1, len(columns[0])
         self.objective, self.or_more = claim["objective"], claim["or_more"]
-        known = ("r2", "lts") if self.p > 1 else ("r2", "r", "cov", "dv", "tv", "lts")
+        known = ("r2", "lts", "partial") if self.p > 1 else ("r2", "r", "cov", "dv", "tv", "lts")
         if self.objective not in known or not isinstance(self.or_more, bool):
             raise Unreadable(f"no claim about {self.objective!r}, or_more {self.or_more!r}")
         self.k, self.threshold = whole(claim["keep"], 2, self.n), number(claim["threshold"])
@@ -151,22 +154,27 @@ class Claim:
         self.rows = [Row(point, min(len(at), most), at[0]) for point, at in same.items()]
 
     def placed(self, claim: Part, place: Part, given: list[list[Fraction]]) -> list[list[Fraction]]:
-        """M (z - shift) for z = (x_1 .. x_p, sign (y - beta x_1)) and a triangle M."""
+        """M (z - shift) for z = (x_1 .. x_p, sign (y - beta x_p)) and a triangle M."""
         sign, beta = whole(claim["sign"], -1, 1), number(claim["beta"])
-        given[-1] = [sign * (y - beta * x) for x, y in zip(given[0], given[-1], strict=True)]
+        given[-1] = [sign * (y - beta * x) for x, y in zip(given[-2], given[-1], strict=True)]
         m, shift = [list(map(number, row)) for row in place["matrix"]], map(number, place["shift"])
         moved = [[v - s for v in column] for column, s in zip(given, shift, strict=True)]
         sizes, diagonal = [len(row) for row in m], [row[-1] for row in m]
         require(sizes == [*range(1, self.p + 2)] and min(diagonal) > 0, "no triangle of columns")
         require(sign != 0, "sign must be 1 or -1")
-        of_x, of_y, about_planes = diagonal[0], diagonal[-1], self.p > 1 or self.objective == "lts"
-        require(about_planes or m[1][0] == 0, "columns may not be mixed here")
+        of_x, of_y, partial = diagonal[0], diagonal[-1], self.objective == "partial"
+        about_planes = self.objective == "lts" or (self.p > 1 and not partial)
+        require(about_planes or m[-1][-2] == 0, "columns may not be mixed here")
+        sign_alone = self.threshold == 0 and claim["subset"] is None
+        require(sign_alone or not partial, "of a partial covariance only the sign is claimed")
         alike = of_x == of_y or self.objective not in ("dv", "tv")
         require(alike, "x and y must be scaled alike")
         by = {"r": Fraction(1), "r2": Fraction(1), "lts": of_y**2}
         self.scale = by.get(self.objective, of_x * of_y)  # of the threshold
-        if self.objective == "dv":  # the cov of X - Y and X + Y
-            self.objective, m = "cov", [[of_x, -of_y], [of_x, of_y]]
+        if self.objective == "dv" or partial:  # X - Y and X + Y; dv is their cov
+            self.objective = "partial" if partial else "cov"
+            x, y = [*m[-2], Fraction(0)], m[-1]
+            m[-2:] = [[u - v for u, v in zip(x, y, strict=True)], [*map(add, x, y)]]
         elif self.objective == "r2" and self.p > 1:  # y itself is one more column
             m.append([Fraction(0)] * self.p + [of_y])
         rows = [*zip(*moved, strict=True)]
@@ -206,12 +214,15 @@ class Claim:
             return bottom * (a + b) < top * n * n
         if self.objective == "r":
             return a > 0 and b > 0 and bottom**2 * c * abs(c) > top * abs(top) * a * b
+        held = self.p - 1 if self.objective == "partial" else self.p
         below = 1  # elimination without fractions: the x leave (last of m) / below of y
-        for j in range(self.p):
+        for j in range(held):
             if m[j, j] > 0:  # or it depends on those before it
                 for i, k in combinations(columns[j + 1 :], 2):
                     m[i, k] = (m[i, k] * m[j, j] - m[j, i] * m[j, k]) // below
                 below = m[j, j]
+        if self.objective == "partial":
+            return m[held, held] < m[one - 1, one - 1]
         most = top * n << 2 * self.unit if self.objective == "lts" else (bottom - top) * b
         return (b > 0 or self.objective == "lts") and m[one - 1, one - 1] * bottom < most * below
 
@@ -228,6 +239,8 @@ class Criterion:
         self.claim, self.p, self.kind, t = claim, claim.p, claim.objective, claim.t
         if self.kind == "r2" and self.p > 1:
             self.kind = "r2 of several"
+        elif self.kind == "partial":
+            self.p -= 1
         elif self.kind == "r" and t < 0:
             self.kind = "r below 0"
         rho, self.beta, self.turn = (number(hints.get(h, 1)) for h in ("rho", "beta", "turn"))
@@ -236,12 +249,13 @@ class Criterion:
         squared = rho <= 1 and (1 - rho) ** 2 <= t * (1 + rho) ** 2
         shown = {"r2": squared, "r": above, "r below 0": above, "r2 of several": rho >= 1 - t}
         require(shown.get(self.kind, True), "rho is too small")
-        self.rho = rho if self.kind in shown else Fraction(self.kind == "cov")
+        self.rho = rho if self.kind in shown else Fraction(self.kind in ("cov", "partial"))
         self.each = {"cov": 4 * self.beta * t, "tv": -t}.get(self.kind, 0)  # added to every cost
         self.base = -t if self.kind == "lts" else Fraction(0)  # times e_Y^2
-        self.of_y = self.kind in ("lts", "r2 of several")
+        self.of_y = self.kind in ("lts", "r2 of several", "partial")
+        self.multipliers = 3 + self.p if self.kind == "partial" else 3  # then G
 
-    def forms(self, frame: Frame, p: Ints, one: int, g: int, tau: int) -> list[list[int]]:
+    def forms(self, frame: Frame, p: Ints, one: int, g: int, tau: int, *more: int) -> list[Ints]:
         """At a point, in units 1/one: what is squared and taken off, and what is squared."""
         match self.kind:
             case "tv":
@@ -251,23 +265,26 @@ class Criterion:
             case "r below 0":
                 return [[tau, one, g], [tau, -one, -p[0]]]
         e, alpha = plane(frame, p[:-1], -one), p[-1]
-        if self.kind == "r2 of several":
-            return [[*[0] * len(e), one, -g], [*e, 0, alpha]]
+        if self.kind in ("r2 of several", "partial"):
+            of_z = [-v for v in more] or [0] * self.p
+            return [[*of_z, 0, one, -g], [*e, 0, alpha]]
         return [[*plane(frame, p[:-1], one), -g], [*e, alpha]]
 
     def costs(self, frame: Frame, box: Box, *free: Fraction) -> Iterator[tuple[Form, Number, int]]:
         """At the corners, the last parameter running fastest, g affine between the ends of the
         first: in some unit, the form that is the cost of a row; the base; and 1."""
-        g_low, g_high, tau = free
-        require(g_low == g_high or self.kind != "r2 of several", "g must be one number here")
+        g_low, g_high, tau, *more = free
+        one_g = self.kind in ("r2 of several", "partial")
+        require(g_low == g_high or not one_g, "g must be one number here")
         if self.kind == "r below 0":  # the box is of the means of -Y - X and -Y + X
             require(tau > 0, "tau must be positive")
             means = [((1 - tau) * p1 + (1 + tau) * p2) / 2 for p1, p2 in product(*box)]
             box = [(min(means), max(means))]
         by = self.beta if self.kind == "cov" else tau
-        (low, high, factor, *ends), unit = in_units([g_low, g_high, by, *chain(*box)])
+        (low, high, factor, *ends), unit = in_units([g_low, g_high, by, *chain(*box), *more])
+        ends, gz = ends[: 2 * len(box)], ends[2 * len(box) :]
         points = [*product(*zip(ends[::2], ends[1::2], strict=True))]
-        forms = [self.forms(frame, p, 1 << unit, low if 2 * i < len(points) else high, factor)
+        forms = [self.forms(frame, p, 1 << unit, low if 2 * i < len(points) else high, factor, *gz)
                  for i, p in enumerate(points)]  # fmt: skip
         middle = [[*map(add, e, f)] for e, f in zip(forms[0], forms[-1], strict=True)]  # twice
         for taken, *squared in forms:
@@ -304,7 +321,7 @@ class Criterion:
         """Whatever the plane, one coefficient is the largest: it is divided by that. With one
         predictor lines count as steep from `turn`, and sqrt(b/a) has a range; for lts |p| is at
         most that, and where X does not vary in a subset, slope 0 has its residuals."""
-        if self.p > 1:
+        if self.p > 1 or self.kind == "partial":
             for w in range(self.p + 1):
                 yield (w, 1), [(Fraction(-1), Fraction(1))] * self.p
             return
@@ -442,9 +459,9 @@ class Checker:
         everything holds, where no choice among the open rows makes up the size."""
         if self.impossible(state.need, sum(row.copies for row in state.open)):
             return
-        numbers = list(map(number, hints))
-        costs = self.criterion.costs(state.frame, state.box, *numbers[:3])
-        for (cost, base, one), at in zip(costs, numbers[3:], strict=True):
+        numbers, first = list(map(number, hints)), self.criterion.multipliers
+        costs = self.criterion.costs(state.frame, state.box, *numbers[:first])
+        for (cost, base, one), at in zip(costs, numbers[first:], strict=True):
             require(at >= 0 or not self.claim.or_more, "lambda may not be negative here")
             (*form, once, level), _ = in_units([*cost, base, at * one])
             gains = [sum(map(mul, form, row.products)) - level for row in state.open]

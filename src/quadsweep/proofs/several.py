@@ -1,4 +1,4 @@
-"""The proof of an optimum with several predictors: a tree of boxes of hyperplanes.
+"""The proof of a claim about several predictors: a tree of boxes of hyperplanes.
 
 The search is the engine's in small, in NumPy, depth first, with the threshold known. Columns are
 placed about the subset found: X whitened by a triangle, Y what its plane leaves of y. In the frame
@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from math import comb
 from typing import Any
@@ -47,6 +47,15 @@ def short(values: Floats) -> Floats:
     return values.astype(np.float32).astype(np.float64)
 
 
+def whitening(x: Floats, good: Ints | slice = slice(None)) -> Floats:
+    """A triangle that makes the good rows of x, which is about their centre, spread alike."""
+    scale = np.sqrt(np.diag(x.T @ x) / len(x))
+    scale = np.where(scale > 0, scale, 1)
+    spread = x[good].T @ x[good] / len(x[good])
+    spread = spread + 1e-9 * np.diag(scale**2)  # dummies may be constant there
+    return np.asarray(np.tril(np.linalg.inv(np.linalg.cholesky(spread))))
+
+
 @dataclass(frozen=True)
 class Placement:
     """As the file has it, and the placed columns in floating point."""
@@ -63,11 +72,7 @@ class Placement:
         """Whitened by the good rows, y less their plane."""
         p = x.shape[1]
         centre, middle = x[good].mean(axis=0), y[good].mean()
-        spread = (x[good] - centre).T @ (x[good] - centre) / len(good)
-        scale = np.sqrt(np.diag((x - centre).T @ (x - centre)) / len(x))
-        scale = np.where(scale > 0, scale, 1)
-        spread = spread + 1e-9 * np.diag(scale**2)  # dummies may be constant there
-        mix = np.tril(np.linalg.inv(np.linalg.cholesky(spread)))
+        mix = whitening(x - centre, good)
         shift = short(np.append(centre, middle))
         moved = x - shift[:p]
         tilt = short(np.linalg.lstsq(moved[good] - moved[good].mean(axis=0),
@@ -94,32 +99,33 @@ class Part:
     copies: Ints  # of each open row
     kept: Ints  # rows, with repetition
     need: int
-    multiplier: float = 0.0
+    or_more: bool = False
+    free: tuple[float, ...] = ()  # multipliers to start from
 
     def ways(self) -> int:
         """Subsets left, about: copies counted as rows."""
-        return comb(int(self.copies.sum()), self.need) if self.need >= 0 else 0
+        left = int(self.copies.sum())
+        if self.or_more:
+            return sum(comb(left, j) for j in range(max(self.need, 0), left + 1))
+        return comb(left, self.need) if self.need >= 0 else 0
 
     def impossible(self) -> bool:
-        return self.need < 0 or self.need > self.copies.sum()
+        return (self.need < 0 and not self.or_more) or self.need > self.copies.sum()
 
 
 class Tree:
-    """Writes the nodes below the roots."""
+    """Writes the nodes below the roots. What a row costs is for those to say that inherit."""
 
-    def __init__(
-        self, place: Placement, k: int, t: float, squared: bool, most_nodes: int, clock: Clock
-    ) -> None:
-        self.z, self.y, self.k, self.squared = place.columns, place.y, k, squared
-        self.t = t if squared else t * 4.0**place.power
-        self.p = self.z.shape[1] - 1
+    or_more = False  # whether larger subsets count
+
+    def __init__(self, z: Floats, y: Floats, k: int, most_nodes: int, clock: Clock) -> None:
+        self.z, self.y, self.k, self.p = z, y, k, z.shape[1] - 1
         self.most, self.clock, self.count = most_nodes, clock, 0
         same: dict[bytes, list[int]] = {}
         for i, row in enumerate(np.column_stack([self.z, self.y])):
             same.setdefault(row.tobytes(), []).append(i)
         self.names = np.array([at[0] for at in same.values()], dtype=np.int64)
-        copies = np.array([len(at) for at in same.values()], dtype=np.int64)
-        self.copies = np.minimum(copies, k - 1) if squared else copies
+        self.copies = np.array([len(at) for at in same.values()], dtype=np.int64)
 
     def roots(self) -> Iterator[dict[str, Any]]:
         ordered = np.sort(self.z, axis=0)
@@ -129,7 +135,8 @@ class Tree:
             slack = 1e-9 * (abs(low[own]) + abs(high[own]) + away) + 1e-300
             alpha = [low[own] - away - slack, high[own] + away + slack]
             box = np.array([[-1.0, 1.0]] * self.p + [alpha])
-            start = Part(box, self.names, self.copies, np.zeros(0, dtype=np.int64), self.k)
+            nothing = np.zeros(0, dtype=np.int64)
+            start = Part(box, self.names, self.copies, nothing, self.k, self.or_more)
             yield {"frame": [own, 1], "box": box.ravel().tolist(), "nodes": self.below(start, own)}
 
     def below(self, root: Part, own: int) -> Nodes:
@@ -148,9 +155,9 @@ class Tree:
     def visit(self, part: Part, own: int) -> tuple[list[Any], list[Part]]:
         if part.impossible():
             return ["list", []], []
-        costs, base, g = self.costs(part, own)
+        costs, base, free = self.costs(part, own)
         lambdas, values, doubt = self.values(part, costs, base)
-        hints = [g, g, 0, *lambdas.tolist()]
+        hints = [free[0], free[0], 0, *free[1:], *lambdas.tolist()]
         if np.all(values > doubt):
             return ["bound", hints], []
         part = self.decided(part, costs, lambdas, values - doubt)
@@ -165,43 +172,26 @@ class Tree:
         for half in ([low, (low + high) / 2], [(low + high) / 2, high]):
             box = part.box.copy()
             box[at] = half
-            parts.append(Part(box, part.open, part.copies, part.kept, part.need, g))
+            parts.append(replace(part, box=box, free=free))
         return ["split", hints, at + 1], parts
 
     def plane(self, at: Floats, own: int) -> tuple[Floats, float]:
         """Coefficients of the columns, and alpha."""
         return np.insert(-at[:-1], own, 1.0), float(at[-1])
 
-    def costs(self, part: Part, own: int) -> tuple[Floats, Floats, float]:
-        """At every corner, of kept rows and of open ones (side by side); bases; the multiplier."""
-        rows = np.concatenate([part.kept, part.open])
-        z, y = self.z[rows], self.y[rows]
+    def costs(self, part: Part, own: int) -> tuple[Floats, Floats, tuple[float, ...]]:
+        """At every corner, of kept rows and of open ones (side by side); bases; multipliers."""
+        raise NotImplementedError
+
+    def squares(self, part: Part, own: int) -> tuple[Floats, Floats, Floats, float]:
+        """At every corner tangents of e^2, and the last coefficient; at the middle e, and that."""
+        z = self.z[np.concatenate([part.kept, part.open])]
         middle, alpha = self.plane(part.box.mean(axis=1), own)
         e = z @ middle - alpha
         ends = [self.plane(np.array(c), own) for c in product(*part.box)]
         theta = np.array([c for c, _ in ends])
         moved = theta @ z.T - np.array([a for _, a in ends])[:, None]
-        below = e * (2 * moved - e)
-        of_y = theta[:, -1] ** 2
-        if not self.squared:
-            return below, -self.t * of_y, 0.0
-        g = self.multiplier(part, e, y, float(middle[-1]) ** 2)
-        return below - (1 - self.t) * of_y[:, None] * (y - g) ** 2, np.zeros(len(ends)), g
-
-    def multiplier(self, part: Part, e: Floats, y: Floats, of_y: float) -> float:
-        """Nearly the best one at the middle: the mean of y over the rows it makes one choose."""
-        low, high = float(y.min()), float(y.max())
-        fixed, rho = len(part.kept), (1 - self.t) * of_y
-        g = part.multiplier if low <= part.multiplier <= high else (low + high) / 2
-        for _ in range(_STEPS):
-            cost = e[fixed:] ** 2 - rho * (y[fixed:] - g) ** 2
-            order = np.argsort(cost, kind="stable")
-            upto = np.cumsum(part.copies[order])
-            taken = np.clip(part.need - (upto - part.copies[order]), 0, part.copies[order])
-            mean = (y[:fixed].sum() + (taken * y[fixed:][order]).sum()) / self.k
-            low, high = (g, high) if mean > g else (low, g)
-            g = mean if low < mean < high and _ % 2 == 0 else (low + high) / 2
-        return float(g)
+        return e * (2 * moved - e), theta[:, -1], e, float(middle[-1])
 
     def values(self, part: Part, costs: Floats, base: Floats) -> tuple[Floats, Floats, Floats]:
         """At every corner: lambda, V, and what rounding may hide of it."""
@@ -213,6 +203,8 @@ class Tree:
         last = np.argmax(upto >= part.need, axis=1) if part.need > 0 else np.zeros(len(free), int)
         at = np.take_along_axis(order, last[:, None], axis=1)
         lambdas = np.take_along_axis(free, at, axis=1)[:, 0]
+        if part.or_more:
+            lambdas = np.maximum(lambdas, 0) if part.need > 0 else np.zeros(len(free))
         below = (np.maximum(lambdas[:, None] - free, 0) * part.copies).sum(axis=1)
         size = np.abs(costs).sum(axis=1) + self.k * np.abs(lambdas) + np.abs(base)
         return lambdas, offset + part.need * lambdas - below, _SAFE * size
@@ -226,12 +218,12 @@ class Tree:
         kept = np.all(values[:, None] + under >= 0, axis=0) & ~out
         both = np.all(values[:, None] + under >= 0, axis=0) & out
         if np.any(both):  # nothing here is better
-            return Part(part.box, part.open[:0], part.copies[:0], part.kept, 1)
+            return replace(part, open=part.open[:0], copies=part.copies[:0], need=1)
         stay = ~(out | kept)
         more = np.repeat(part.open[kept], part.copies[kept])
-        return Part(
-            part.box, part.open[stay], part.copies[stay], np.concatenate([part.kept, more]),
-            part.need - len(more), part.multiplier,
+        return replace(
+            part, open=part.open[stay], copies=part.copies[stay],
+            kept=np.concatenate([part.kept, more]), need=part.need - len(more),
         )  # fmt: skip
 
     def longest(self, part: Part, own: int, width: Floats) -> int:
@@ -254,7 +246,41 @@ class Tree:
             if copies > 0:
                 free, number = np.append(free, part.open[i]), np.append(number, copies)
             rows = np.concatenate([part.kept, np.repeat(part.open[i], kept)])
-            parts.append(
-                Part(part.box, free, number, rows, part.need - kept, part.multiplier)
-            )  # fmt: skip
+            parts.append(replace(part, open=free, copies=number, kept=rows, need=part.need - kept))
         return ["copies", hints, int(part.open[i]), z], parts
+
+
+class Optimum(Tree):
+    """No k rows have a larger R2, or a smaller sum of squares, than t."""
+
+    def __init__(
+        self, place: Placement, k: int, t: float, squared: bool, most_nodes: int, clock: Clock
+    ) -> None:
+        super().__init__(place.columns, place.y, k, most_nodes, clock)
+        self.squared, self.t = squared, t if squared else t * 4.0**place.power
+        if squared:
+            self.copies = np.minimum(self.copies, k - 1)
+
+    def costs(self, part: Part, own: int) -> tuple[Floats, Floats, tuple[float, ...]]:
+        below, of_y, e, middle = self.squares(part, own)
+        if not self.squared:
+            return below, -self.t * of_y**2, (0.0,)
+        y = self.y[np.concatenate([part.kept, part.open])]
+        g = self.multiplier(part, e, y, middle**2)
+        taken = (1 - self.t) * of_y[:, None] ** 2 * (y - g) ** 2
+        return below - taken, np.zeros(len(of_y)), (g,)
+
+    def multiplier(self, part: Part, e: Floats, y: Floats, of_y: float) -> float:
+        """Nearly the best one at the middle: the mean of y over the rows it makes one choose."""
+        low, high = float(y.min()), float(y.max())
+        fixed, rho = len(part.kept), (1 - self.t) * of_y
+        g = part.free[0] if part.free and low <= part.free[0] <= high else (low + high) / 2
+        for _ in range(_STEPS):
+            cost = e[fixed:] ** 2 - rho * (y[fixed:] - g) ** 2
+            order = np.argsort(cost, kind="stable")
+            upto = np.cumsum(part.copies[order])
+            taken = np.clip(part.need - (upto - part.copies[order]), 0, part.copies[order])
+            mean = (y[:fixed].sum() + (taken * y[fixed:][order]).sum()) / self.k
+            low, high = (g, high) if mean > g else (low, g)
+            g = mean if low < mean < high and _ % 2 == 0 else (low + high) / 2
+        return float(g)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from quadsweep import _core
 from quadsweep.clock import Clock
-from quadsweep.proofs import checker, several
+from quadsweep.proofs import checker, partial, several
 from quadsweep.proofs.proof import Proof
 
 Floats = NDArray[np.float64]
@@ -43,7 +43,8 @@ class Unproved(Exception):
 @dataclass(frozen=True)
 class Statement:
     """What is to be proved of the complete rows x, y; x has a column for each predictor where there
-    are several. With one of them y stands for sign * (y - beta x).
+    are several. y stands for sign * (y - beta x), x the last of them. Of "partial" only the sign is
+    claimed: no partial covariance of x and y, given the other predictors, is above 0.
 
     ``good`` are the positions of a good subset, ``value`` its value; claimed to come within a
     tolerance of the threshold if ``best``.
@@ -184,15 +185,12 @@ def _with_several(
 ) -> Proof:
     """The tree of several predictors. It is written in floating point with something to spare for
     rounding, not with a bound on it: so it is checked before it is handed out."""
-    clock = Clock(time_limit)
-    squared = statement.objective == "r2"
-    place = several.Placement.about(statement.x, statement.y, np.array(sorted(statement.good)))
-    tree = several.Tree(place, statement.k, statement.aim, squared, most_nodes or MOST_NODES, clock)
+    place, tree = _boxes(statement, most_nodes or MOST_NODES, Clock(time_limit))
     try:
         roots = list(tree.roots())
     except several.TooMany as wrong:
         raise Unproved(str(wrong)) from None
-    rho = 1 - statement.threshold
+    squared, rho = statement.objective == "r2", 1 - statement.threshold
     while squared and Fraction(rho) < 1 - Fraction(statement.threshold):
         rho = math.nextafter(rho, math.inf)
     criterion = {"rho": rho} if squared else {}
@@ -203,6 +201,20 @@ def _with_several(
     except checker.Refuted as wrong:
         raise Unproved(f"rounding hides a step: {wrong}") from None
     return proof
+
+
+def _boxes(
+    statement: Statement, most_nodes: int, clock: Clock
+) -> tuple[partial.Placement | several.Placement, several.Tree]:
+    """Where the columns are placed, and the tree that is to be written."""
+    x, y, k = statement.x, statement.y, statement.k
+    if statement.objective == "partial":
+        y = statement.sign * (y - statement.beta * x[:, -1])
+        at = partial.Placement.about(x[:, :-1], x[:, -1], y)
+        return at, partial.SignTree(at, k, most_nodes, clock)
+    place = several.Placement.about(x, y, np.array(sorted(statement.good)))
+    squared = statement.objective == "r2"
+    return place, several.Optimum(place, k, statement.aim, squared, most_nodes, clock)
 
 
 def _exact(statement: Statement, part: dict[str, Any]) -> checker.Claim:
