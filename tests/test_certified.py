@@ -399,6 +399,16 @@ def test_of_two_equal_subsets_the_exact_fit_is_given(at_most):
     assert found.value <= 2.0**-99 * total
 
 
+def test_an_exact_fit_that_is_not_the_best_bounds_nothing():
+    """Three rows within the last digits of one point leave less than any three on a line."""
+    digit = 2.0**-52
+    x = np.array([0.6, -1.7 - digit, -1.7 - 2 * digit, -1.7, -0.9 - digit])
+    y = np.array([1.6 + digit, 0.5 + digit / 2, 0.5 + digit / 2, 0.5, -0.3])
+    found = search(problem(x, y, 3, "lts"), at_most=True)
+    assert found.status == "optimal"
+    assert 0 <= found.value - found.bound <= 1e-9 * found.value
+
+
 @pytest.mark.parametrize("objective", OBJECTIVES)
 @pytest.mark.parametrize("cells", [True, False])
 def test_the_decision_form_answers_yes_and_no(objective, cells):

@@ -122,7 +122,10 @@ void Incumbents::set_tolerance() {
     look_for_a_fit();
 }
 
-void Incumbents::look_for_a_fit() { exact_fit_ = fits_exactly(best_.subset); }
+bool Incumbents::look_for_a_fit() {
+    const Lock lock(mutex_);
+    return exact_fit_ = fits_exactly(best_.subset);
+}
 
 ExactSums Incumbents::sums_of(const std::vector<int>& subset) const {
     const Points& p = problem_.points;

@@ -69,7 +69,7 @@ class Incumbents {
     double tol() const { return tol_; }
     // Residuals at the level of the rounding of y itself: any bound but 0 would mean nothing.
     bool exact_fit() const { return exact_fit_; }
-    void look_for_a_fit();
+    bool look_for_a_fit();
 
   private:
     double made_of() const;
@@ -83,9 +83,8 @@ class Incumbents {
     Mutex mutex_;
     Incumbent best_;
     std::atomic<double> target_{undefined};
-    std::atomic<bool> decided_{false};
+    std::atomic<bool> decided_{false}, exact_fit_{false};
     double tol_ = 0, margin_ = 0;
-    bool exact_fit_ = false;
 };
 
 }  // namespace quadsweep

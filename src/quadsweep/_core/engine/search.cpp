@@ -79,7 +79,8 @@ bool Search::finished() const {
 }
 
 bool Search::halt() const {
-    return control_.stopped() || known_.decided() || too_many_boxes_ || !valid_;
+    return control_.stopped() || known_.decided() || known_.exact_fit() || too_many_boxes_ ||
+           !valid_;
 }
 
 // The most points a subset may have.
