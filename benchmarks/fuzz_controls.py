@@ -45,7 +45,7 @@ from quadsweep.auditing.controls.listing import Listing
 
 MANY, HOSTILE = 4, 5  # of six blocks of claims
 SECONDS = 20.0  # for one audit
-SECONDS_UNLISTED = 0.1  # for one that may stay open: more closes hardly any of them
+SECONDS_UNLISTED = 0.1  # for one that may stay open
 LEAST = 10**40  # of a column's square, below which what is left is rounding
 SAFELY = 1e-12  # for the roundings of a comparison
 AT_ONCE = 2048
