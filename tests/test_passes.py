@@ -525,7 +525,7 @@ def test_rows_of_earlier_sizes_make_room_for_those_of_the_next(
     forgotten = []
     forget = Leaves.forget
     monkeypatch.setattr(Leaves, "forget", lambda self: (forgotten.append(1), forget(self)))
-    assert_same_path(0, 20_000, tmp_path, {"drop": np.linspace(0.02, 0.38, 7).tolist()}, 40)
+    assert_same_path(0, 20_000, tmp_path, {"drop": np.linspace(0.02, 0.38, 7).tolist()}, 60)
     assert forgotten
 
 

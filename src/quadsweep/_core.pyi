@@ -197,7 +197,19 @@ class Partition:
     def leaves(self) -> int: ...
     @property
     def placing(self) -> tuple[float, float, int, int, float]: ...
+    @property
+    def nearest(self) -> NDArray[np.int32]: ...
     def locate(self, x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.int32]: ...
+    def add_and_pick(
+        self,
+        x: NDArray[np.float64],
+        y: NDArray[np.float64],
+        wanted: NDArray[np.uint8],
+        table: NDArray[np.float64],
+    ) -> tuple[
+        int,
+        tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]],
+    ]: ...
     def add(
         self,
         x: NDArray[np.float64],

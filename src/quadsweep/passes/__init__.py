@@ -6,6 +6,7 @@ module         what it does
 solve          the door: in memory where the rows fit, in passes where they do not
 sources        Parquet, Arrow datasets, polars and dask as a list of parts to be read
 work           what a pass does with some parts: a sample, sums by leaf, rows of leaves
+held           rows of leaves that will probably be opened, brought along with the sums
 running        a pass over all parts: threads, a cluster, finished parts on disk
 search         plan, sums, search, rows, until nothing is left open
 flags          which rows are kept: a decision by leaf, and the flag of every row

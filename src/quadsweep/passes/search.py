@@ -2,9 +2,10 @@
 
 1. Some rows of some parts: good subsets of them say where to place the points, and a kd-tree over
    them has the leaves, smallest along the boundary of these subsets.
-2. Count, extent and sums of every leaf. The search runs on leaves alone and asks for those whose
-   rows would decide it.
-3. The rows of these leaves and of no others; the search runs again, on leaves and rows.
+2. Count, extent and sums of every leaf, and the rows of those along that boundary. The search runs
+   on leaves alone and asks for those whose rows would decide it; where they are at hand it runs
+   again, on leaves and rows.
+3. The rows of leaves that are not at hand and of no others; the search runs again.
 
 Step 3 is repeated while leaves that are not loaded leave boxes open. Where more rows are asked for
 than there is room for, these leaves are cut into finer ones by a pass of their own.
@@ -25,7 +26,8 @@ from quadsweep.arrays import Floats, Ints
 from quadsweep.border import validation
 from quadsweep.clock import Clock
 from quadsweep.objectives import Objective
-from quadsweep.passes.running import Passes
+from quadsweep.passes.held import HELD_BYTES, Held, Likely, flags_of
+from quadsweep.passes.running import Passes, runs
 from quadsweep.passes.sources import Source
 from quadsweep.passes.work import (
     DISTINCT,
@@ -47,6 +49,7 @@ _FREE_LEAVES, _FREE_BOXES = 4096, 16e6
 _SAMPLED_PARTS = 64
 _SAMPLE_A_LEAF = 32  # rows: the leaves along a boundary are far smaller than the others
 _STARTING_ROWS = 20_000  # of the sample, for the first good subsets
+_ENOUGH = 0.9  # of the rows asked for: where these are held, the search goes on with them
 _LEVELS = 3  # that a leaf is cut down by, at most, where its rows are too many
 _MOST_PASSES = 60
 _WIDEST = 2.0**200  # placed: squares of squares must be finite
@@ -72,6 +75,11 @@ class Room:
     def boxes(self) -> float:
         """Bytes of boxes that wait."""
         return max(0.15 * self.memory, _FREE_BOXES)
+
+    @property
+    def held(self) -> float:
+        """Rows that the pass for sums may bring along."""
+        return self.memory / 6 / HELD_BYTES
 
     def rows(self, leaves: int) -> float:
         """That can be loaded beside so many leaves."""
@@ -121,6 +129,7 @@ class Leaves:
     gaps: tuple[float, float]
     loaded: NDArray[np.uint8]
     jobs: int = 1
+    held: Held | None = None
     row: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     leaf: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, dtype=np.int32))
     x: Floats = field(default_factory=lambda: np.zeros(0))
@@ -140,11 +149,19 @@ class Leaves:
         self.__dict__.pop("ground", None)
 
     def forget(self) -> None:
-        """All rows that were loaded."""
+        """All rows that were loaded; those that are held stay."""
         self.changes()
         self.loaded = np.zeros_like(self.loaded)
         self.row, self.leaf = self.row[:0].copy(), self.leaf[:0].copy()
         self.x, self.y = self.x[:0].copy(), self.y[:0].copy()
+
+    def at_hand(self, wanted: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Those of some leaves whose rows are held."""
+        return wanted[:0] if self.held is None else wanted[self.held.flags[wanted] == 1]
+
+    def rows_of(self, leaves: NDArray[np.int32]) -> float:
+        """How many there are."""
+        return float(self.table[leaves, 0].sum())
 
     def total(self) -> Floats:
         """Sums of x, y, xx, xy, yy over all rows, placed."""
@@ -210,8 +227,9 @@ class Search:
         self._check(leaves)
         return leaves
 
-    def plan(self) -> tuple[Any, list[list[float]], tuple[bool, bool]]:
-        """The partition, moments of good subsets, and which columns look discrete."""
+    def plan(self) -> tuple[Any, list[list[float]], tuple[bool, bool], Likely]:
+        """The partition, moments of good subsets, which columns look discrete, and which leaves
+        will probably be opened."""
         x, y = self.sample()
         few = np.random.default_rng(self.asked.seed).permutation(len(x))[:_STARTING_ROWS]
         kept = self.asked.keep(self.source.given) / self.source.given
@@ -220,7 +238,8 @@ class Search:
             x[few], y[few], objective, kept, self.asked.seed, self.passes.jobs
         )
         partition = _core.Partition(placing, x, y, self.room.leaves, objective, kept, starts)
-        return partition, starts, _discrete(x, y)
+        likely = Likely.by_sample(partition, x, y, self.source.given, self.room.held)
+        return partition, starts, _discrete(x, y), likely
 
     def sample(self) -> tuple[Floats, Floats]:
         """Some rows of some parts, a few for every leaf."""
@@ -245,14 +264,22 @@ class Search:
         return x, y
 
     def tally(
-        self, partition: Any, starts: list[list[float]], discrete: tuple[bool, bool]
+        self,
+        partition: Any,
+        starts: list[list[float]],
+        discrete: tuple[bool, bool],
+        likely: Likely | None = None,
     ) -> Leaves:
-        """Count, extent and sums of every leaf."""
+        """Count, extent and sums of every leaf, and the rows of likely ones."""
         table, missing = empty_table(partition.leaves), []
         values: list[Floats | None] = [np.zeros(0), np.zeros(0)]
-        task = Task(self.source, partition, None, discrete)
+        held = None if likely is None else Held(likely)
+        share = None if likely is None else likely.share(len(runs(self.source.parts)))
+        task = Task(self.source, partition, None, discrete, share)
         for one in self.passes.over("sums", tally_parts, task):
             _merge(table, one)
+            if held is not None:
+                held.add_arrays(one)
             missing.append(one["missing"])
             for axis, name in enumerate(("x_values", "y_values")):
                 values[axis] = joined(values[axis], one.get(name))
@@ -260,7 +287,7 @@ class Search:
         self._check_missing(every)
         gaps = _gaps(partition.placing, values)
         loaded = np.zeros(partition.leaves, dtype=np.uint8)
-        return Leaves(partition, table, starts, every, gaps, loaded, self.passes.jobs)
+        return Leaves(partition, table, starts, every, gaps, loaded, self.passes.jobs, held)
 
     def ask(
         self, leaves: Leaves, k: int, objective: str, *, starts: list[list[float]], **more: Any
@@ -284,28 +311,32 @@ class Search:
         return found
 
     def load(self, leaves: Leaves, wanted: NDArray[np.int32]) -> None:
-        """The rows of more leaves."""
+        """The rows of more leaves: those that are held, and others by a pass."""
         leaves.changes()
-        more = np.zeros(leaves.partition.leaves, dtype=np.uint8)
-        more[wanted] = 1
-        task = Task(self.source, leaves.partition, more)
-        drawn = [
-            (leaves.row, leaves.leaf, leaves.x, leaves.y),
-            *(
+        more = flags_of(wanted, leaves.partition.leaves)
+        drawn = [(leaves.row, leaves.leaf, leaves.x, leaves.y)]
+        rest = more
+        if leaves.held is not None:
+            drawn += leaves.held.of(more)
+            rest = np.where(leaves.held.flags, np.uint8(0), more)
+        if rest.any():
+            task = Task(self.source, leaves.partition, rest)
+            drawn += (
                 (one["row"], one["leaf"], one["x"], one["y"])
                 for one in self.passes.over("rows", pick_parts, task)
-            ),
-        ]
+            )
         row, leaf, x, y = (np.concatenate(columns) for columns in zip(*drawn, strict=True))
-        if len(leaves.row):  # parts come in order, but earlier rows lie between theirs
-            order = np.argsort(row, kind="stable")
-            row, leaf, x, y = row[order], leaf[order], x[order], y[order]
-        leaves.row, leaves.leaf, leaves.x, leaves.y = row, leaf, x, y
+        order = np.argsort(row, kind="stable")  # rows of one origin lie between those of another
+        leaves.row, leaves.leaf, leaves.x, leaves.y = row[order], leaf[order], x[order], y[order]
         leaves.loaded |= more
+        left = (self.room.rows(len(leaves.table)) - len(row)) * _LOADED_BYTES
+        if leaves.held is not None and leaves.held.size * HELD_BYTES > left:
+            leaves.held = None
 
     def refine(self, leaves: Leaves, wanted: NDArray[np.int32]) -> None:
         """Cuts leaves into finer ones, with a pass for their sums."""
         leaves.changes()
+        leaves.held = None  # by leaf, and leaves are others now
         before = leaves.partition.leaves
         levels = self.room.levels(before, len(wanted))
         partition = leaves.partition.refined(wanted, leaves.table, levels)
@@ -326,8 +357,8 @@ class Search:
         leaves.partition, leaves.table = partition, table
 
     def _fits(self, leaves: Leaves, wanted: NDArray[np.int32]) -> bool:
-        rows = leaves.table[wanted, 0].sum() + len(leaves.row)
-        return bool(rows <= self.room.rows(len(leaves.table)))
+        rows = leaves.rows_of(wanted) + len(leaves.row)
+        return rows <= self.room.rows(len(leaves.table))
 
     def open(self, leaves: Leaves, wanted: NDArray[np.int32], since: int = 0) -> bool:
         """The rows of these leaves, or finer leaves where there is no room for them; False where
@@ -335,7 +366,9 @@ class Search:
         if self.passes.count - since >= _MOST_PASSES:
             return False
         if self._fits(leaves, wanted):
-            self.load(leaves, wanted)
+            at_hand = leaves.at_hand(wanted)
+            enough = leaves.rows_of(at_hand) >= _ENOUGH * leaves.rows_of(wanted)
+            self.load(leaves, at_hand if len(at_hand) and enough else wanted)
         elif self.room.levels(leaves.partition.leaves, len(wanted)) > 0:
             self.refine(leaves, wanted)
         else:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from quadsweep import _core
 from quadsweep.arrays import Floats
+from quadsweep.passes.held import Held, Likely
 from quadsweep.passes.sources import Source
 from quadsweep.running.store import Columns, digest_of
 
@@ -25,13 +26,14 @@ class Task:
     """What a pass reads, and how it sorts what it reads.
 
     ``wanted`` are flags of leaves, none for all of them; ``discrete`` says for x and y whether
-    their different values are worth collecting.
+    their different values are worth collecting; ``likely``, which rows a run of parts brings along.
     """
 
     source: Source
     partition: Any = None
     wanted: NDArray[np.uint8] | None = None
     discrete: tuple[bool, bool] = (False, False)
+    likely: Likely | None = None
 
     def digest(self) -> str:
         """What a run of parts depends on, beside the part itself."""
@@ -39,7 +41,8 @@ class Task:
             return ""
         placing, *arrays = self.partition.__getstate__()
         wanted = np.zeros(0) if self.wanted is None else self.wanted
-        return digest_of(np.array(placing), *arrays, wanted, np.array(self.discrete))
+        held = [] if self.likely is None else self.likely.arrays
+        return digest_of(np.array(placing), *arrays, wanted, np.array(self.discrete), *held)
 
 
 def packed(**arrays: NDArray[Any]) -> Columns:
@@ -79,14 +82,21 @@ def empty_table(leaves: int) -> Floats:
 
 
 def tally_parts(task: Task, first: int, last: int, plan: str) -> Columns:
-    """Count, extent and sums of every leaf; missing rows by part; values of discrete columns."""
+    """Count, extent and sums of every leaf; missing rows by part; values of discrete columns; rows
+    of likely leaves."""
     table = empty_table(task.partition.leaves)
     missing = np.zeros(last - first, dtype=np.int64)
     values: list[Floats | None] = [np.zeros(0) if known else None for known in task.discrete]
+    held = None if task.likely is None else Held(task.likely)
     for part in range(first, last):
         x, y = task.source.read(part)
-        wanted = _EVERY if task.wanted is None else task.wanted
-        missing[part - first] = task.partition.add(x, y, wanted, table)
+        if held is None:
+            wanted = _EVERY if task.wanted is None else task.wanted
+            missing[part - first] = task.partition.add(x, y, wanted, table)
+        else:
+            flags = held.flags
+            missing[part - first], rows = task.partition.add_and_pick(x, y, flags, table)
+            held.add((rows[0] + task.source.first[part], *rows[1:]), held.likely.until)
         for axis, column in enumerate((x, y)):
             values[axis] = joined(values[axis], _core.distinct(column, DISTINCT))
     used = np.flatnonzero(table[:, 0]).astype(np.int32)
@@ -95,7 +105,8 @@ def tally_parts(task: Task, first: int, last: int, plan: str) -> Columns:
         for name, found in zip(("x_values", "y_values"), values, strict=True)
         if found is not None
     }
-    return packed(leaf=used, table=table[used].ravel(), missing=missing, **few)
+    along = {} if held is None else held.arrays()
+    return packed(leaf=used, table=table[used].ravel(), missing=missing, **few, **along)
 
 
 def joined(known: Floats | None, more: Floats | None) -> Floats | None:

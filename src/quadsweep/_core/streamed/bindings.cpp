@@ -46,6 +46,12 @@ auto to_numpy(std::vector<T>&& values) {
 void check(const Column& x, const Column& y) {
     if (x.size() != y.size()) throw std::invalid_argument("x and y differ in length");
 }
+void check(const Column& x, const Column& y, const Table& table, const Partition& p) {
+    check(x, y);
+    if (table.shape(0) != static_cast<std::size_t>(p.leaves())) {
+        throw std::invalid_argument("the table needs a row for every leaf");
+    }
+}
 std::span<const std::uint8_t> checked(const Flags& wanted, const Partition& p) {
     if (wanted.size() != 0 && wanted.size() != static_cast<std::size_t>(p.leaves())) {
         throw std::invalid_argument("as many flags as leaves are wanted");
@@ -55,32 +61,61 @@ std::span<const std::uint8_t> checked(const Flags& wanted, const Partition& p) {
 
 std::int64_t add(const Partition& p, const Column& x, const Column& y, const Flags& wanted,
                  const Table& table) {
-    check(x, y);
-    if (table.shape(0) != static_cast<std::size_t>(p.leaves())) {
-        throw std::invalid_argument("the table needs a row for every leaf");
-    }
+    check(x, y, table, p);
     const auto of = checked(wanted, p);
     nb::gil_scoped_release released;
     return p.add(span(x), span(y), of, leaves(table));
 }
 
+// Rows one by one: where they are among those given, and their leaf, x and y, placed.
+struct Picked {
+    std::vector<std::int64_t> position;
+    std::vector<std::int32_t> leaf;
+    std::vector<double> x, y;
+
+    void add(std::size_t i, std::int32_t at, double px, double py) {
+        position.push_back(static_cast<std::int64_t>(i));
+        leaf.push_back(at);
+        x.push_back(px);
+        y.push_back(py);
+    }
+    nb::tuple arrays() {
+        return nb::make_tuple(to_numpy(std::move(position)), to_numpy(std::move(leaf)),
+                              to_numpy(std::move(x)), to_numpy(std::move(y)));
+    }
+};
+
 nb::tuple pick(const Partition& p, const Column& x, const Column& y, const Flags& wanted) {
     check(x, y);
     const auto of = checked(wanted, p);
-    std::vector<std::int64_t> position;
-    std::vector<std::int32_t> leaf;
-    std::vector<double> px, py;
+    Picked rows;
     {
         nb::gil_scoped_release released;
-        p.each(span(x), span(y), of, [&](std::size_t i, std::int32_t at, double x1, double y1) {
-            position.push_back(static_cast<std::int64_t>(i));
-            leaf.push_back(at);
-            px.push_back(x1);
-            py.push_back(y1);
+        p.each(span(x), span(y), of, [&](std::size_t i, std::int32_t at, double px, double py) {
+            rows.add(i, at, px, py);
         });
     }
-    return nb::make_tuple(to_numpy(std::move(position)), to_numpy(std::move(leaf)),
-                          to_numpy(std::move(px)), to_numpy(std::move(py)));
+    return rows.arrays();
+}
+
+// Adds all rows to the table and picks some.
+nb::tuple add_and_pick(const Partition& p, const Column& x, const Column& y, const Flags& wanted,
+                       const Table& table) {
+    check(x, y, table, p);
+    const auto of = checked(wanted, p);
+    if (of.empty()) throw std::invalid_argument("a flag for every leaf is needed");
+    Picked rows;
+    std::int64_t missing = 0;
+    {
+        nb::gil_scoped_release released;
+        const auto into = leaves(table);
+        missing =
+            p.each(span(x), span(y), {}, [&](std::size_t i, std::int32_t at, double px, double py) {
+                into[at].add(px, py);
+                if (of[at] != 0) rows.add(i, at, px, py);
+            });
+    }
+    return nb::make_tuple(missing, rows.arrays());
 }
 
 nb::object locate(const Partition& p, const Column& x, const Column& y) {
@@ -244,8 +279,13 @@ void bind(nb::module_& m) {
             "starts"_a = std::vector<std::vector<double>>())
         .def_prop_ro("leaves", &Partition::leaves)
         .def_prop_ro("placing", [](const Partition& p) { return given(p.placing()); })
+        .def_prop_ro("nearest",
+                     [](const Partition& p) {
+                         return nb::cast(to_numpy(std::vector<std::int32_t>(p.nearest())));
+                     })
         .def("locate", &locate, "x"_a, "y"_a)
         .def("add", &add, "x"_a, "y"_a, "wanted"_a, "table"_a)
+        .def("add_and_pick", &add_and_pick, "x"_a, "y"_a, "wanted"_a, "table"_a)
         .def("pick", &pick, "x"_a, "y"_a, "wanted"_a)
         .def(
             "refined",

@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <queue>
-
-#include "engine/selection.hpp"
 
 namespace quadsweep::streamed {
 namespace {
@@ -23,20 +22,28 @@ double roundest(double lo, double hi) {
     }
 }
 
-double cost_at(const Quadratic& f, const Sampled& p) { return moved(f, p.at[0], p.at[1]).c; }
+Rectangle around(std::span<const Sampled> sample) {
+    Rectangle r{{infinity, infinity}, {-infinity, -infinity}};
+    for (const Sampled& p : sample) {
+        for (const int axis : {0, 1}) {
+            r.lo[axis] = std::min(r.lo[axis], p.at[axis]);
+            r.hi[axis] = std::max(r.hi[axis], p.at[axis]);
+        }
+    }
+    return r;
+}
 
-// Part of a sample, where it lies, and the rectangle that the thresholds above it leave.
+// Part of a sample, all that the thresholds above it leave, and where its rows are.
 struct Piece {
     int node;
     std::size_t first, last;
-    double lo[2] = {-infinity, -infinity}, hi[2] = {infinity, infinity};
-    double from[2] = {infinity, infinity}, to[2] = {-infinity, -infinity};
+    Rectangle all{}, rows{};
     double priority = 0;
 
     bool operator<(const Piece& o) const {
         return priority != o.priority ? priority < o.priority : node > o.node;
     }
-    bool one_point() const { return from[0] == to[0] && from[1] == to[1]; }
+    bool one_point() const { return rows.lo[0] == rows.hi[0] && rows.lo[1] == rows.hi[1]; }
 };
 
 struct Threshold {
@@ -66,23 +73,16 @@ class Grower {
   private:
     void add(Piece piece) {
         if (piece.last - piece.first < 2) return;
-        for (const int axis : {0, 1}) {
-            piece.from[axis] = infinity;
-            piece.to[axis] = -infinity;
-            for (std::size_t i = piece.first; i < piece.last; ++i) {
-                piece.from[axis] = std::min(piece.from[axis], sample_[i].at[axis]);
-                piece.to[axis] = std::max(piece.to[axis], sample_[i].at[axis]);
-            }
-        }
+        piece.rows = around(std::span(sample_).subspan(piece.first, piece.last - piece.first));
         double blur = foci_.empty() || piece.one_point() ? 1 : 0;
-        for (const Focus& focus : foci_) blur = std::max(blur, focus.blur(piece.from, piece.to));
+        for (const Focus& focus : foci_) blur = std::max(blur, focus.blur(piece.rows));
         piece.priority = blur * static_cast<double>(piece.last - piece.first);
         open_.push(piece);
     }
 
     bool choose(const Piece& piece, Threshold& cut) const {
         if (piece.one_point()) return isolate(piece, cut);
-        const int axis = piece.to[0] - piece.from[0] > piece.to[1] - piece.from[1] ? 0 : 1;
+        const int axis = wider_side(piece.rows);
         const auto from = sample_.begin() + static_cast<std::ptrdiff_t>(piece.first);
         const auto to = sample_.begin() + static_cast<std::ptrdiff_t>(piece.last);
         const auto less = [axis](const Sampled& p, const Sampled& q) {
@@ -92,7 +92,7 @@ class Grower {
         std::nth_element(from, high, to, less);
         std::nth_element(from, low, high, less);
         cut = {axis, roundest(low->at[axis], high->at[axis])};
-        if (!(cut.threshold > piece.from[axis])) cut.threshold = after(cut.threshold);
+        if (!(cut.threshold > piece.rows.lo[axis])) cut.threshold = after(cut.threshold);
         return true;
     }
 
@@ -100,8 +100,8 @@ class Grower {
     static bool isolate(const Piece& piece, Threshold& cut) {
         if (piece.last - piece.first < common) return false;
         for (const int axis : {0, 1}) {
-            for (const double threshold : {piece.from[axis], after(piece.from[axis])}) {
-                if (threshold > piece.lo[axis] && threshold < piece.hi[axis]) {
+            for (const double threshold : {piece.rows.lo[axis], after(piece.rows.lo[axis])}) {
+                if (threshold > piece.all.lo[axis] && threshold < piece.all.hi[axis]) {
                     cut = {axis, threshold};
                     return true;
                 }
@@ -122,7 +122,7 @@ class Grower {
         left.node = child;
         right.node = child + 1;
         left.last = right.first = static_cast<std::size_t>(middle - sample_.begin());
-        left.hi[cut.axis] = right.lo[cut.axis] = cut.threshold;
+        left.all.hi[cut.axis] = right.all.lo[cut.axis] = cut.threshold;
         add(left);
         add(right);
     }
@@ -135,45 +135,35 @@ class Grower {
 
 }  // namespace
 
-double Focus::blur(const double (&lo)[2], const double (&hi)[2]) const {
-    Cell cell{};
-    cell.x = lo[0] + (hi[0] - lo[0]) / 2;
-    cell.y = lo[1] + (hi[1] - lo[1]) / 2;
-    cell.hx = (hi[0] - lo[0]) / 2;
-    cell.hy = (hi[1] - lo[1]) / 2;
-    const CellRange r = range_over(moved(cost, cell.x, cell.y), cell);
-    const double width = r.high - r.low;
-    const double away = std::max({0.0, r.low - level, level - r.high});
-    if (!(width > 0)) return away > 0 ? 0 : 1;
-    const double near = width / (width + away);
-    return near * near * near * near * width / (width + unit);
-}
-
-std::vector<Focus> foci(std::span<const Sampled> sample, Objective objective, double share,
-                        const std::vector<Moments>& starts) {
-    std::vector<Focus> out;
-    std::vector<double> costs(sample.size());
-    for (const Moments& m : starts) {
-        auto gain = quadratic_form(objective, centred(m, 1));
-        if (!gain || sample.empty()) continue;
-        gain->mx = m.x;
-        gain->my = m.y;
-        Focus focus{loss(*gain)};
-        std::transform(sample.begin(), sample.end(), costs.begin(),
-                       [&](const Sampled& p) { return cost_at(focus.cost, p); });
-        const auto k = static_cast<std::ptrdiff_t>(share * static_cast<double>(costs.size() - 1));
-        std::nth_element(costs.begin(), costs.begin() + k, costs.end());
-        focus.level = costs[k];
-        double away = 0;
-        for (const double cost : costs) away += std::fabs(cost - focus.level);
-        focus.unit = away / static_cast<double>(costs.size());
-        out.push_back(focus);
-    }
-    return out;
-}
-
 std::vector<Node> grow(std::vector<Sampled>& sample, int leaves, const std::vector<Focus>& at) {
     return Grower(sample, at).grow(leaves);
+}
+
+std::vector<std::int32_t> by_distance(const std::vector<Node>& nodes,
+                                      std::span<const Sampled> sample,
+                                      const std::vector<Focus>& at) {
+    if (at.empty()) return {};
+    std::vector<Rectangle> of(nodes.size());
+    of[0] = around(sample);
+    std::vector<double> distance;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        const auto [threshold, child, axis] = nodes[i];
+        if (child != 0) {
+            of[child] = of[child + 1] = of[i];
+            of[child].hi[axis] = of[child + 1].lo[axis] = threshold;
+            continue;
+        }
+        distance.push_back(infinity);
+        for (const Focus& f : at) {
+            const double d = f.distance(of[i]);
+            if (d < distance.back()) distance.back() = d;  // what is not a number is far away
+        }
+    }
+    std::vector<std::int32_t> order(distance.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::int32_t a, std::int32_t b) { return distance[a] < distance[b]; });
+    return order;
 }
 
 }  // namespace quadsweep::streamed

@@ -27,9 +27,9 @@ void accumulate(Moments& sums, Moments& lost, const Moments& terms) {
 }
 
 // A part of the plane that a refined leaf is cut into.
-struct Rectangle {
+struct Portion {
     int node;
-    double lo[2], hi[2];
+    Rectangle at;
 };
 
 }  // namespace
@@ -69,12 +69,15 @@ Partition Partition::of_sample(const Placing& at, std::span<const double> x,
     }
     const std::vector<Focus> where = foci(sample, aim.objective, aim.share, aim.starts);
     std::vector<Node> nodes = grow(sample, leaves, where);
+    std::vector<std::int32_t> order = by_distance(nodes, sample, where);
     std::vector<std::int32_t> leaf(nodes.size(), -1);
     int next = 0;
     for (std::size_t i = 0; i < nodes.size(); ++i) {
         if (nodes[i].child == 0) leaf[i] = next++;
     }
-    return {at, std::move(nodes), std::move(leaf)};
+    Partition out(at, std::move(nodes), std::move(leaf));
+    out.nearest_ = std::move(order);
+    return out;
 }
 
 std::int64_t Partition::add(std::span<const double> x, std::span<const double> y,
@@ -112,28 +115,27 @@ Partition Partition::refined(std::span<const std::int32_t> which, std::span<cons
     std::int32_t next = leaves_;
     for (const std::int32_t one : which) {
         const Leaf& l = table[one];
-        std::vector<Rectangle> pieces{{node_of[one], {l.x_lo, l.y_lo}, {l.x_hi, l.y_hi}}}, finer;
+        std::vector<Portion> pieces{{node_of[one], {{l.x_lo, l.y_lo}, {l.x_hi, l.y_hi}}}}, finer;
         for (int level = 0; level < levels; ++level) {
             finer.clear();
-            for (const Rectangle& r : pieces) {
-                const int axis = r.hi[0] - r.lo[0] > r.hi[1] - r.lo[1] ? 0 : 1;
+            for (const Portion& piece : pieces) {
+                const Rectangle& r = piece.at;
+                const int axis = wider_side(r);
                 const double middle = r.lo[axis] + (r.hi[axis] - r.lo[axis]) / 2;
                 const double threshold = middle > r.lo[axis] ? middle : r.hi[axis];
                 if (!(threshold > r.lo[axis])) {
-                    finer.push_back(r);
+                    finer.push_back(piece);
                     continue;
                 }
                 const auto child = static_cast<std::int32_t>(nodes.size());
-                nodes[r.node] = {threshold, child, axis};
+                nodes[piece.node] = {threshold, child, axis};
                 nodes.resize(nodes.size() + 2);
                 leaf.resize(nodes.size(), -1);
-                leaf[child] = leaf[r.node];
+                leaf[child] = leaf[piece.node];
                 leaf[child + 1] = next++;
-                leaf[r.node] = -1;
-                Rectangle left = r, right = r;
-                left.node = child;
-                right.node = child + 1;
-                left.hi[axis] = right.lo[axis] = threshold;
+                leaf[piece.node] = -1;
+                Portion left{child, r}, right{child + 1, r};
+                left.at.hi[axis] = right.at.lo[axis] = threshold;
                 finer.push_back(left);
                 finer.push_back(right);
             }

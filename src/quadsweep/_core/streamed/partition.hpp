@@ -52,6 +52,8 @@ class Partition {
     // Of every node its leaf, -1 for inner ones.
     const std::vector<std::int32_t>& leaf() const { return leaf_; }
     int leaves() const { return leaves_; }
+    // Leaves by how likely they are to be opened, where the partition was just made with an aim.
+    const std::vector<std::int32_t>& nearest() const { return nearest_; }
 
     // Calls visit(position, leaf, x, y) for rows as given: see Locator.
     template <class Visit>
@@ -74,6 +76,7 @@ class Partition {
     std::vector<Node> nodes_;
     std::vector<std::int32_t> leaf_;
     int leaves_ = 0;
+    std::vector<std::int32_t> nearest_;
     Locator locator_;
 };
 

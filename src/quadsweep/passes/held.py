@@ -1,0 +1,117 @@
+"""Rows that the pass for sums brings along: those of leaves that will probably be opened.
+
+Leaves are ranked by the sample, the likeliest first, and the rows of the first ones are held, as
+many as there is room for. Where they are more than expected the last ranks are let go: of a leaf
+all rows are held or none, whoever read them.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quadsweep.arrays import Floats, Ints
+
+HELD_BYTES = 28  # of a row: number, leaf, x and y
+_BAND = 10  # leaves across: more rows than such a band has are seldom asked for
+_EXPECTED = 0.8  # of the room, by the sample: leaves may have more
+
+_NAMES = ("held_row", "held_leaf", "held_x", "held_y")
+Rows = tuple[Ints, NDArray[np.int32], Floats, Floats]  # number, leaf, x and y as placed
+
+
+def flags_of(leaves: Any, size: int) -> NDArray[np.uint8]:
+    """A flag for every leaf, raised for these."""
+    flags = np.zeros(size, dtype=np.uint8)
+    flags[leaves] = 1
+    return flags
+
+
+@dataclass(frozen=True, eq=False)
+class Likely:
+    """Which rows to hold: those of leaves ranked below ``until``, at most so many."""
+
+    rank: NDArray[np.int32]
+    until: int
+    most: int
+
+    @classmethod
+    def by_sample(cls, partition: Any, x: Floats, y: Floats, rows: int, room: float) -> Likely:
+        """The leaves next to the boundary of good subsets of a sample."""
+        order = partition.nearest
+        count = np.bincount(partition.locate(x, y), minlength=partition.leaves)
+        expected = np.cumsum(count[order]) * (rows / len(x))
+        band = min(1.0, _BAND / math.sqrt(partition.leaves)) * rows
+        until = np.searchsorted(expected, min(_EXPECTED * room, band), "right")
+        rank = np.full(partition.leaves, partition.leaves, dtype=np.int32)
+        rank[order] = np.arange(len(order))
+        return cls(rank, int(until), int(room))
+
+    @property
+    def arrays(self) -> list[NDArray[Any]]:
+        """The same as arrays."""
+        return [self.rank, np.array([self.until, self.most])]
+
+    def share(self, pieces: int) -> Likely:
+        """Of one of so many pieces of the source, which may be richer in them than others."""
+        return Likely(self.rank, self.until, min(self.most, 2 * self.most // pieces + 1))
+
+
+@dataclass
+class Held:
+    """Rows of likely leaves, run by run in the order of the source."""
+
+    likely: Likely
+    runs: list[Rows] = field(default_factory=list)
+    size: int = 0
+
+    @property
+    def flags(self) -> NDArray[np.uint8]:
+        """Of every leaf, whether its rows are held."""
+        return (self.likely.rank < self.likely.until).astype(np.uint8)
+
+    def add(self, rows: Rows, until: int) -> None:
+        """More rows, of leaves ranked below ``until`` and of no others."""
+        if until < self.likely.until:
+            self._let_go(until)
+        elif until > self.likely.until:
+            rows = self._some(rows, self.flags)
+        self.runs.append(rows)
+        self.size += len(rows[0])
+        if self.size <= self.likely.most:
+            return
+        ranks = sum(
+            np.bincount(self.likely.rank[leaf], minlength=self.likely.until)
+            for _, leaf, _, _ in self.runs
+        )
+        self._let_go(int(np.searchsorted(np.cumsum(ranks), self.likely.most, "right")))
+
+    def _let_go(self, until: int) -> None:
+        """All leaves from this rank on."""
+        self.likely = Likely(self.likely.rank, until, self.likely.most)
+        self.runs = [self._some(run, self.flags) for run in self.runs]
+        self.size = sum(len(run[0]) for run in self.runs)
+
+    @staticmethod
+    def _some(run: Rows, flags: NDArray[np.uint8]) -> Rows:
+        chosen = np.flatnonzero(flags[run[1]])
+        row, leaf, x, y = run
+        return row[chosen], leaf[chosen], x[chosen], y[chosen]
+
+    def of(self, flags: NDArray[np.uint8]) -> list[Rows]:
+        """The rows of flagged leaves."""
+        return [self._some(run, flags) for run in self.runs]
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All of them, and which they are: see :meth:`add_arrays`."""
+        columns = (np.concatenate(parts) for parts in zip(*self.runs, strict=True))
+        return {**dict(zip(_NAMES, columns, strict=True)), "until": np.array([self.likely.until])}
+
+    def add_arrays(self, arrays: dict[str, NDArray[Any]]) -> None:
+        """Those of a run of parts."""
+        row, leaf, x, y = (arrays[name] for name in _NAMES)
+        self.add((row, leaf, x, y), int(arrays["until"][0]))
