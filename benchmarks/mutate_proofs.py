@@ -3,10 +3,11 @@
     python benchmarks/mutate_proofs.py --mutations 2400
 
 Proofs by boxes of every objective, of k rows and of k or more, with two predictors, and of an
-audit's slope. In one of six the threshold is first moved past the best value, so that what is
-changed was false already. Mutation i of a seed is always the same. What the checker still accepts
-must be true: its claim is held against all subsets, listed in rational arithmetic. Prints how many
-were refused and which kinds were accepted; exit code 1 if a false claim was accepted.
+audit's slope, alone and given a control. In one of six the threshold is first moved past the best
+value (given a control: one row more may go), so that what is changed was false already. Mutation i
+of a seed is always the same. What the checker still accepts must be true: its claim is held against
+all subsets, listed in rational arithmetic. Prints how many were refused and which kinds were
+accepted; exit code 1 if a false claim was accepted. --only takes proofs of one claim, as partial.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ import naive
 import naive_several
 
 EACH = 6  # proofs of each objective, fewer of other kinds
-WORDS = ("bound", "list", "split", "copies", "r2", "r", "cov", "dv", "tv", "lts")
+WORDS = ("bound", "list", "split", "copies", "r2", "r", "cov", "dv", "tv", "lts", "partial")
 ODD: tuple[Any, ...] = (math.nan, math.inf, 10**400, True, None, "", [], {})
 
 Column = tuple[float, ...]
@@ -54,14 +55,18 @@ class Subject(NamedTuple):
 
 
 @cache
-def pool(seed: int) -> list[Subject]:
+def pool(seed: int, only: str = "") -> list[Subject]:
     """Proofs by boxes, of data small enough to list."""
-    alone_wanted = dict.fromkeys(fuzz_proofs.OBJECTIVES, EACH)
-    return [
-        *drawn(seed, alone, Counter(alone_wanted)),
-        *drawn(seed, several, Counter(r2=2, lts=2)),
-        *drawn(seed, audited, Counter(cov=4)),
+    wanted = [
+        (alone, dict.fromkeys(fuzz_proofs.OBJECTIVES, EACH)),
+        (several, {"r2": 2, "lts": 2}),
+        (audited, {"cov": 4}),
+        (controlled, {"partial": 4}),
     ]
+    counts = [
+        (make, Counter({o: n for o, n in of.items() if only in ("", o)})) for make, of in wanted
+    ]
+    return [subject for make, of in counts if of for subject in drawn(seed, make, of)]
 
 
 def drawn(
@@ -118,6 +123,20 @@ def audited(seed: int, number: int) -> Statement | None:
     t, sign = largest_covariance(x, y, k, found.tol), -1 if x @ y > 0 else 1
     asked = {"best": False, "or_more": True, "margin": found.tol}
     return Statement(x, y, k, "cov", t, range(n), 0.0, sign=sign, **asked)
+
+
+def controlled(seed: int, number: int) -> Statement | None:
+    """That no fewer removals than the fewest turn a coefficient's sign, given a control or two."""
+    rng, n = np.random.default_rng([seed, number]), 11
+    z = rng.normal(size=(n, 1 + number % 2))
+    x = rng.normal(size=n) + z[:, 0]
+    y = x + z.sum(axis=1) + rng.normal(size=n)
+    found = qs.audit(x, y, controls=z)
+    if found.drop is None or found.drop < 3:
+        return None
+    sign, k = -1 if found.before.slope > 0 else 1, n - found.drop + 1
+    asked = {"best": False, "or_more": True, "sign": sign}
+    return Statement(np.column_stack([z, x]), y, k, "partial", 0.0, range(n), 0.0, **asked)
 
 
 def places(content: object, path: tuple = ()) -> list[tuple]:
@@ -181,9 +200,12 @@ def mutated(content: dict[str, Any], rng: np.random.Generator) -> tuple[str, dic
 
 
 def falsify(content: dict[str, Any], rng: np.random.Generator) -> None:
-    """Move the threshold past the best value, and rho with it."""
+    """Move the threshold past the best value, and rho with it; of a sign, the size."""
     (part,) = content["parts"]
     claim = part["claim"]
+    if claim["objective"] == "partial":
+        claim["keep"] -= 1
+        return
     sense = -1 if claim["objective"] in ("tv", "lts") else 1
     by = float(10.0 ** rng.integers(-6, 0)) * (abs(claim["threshold"]) or 1.0)
     claim |= {"subset": None, "threshold": claim["threshold"] - sense * by}
@@ -249,8 +271,7 @@ def listed(
 ) -> dict[tuple[int, ...], Fraction]:
     """The scores of all subsets that have one; the larger the better."""
     *xs, ys = map(naive.exact, columns)
-    if len(xs) == 1:
-        ys = [sign * (w - Fraction(beta) * v) for v, w in zip(xs[0], ys, strict=True)]
+    ys = [sign * (w - Fraction(beta) * v) for v, w in zip(xs[-1], ys, strict=True)]
     out = {}
     for subset in combinations(range(len(ys)), k):
         score = score_of([[x[i] for x in xs] for i in subset], [ys[i] for i in subset], name)
@@ -262,6 +283,9 @@ def listed(
 def score_of(rows: list[list[Fraction]], ys: list[Fraction], name: str) -> Fraction | None:
     if len(rows[0]) == 1:
         return naive.score([row[0] for row in rows], ys, name)
+    if name == "partial":
+        controls = [[1.0, *row[:-1]] for row in rows]
+        return naive_several.partial_sums([row[-1] for row in rows], ys, controls)[2]
     design = [[1.0, *row] for row in rows]
     return -naive_several.rss(design, ys) if name == "lts" else naive_several.r2(design, ys)
 
@@ -275,9 +299,9 @@ def refusal(columns: tuple[Column, ...], content: dict[str, Any]) -> str | None:
     return None
 
 
-def run(seed: int, mutations: int) -> tuple[Counter, Counter, list[str]]:
+def run(seed: int, mutations: int, only: str = "") -> tuple[Counter, Counter, list[str]]:
     """Kinds refused, kinds accepted, and false claims that were accepted."""
-    subjects = pool(seed)
+    subjects = pool(seed, only)
     refused: Counter = Counter()
     accepted: Counter = Counter()
     false = []
@@ -298,8 +322,9 @@ def main() -> int:
     parser.add_argument("--mutations", type=int, default=2400)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--quick", action="store_true", help="60 mutations")
-    options = parser.parse_args()
-    refused, accepted, false = run(options.seed, 60 if options.quick else options.mutations)
+    parser.add_argument("--only", default="", metavar="CLAIM", help="proofs of it alone")
+    given = parser.parse_args()
+    refused, accepted, false = run(given.seed, 60 if given.quick else given.mutations, given.only)
     print(f"{refused.total()} refused, {accepted.total()} accepted, {len(false)} of them false")
     for kind in sorted(refused | accepted):
         print(f"  {kind:45} refused {refused[kind]:5}   accepted {accepted[kind]:5}")

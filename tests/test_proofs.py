@@ -233,18 +233,6 @@ def test_an_audit_s_lower_bound_is_proved(claim, threshold):
     assert not qs.check(Proof(forged), x, y).proved
 
 
-def test_an_audit_with_controls_says_that_it_has_no_proof(tmp_path, capsys):
-    x, z = np.random.default_rng(12).normal(size=(2, 20))
-    for more in ({"controls": z}, {"groups": np.arange(20) // 2}, {"weights": np.abs(z) + 1}):
-        with pytest.raises(ValueError, match="proof=True is for audits of two columns alone"):
-            qs.audit(x, x + z, **more, proof=True)
-    table, proof = write_table(tmp_path / "d.csv", x, z), tmp_path / "audit.proof"
-    asked = ["audit", table, "--x", "u", "--y", "w", "--groups", "u", "--proof", str(proof)]
-    assert cli(asked) == 2
-    assert "--proof is for --x and --y alone" in capsys.readouterr().err
-    assert not proof.exists()
-
-
 def test_the_command_line_writes_an_audit_s_proof(tmp_path, capsys):
     rng = np.random.default_rng(8)
     x = rng.normal(size=40)

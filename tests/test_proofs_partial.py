@@ -9,6 +9,8 @@ import naive_several
 import numpy as np
 import pytest
 
+import quadsweep as qs
+from quadsweep.cli.application import run as cli
 from quadsweep.proofs import checker
 from quadsweep.proofs.writer import Statement, Unproved, write
 
@@ -129,3 +131,98 @@ def test_a_subset_on_which_the_controls_explain_x_has_no_sign():
             values.add((value > 0) - (value < 0))
             assert value == 0 or not set(rows) <= set(range(6))
     assert values == {-1, 0, 1}
+
+
+@pytest.mark.parametrize(("claim", "threshold"), [("sign", None), ("slope", (0.2, 1.6))])
+def test_an_audit_s_lower_bound_is_proved_and_true_of_all_subsets(claim, threshold):
+    proved = 0
+    for seed in range(8):
+        z, x, y = regression(seed, n=10, q=1 + seed % 2)
+        found = qs.audit(x, y, controls=z, claim=claim, threshold=threshold, proof=True)
+        if found.lower < 2:
+            assert found.proof is None
+            continue
+        proved += 1
+        assert qs.check(found.proof, x, y, controls=z).proved
+        assert len(found.proof.parts) == (1 if claim == "sign" else 2)
+        for part in found.proof.parts:
+            said = part["claim"]
+            assert said["keep"] == 10 - (found.lower - 1)
+            assert is_true(z, x, y, said["keep"], said["sign"], said["beta"]), seed
+    assert proved >= 3
+
+
+def test_a_proof_is_about_its_controls(tmp_path):
+    z, x, y = regression(1, n=30, q=2)
+    found = qs.audit(x, y, controls=z, max_drop=4, proof=True)
+    assert found.proof.nodes > 1
+    found.proof.save(tmp_path / "p")
+    keep = 31 - found.lower
+    said = f"no {keep} or more of 30 rows have a coefficient of x below 0, given 2 controls"
+    assert str(qs.check(tmp_path / "p", x, y, controls=z)) == f"proved: {said}"
+    with_intercept = np.column_stack([z[:, 0], np.full(30, 3.0), z[:, 1]])
+    assert qs.check(found.proof, x, y, controls=with_intercept).proved
+    assert qs.check(found.proof, np.column_stack([z, x]), y).proved
+    for other in (None, z[:, :1], z[:, ::-1], np.column_stack([z, x])):
+        with pytest.raises(ValueError, match="other data"):
+            qs.check(found.proof, x, y, controls=other)
+    with pytest.raises(ValueError, match="the same length"):
+        qs.check(found.proof, x, y, controls=z[1:])
+
+
+def test_rows_with_missing_values_and_no_more_than_an_intercept(tmp_path):
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("formulaic")
+    z, x, y = regression(2, n=30)
+    table = pd.DataFrame({"x": x, "z": z[:, 0], "y": y})
+    table.loc[4, "z"] = np.nan
+    asked = {"term": "x", "data": table, "nan_policy": "omit", "proof": True}
+    found = qs.audit("y ~ x + z", **asked)
+    assert qs.check(found.proof, table["x"], table["y"], controls=table[["z"]]).proved
+    alone = qs.audit("y ~ x", **asked)
+    assert qs.check(alone.proof, x, y).proved
+
+
+@pytest.mark.parametrize(
+    ("more", "what"),
+    [
+        ({"claim": "significance"}, "claim 'significance'"),
+        ({"claim": "r2", "threshold": 0.5}, "claim 'r2'"),
+        ({"groups": np.arange(20) // 2}, "groups"),
+        ({"weights": np.arange(20) + 1.0}, "weights"),
+        ({"controls": np.arange(80.0).reshape(20, 4) ** 0.5 % 1}, "4 controls"),
+        ({"controls": np.arange(20.0)[:, None] * [1, 2]}, "z2, which other controls explain"),
+    ],
+)
+def test_what_has_no_kind_of_proof_is_said_in_a_sentence(more, what):
+    z, x, y = regression(4, n=20)
+    with pytest.raises(ValueError, match=f"claims 'sign' and 'slope', .*; got {what}: that is"):
+        qs.audit(x, y, **({"controls": z} | more), proof=True)
+
+
+def test_no_time_for_a_proof_is_no_proof():
+    z, x, y = regression(5, n=60, q=2)
+    found = qs.audit(x, y, controls=z, time_limit=1e-9, proof=True)
+    assert (found.status, found.proof) == ("time_limit", None)
+
+
+def test_the_command_line_writes_and_checks(tmp_path, capsys):
+    z, x, y = regression(6, n=24)
+    file, proof = str(tmp_path / "d.csv"), str(tmp_path / "d.proof")
+    rows = [",".join(map(repr, row)) for row in np.column_stack([x, z, y]).tolist()]
+    (tmp_path / "d.csv").write_text("\n".join(["a,b,c", *rows]) + "\n")
+    named = ["--x", "a", "--y", "c", "--controls", "b"]
+    assert cli(["audit", file, *named, "--proof", proof]) == 0
+    for columns in (named, ["--x", "b", "--x", "a", "--y", "c"],
+                    ["--formula", "c ~ a + b", "--term", "a"]):  # fmt: skip
+        assert cli(["check", proof, file, *columns]) == 0
+        assert "have a coefficient of x below 0, given 1 control" in capsys.readouterr().out
+    assert cli(["check", proof, file, "--x", "a", "--y", "c"]) == 2
+    assert cli(["check", proof, file, "--formula", "c ~ a + b", "--term", "d"]) == 2
+    assert "no term 'd' in the formula; there are: a, b" in capsys.readouterr().err
+    other = str(tmp_path / "other.proof")
+    assert cli(["audit", file, *named, "--groups", "b", "--proof", other]) == 2
+    assert "got groups" in capsys.readouterr().err
+    assert cli(["audit", file, *named, "--time-limit", "1e-9", "--proof", other]) == 3
+    assert "there is no proof" in capsys.readouterr().err
+    assert not (tmp_path / "other.proof").exists()

@@ -47,7 +47,7 @@ def test_no_proof_is_refused(part):
     numbers = range(12 * part, 12 * (part + 1))
     found = fuzz_runs.tally(fuzz_proofs_several.judge, 3, numbers, {"high": 11, "nodes": 600})
     assert found.wrong == []
-    assert found.count(fuzz_runs.RIGHT) >= 9
+    assert found.count(fuzz_runs.RIGHT) >= 5
 
 
 @pytest.mark.parametrize("objective", ["r2", "lts"])

@@ -250,8 +250,8 @@ def audit(
         As in :func:`quadsweep.solve`; a callable is given (upper, lower, nodes, seconds).
     proof : bool
         Also write down why no fewer rows than ``lower`` break the claim: ``Audit.proof``, for
-        :func:`quadsweep.check`; None where such a proof was not found. Not with controls, groups,
-        weights or a formula.
+        :func:`quadsweep.check`; None where such a proof was not found. With controls or a formula
+        for the claims ``sign`` and ``slope`` and up to three controls; not with groups or weights.
     memory_limit, client, out, resume : optional
         For data in passes, as in :func:`quadsweep.solve`.
 
@@ -305,17 +305,12 @@ def audit(
         x, y, regression["data"] = Columns(*columns_of(source), source.names), None, None
     x, y, regression = by_name(x, y, regression)
     if is_regression(x, **regression):
-        if proof:
-            raise ValueError(
-                "proof=True is for audits of two columns alone: with controls, groups, weights, a "
-                "formula or other standard errors the answer is certified by the search only"
-            )
         from quadsweep.auditing.controls.report import audit_regression
 
         return audit_regression(
             x, y, **regression, claim=claim, level=level, threshold=threshold, max_drop=max_drop,
             tol=tol, time_limit=time_limit, n_jobs=n_jobs, seed=seed, nan_policy=nan_policy,
-            progress=progress,
+            progress=progress, proof=proof,
         )  # fmt: skip
     build = claims.get(claim)
     question = pose_audit(x, y, tol=tol, n_jobs=n_jobs, seed=seed, nan_policy=nan_policy)

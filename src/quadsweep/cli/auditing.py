@@ -74,15 +74,13 @@ def audit_command(
     asked = Asked(x, y, formula, term, controls or [], groups, weights, vcov, fixed, label)
     check_picture(plot)
     if asked.regression:
-        for option, given in (("--by", by), ("--proof", proof)):
-            if given is not None:
-                raise BadInput(
-                    f"{option} is for --x and --y alone; leave the options of a regression"
-                )
+        if by is not None:
+            raise BadInput("--by is for --x and --y alone; leave the options of a regression")
+        check_place(proof)
         answer_regression(
-            audit, file, asked, plot=plot, json=json, time_limit=time_limit, jobs=jobs, seed=seed,
-            claim=claim, level=level, threshold=_threshold(threshold),
-            max_drop=options.amount(max_drop, "--max-drop"),
+            audit if proof is None else saving(audit, proof), file, asked, plot=plot, json=json,
+            time_limit=time_limit, jobs=jobs, seed=seed, claim=claim, level=level,
+            threshold=_threshold(threshold), max_drop=options.amount(max_drop, "--max-drop"),
         )  # fmt: skip
     if by is not None and proof is not None:
         raise BadInput("--proof is for one answer; leave --by")

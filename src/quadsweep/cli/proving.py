@@ -10,6 +10,7 @@ import typer
 
 from quadsweep.cli import options
 from quadsweep.cli.ending import BadInput, note, print_json
+from quadsweep.cli.points import NamedPoints
 from quadsweep.cli.predictors import read_predictors
 from quadsweep.proofs.checking import check
 from quadsweep.proofs.proof import Proof
@@ -23,15 +24,19 @@ def check_command(
     x: options.Xs = None,
     y: options.Y = None,
     formula: options.Formula = None,
+    term: options.Term = None,
+    controls: options.Controls = None,
     json: options.Json = False,
 ) -> None:
     """Verify a proof against the data, in exact arithmetic: 0 proved, 1 refuted.
 
     Example: quadsweep check weights.proof weights.csv --x "body mass" --y brain
+
+    Of an audit with controls: quadsweep check w.proof w.csv --x dose --y effect --controls age
     """
-    points = read_predictors(file, x, y, formula, None)
+    points = read_predictors(file, [*(controls or []), *(x or [])], y, formula, None)
     try:
-        found = check(proof, points.x, points.y)
+        found = check(proof, _term_last(points, term), points.y)
     except OSError as wrong:
         raise BadInput(f"{proof} cannot be read: {wrong.strerror}") from None
     if json:
@@ -39,6 +44,17 @@ def check_command(
     else:
         print(f"{found} ({found.nodes:,} nodes, {found.seconds:.3g} s)")
     raise typer.Exit(0 if found.proved else REFUTED)
+
+
+def _term_last(points: NamedPoints, term: str | None) -> Any:
+    """The predictors, that of the term after its controls."""
+    if term is None:
+        return points.x
+    names = list(points.names[:-1])
+    if term not in names:
+        raise BadInput(f"no term {term!r} in the formula; there are: {', '.join(names)}")
+    others = [i for i, name in enumerate(names) if name != term]
+    return points.x[:, [*others, names.index(term)]] if others else points.x
 
 
 def check_place(path: str | None) -> None:

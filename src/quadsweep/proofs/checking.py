@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
+import numpy as np
+
+from quadsweep.arrays import Floats
 from quadsweep.border import frames, validation
 from quadsweep.border.predictors import columns_of
 from quadsweep.proofs import checker
@@ -43,7 +46,9 @@ class Check:
         return f"{'proved' if self.proved else 'refuted'}: {self.message}"
 
 
-def check(proof: Proof | str | PathLike[str], x: Any, y: Any = None) -> Check:
+def check(
+    proof: Proof | str | PathLike[str], x: Any, y: Any = None, *, controls: Any = None
+) -> Check:
     """Verify a proof in exact arithmetic, trusting nothing but the data.
 
     Parameters
@@ -53,6 +58,8 @@ def check(proof: Proof | str | PathLike[str], x: Any, y: Any = None) -> Check:
     x, y : sequences of numbers
         The data as given to :func:`quadsweep.solve`: x has a column for each of several
         predictors. Rows with missing values are left out.
+    controls : array or data frame, optional
+        As given to :func:`quadsweep.audit`; constant columns are left out.
 
     Returns
     -------
@@ -76,8 +83,10 @@ def check(proof: Proof | str | PathLike[str], x: Any, y: Any = None) -> Check:
     predictors = columns_of(given.x)
     xs = [validation.column(v, "x") for v in ([given.x] if predictors is None else predictors)]
     ys = validation.column(given.y, "y")
-    if len(xs[0]) != len(ys):
-        raise ValueError(f"x and y must have the same length; got {len(xs[0])} and {len(ys)}")
+    xs = [*_controls(controls), *xs]
+    if any(len(column) != len(ys) for column in xs):
+        lengths = sorted({len(column) for column in (*xs, ys)})
+        raise ValueError(f"all columns must have the same length; got {lengths}")
     start = time.perf_counter()
     run = checker.Checker(known.content)
     try:
@@ -88,3 +97,16 @@ def check(proof: Proof | str | PathLike[str], x: Any, y: Any = None) -> Check:
     except checker.Unreadable as wrong:
         raise ValueError(str(wrong)) from None
     return Check(proved, message, run.nodes, run.listed, time.perf_counter() - start)
+
+
+def _controls(given: Any) -> list[Floats]:
+    """Columns of numbers, but for those that say no more than an intercept."""
+    if given is None:
+        return []
+    if hasattr(given, "columns"):
+        values = frames.every_column(given)[1]
+    else:
+        array = np.asarray(given)
+        values = [array] if array.ndim == 1 else list(array.T)
+    columns = [validation.column(value, "a control") for value in values]
+    return [c for c in columns if len(np.unique(c[np.isfinite(c)])) > 1]

@@ -44,8 +44,8 @@ class Proof:
     @property
     def claim(self) -> str:
         """What is proved, in words."""
-        rows = self.content["data"]["rows"]
-        return "; ".join(_statement(part["claim"], rows) for part in self.parts)
+        data = self.content["data"]
+        return "; ".join(_statement(part["claim"], **data) for part in self.parts)
 
     def summary(self) -> str:
         """The claim, and how large the proof is."""
@@ -81,15 +81,18 @@ def together(proofs: list[Proof]) -> Proof:
     return Proof(proofs[0].content | {"parts": [part for p in proofs for part in p.parts]})
 
 
-def _statement(claim: dict[str, Any], n: int) -> str:
+def _statement(claim: dict[str, Any], predictors: int, rows: int, **_: Any) -> str:
     better = "below" if claim["objective"] in ("tv", "lts") else "above"
     what = f"{claim['objective']} {better} {claim['threshold']!r}"
     sign, beta = claim["sign"], claim["beta"] or 0
-    if claim["margin"] is not None:
-        side = "above" if sign > 0 else "below"
+    side = "above" if sign > 0 else "below"
+    if claim["objective"] == "partial":
+        given = "1 control" if predictors == 2 else f"{predictors - 1} controls"
+        what = f"a coefficient of x {side} {beta!r}, given {given}"
+    elif claim["margin"] is not None:
         what = f"a slope {side} {beta!r} (by {claim['margin']!r} of a correlation or more)"
     elif sign != 1 or beta != 0:
         what += f" with {sign:+d} (y - {beta!r} x) for y"
-    rows = f"{claim['keep']} {'or more ' if claim['or_more'] else ''}of {n} rows"
+    some = f"{claim['keep']} {'or more ' if claim['or_more'] else ''}of {rows} rows"
     within = f"; the subset given comes within {claim['tol']!r} of it" if claim["subset"] else ""
-    return f"no {rows} have {what}{within}"
+    return f"no {some} have {what}{within}"

@@ -16,6 +16,7 @@
 ``least``       the fewest removals, from above and from below
 ``watch``       one limit on time for all of it
 ``report``      the answer as an Audit
+``proving``     the proof file of the lower bound
 ``approximations``  the usual ones, to compare with
 ``range``       how far m removals can move the coefficient
 

@@ -6,6 +6,7 @@ Arrays; a formula and a table (by way of formulaic); a fitted model of statsmode
 from __future__ import annotations
 
 import difflib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -54,6 +55,7 @@ class Regression:
     labels: Sequence[Any] | None
     fixed: bool = False
     table: Any = None
+    dependent: tuple[str, ...] = ()  # controls that those before them explain
 
 
 def read(
@@ -279,11 +281,12 @@ def _clean(
     x, y, z = columns.x[good], columns.y[good], columns.controls[good]
     unit, units = _units(group, rows)
     intercept = next((i for i in range(z.shape[1]) if _is_constant(z[:, i])), None)
-    design = Design(
+    every = Design(
         x, y, z, intercept, None if weight is None else weight[good], unit, units,
         columns.term, columns.outcome, columns.names,
     )  # fmt: skip
-    design = without_dependent(design)
+    design = without_dependent(every)
+    dependent = tuple((Counter(every.names) - Counter(design.names)).elements())
     _check(design)
     if fixed:
         design = residualised(design)
@@ -291,7 +294,9 @@ def _clean(
     if cluster is not None:
         clusters = np.unique(cluster[rows].astype(str), return_inverse=True)[1].astype(np.int64)
     errors = Errors(kind, clusters, cluster_by)
-    return Regression(design, rows, given, errors, by, columns.labels, fixed, columns.table)
+    return Regression(
+        design, rows, given, errors, by, columns.labels, fixed, columns.table, dependent
+    )
 
 
 def _units(group: Any, rows: Ints) -> tuple[Ints, Sequence[Any] | None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ from quadsweep.auditing.controls.conditions import Claim, build
 from quadsweep.auditing.controls.design import Design
 from quadsweep.auditing.controls.least import Least
 from quadsweep.auditing.controls.moments import Moments
+from quadsweep.auditing.controls.proving import check_provable, refutation
 from quadsweep.auditing.controls.reading import Regression, read
 from quadsweep.auditing.controls.robust import RobustCase, TermFit, fit_term
 from quadsweep.auditing.controls.watch import Watch
@@ -123,7 +124,7 @@ class RegressionAudit(Audit):
 def audit_regression(
     x: Any, y: Any, *, controls: Any, groups: Any, weights: Any, data: Any, term: Any, vcov: Any,
     claim: str, level: float, threshold: Any, max_drop: Any, tol: float, time_limit: float | None,
-    n_jobs: int | None, seed: int, nan_policy: str, progress: Any,
+    n_jobs: int | None, seed: int, nan_policy: str, progress: Any, proof: bool = False,
 ) -> RegressionAudit:  # fmt: skip
     """The fewest rows or groups whose removal breaks a claim about one coefficient."""
     claims.get(claim)
@@ -135,6 +136,8 @@ def audit_regression(
         nan_policy=nan_policy,
     )  # fmt: skip
     design = given.design
+    if proof:
+        check_provable(given, claim)
     most = units_limit(max_drop, design)
     moments = Moments(design)
     full = moments.all_rows()
@@ -160,7 +163,10 @@ def audit_regression(
 
         watch = Watch(limit, callback=report)
         known = Least(cases, most, watch, seed=seed, n_jobs=jobs, state=state).run()
-    return _audit(given, claim, asked, claimed, cases, known, most, watch, before)
+    found = _audit(given, claim, asked, claimed, cases, known, most, watch, before)
+    if not proof:
+        return found
+    return replace(found, proof=refutation(design, claimed.ways, known.lower - 1, watch.left()))
 
 
 def _cases(claimed: Claim, moments: Moments, given: Regression) -> tuple[Case, ...]:
