@@ -126,6 +126,9 @@ def test_a_subset_on_which_the_controls_explain_x_has_no_sign():
     for size in range(2, 9):
         for rows in combinations(range(8), size):
             value = covariance(z, x, y, rows, 1)
+            design = [[1.0, *row] for row in z[list(rows)].tolist()]
+            a, b, _ = naive_several.partial_sums(x[list(rows)], y[list(rows)], design)
+            assert claims[1].signless(claims[1].sums(rows)) == (a == 0 or b == 0), rows
             for sign, claim in claims.items():
                 assert claim.beats(claim.sums(rows), claim.t) == (sign * value > 0), rows
             values.add((value > 0) - (value < 0))
@@ -150,6 +153,26 @@ def test_an_audit_s_lower_bound_is_proved_and_true_of_all_subsets(claim, thresho
             assert said["keep"] == 10 - (found.lower - 1)
             assert is_true(z, x, y, said["keep"], said["sign"], said["beta"]), seed
     assert proved >= 3
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_all_rows_may_go_that_say_anything_about_x_or_y(turned):
+    """Few are treated: what is left without them has no coefficient, and no bound above 0."""
+    rng = np.random.default_rng(3)
+    z, treated = rng.normal(size=40), (np.arange(40) < 4).astype(float)
+    outcome = 3 * treated + z + rng.normal(size=40)
+    x, y = (outcome, treated) if turned else (treated, outcome)
+    found = qs.audit(x, y, controls=z, proof=True)
+    assert found.lower > 5
+    kinds = [node[0] for root in found.proof.parts[0]["roots"] for node in root["nodes"]]
+    assert "copies" in kinds
+    assert qs.check(found.proof, x, y, controls=z).proved
+    forged = copy.deepcopy(found.proof.content)
+    for root in forged["parts"][0]["roots"]:  # what is left with some of them is to be listed
+        root["nodes"] = [["list", []]]
+    with pytest.MonkeyPatch.context() as few:
+        few.setattr(checker, "MOST_LISTED", 1000)
+        assert not accepted(forged, [z.tolist(), x.tolist(), y.tolist()])
 
 
 def test_a_proof_is_about_its_controls(tmp_path):

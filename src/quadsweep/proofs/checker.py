@@ -24,7 +24,8 @@ with centred sums a, b, c of X and Y, has for its own parameters and whatever g 
 alpha and m are means: with them the sum of the squares is least. e_Y is the coefficient of Y in e;
 in the first line p = sqrt(b/a), in the next three e = 0 is the least squares plane. The partial
 covariance c|Z of x_p and y, the other predictors Z held fixed, has 4 c|Z = SS(S|Z) - SS(D|Z) for
-D = X_p - Y, S = X_p + Y: e is a plane in Z and D, and G is free as g is.
+D = X_p - Y, S = X_p + Y: e is a plane in Z and D, and G is free as g is. It is 0 on all subsets of
+rows on which Z explains X_p or Y.
 
 **Boxes.** In a box of parameters the first squares lie above their tangents at its middle; what is
 left is concave, so least at a corner. There, for subsets that keep some rows for certain and `need`
@@ -204,9 +205,7 @@ class Claim:
     def beats(self, sums: Ints, t: Fraction) -> bool:
         """Whether a subset has a value, and a better one than t."""
         (top, bottom), n, one = t.as_integer_ratio(), sums[-1], len(self.columns)
-        s = dict(zip(combinations(range(one + 1), 2), sums, strict=True))
-        columns = (*range(self.p), one - 1)  # the last is y itself
-        m = {(i, j): n * s[i, j] - s[i, one] * s[j, one] for i, j in combinations(columns, 2)}
+        m, columns = self.centred(sums), (*range(self.p), one - 1)
         a, b, c = m[0, 0], m[one - 1, one - 1], m[0, columns[1]]
         if self.objective == "cov":
             return bottom * c > top * n * n
@@ -214,17 +213,33 @@ class Claim:
             return bottom * (a + b) < top * n * n
         if self.objective == "r":
             return a > 0 and b > 0 and bottom**2 * c * abs(c) > top * abs(top) * a * b
-        held = self.p - 1 if self.objective == "partial" else self.p
-        below = 1  # elimination without fractions: the x leave (last of m) / below of y
-        for j in range(held):
+        below = self.eliminate(m)
+        if self.objective == "partial":
+            return m[self.p - 1, self.p - 1] < m[self.p, self.p]
+        most = top * n << 2 * self.unit if self.objective == "lts" else (bottom - top) * b
+        return (b > 0 or self.objective == "lts") and m[one - 1, one - 1] * bottom < most * below
+
+    def centred(self, sums: Ints) -> dict[tuple[int, ...], int]:
+        """n times the centred products of the predictors and of the last column, y itself."""
+        n, one = sums[-1], len(self.columns)
+        s = dict(zip(combinations(range(one + 1), 2), sums, strict=True))
+        columns = combinations((*range(self.p), one - 1), 2)
+        return {(i, j): n * s[i, j] - s[i, one] * s[j, one] for i, j in columns}
+
+    def eliminate(self, m: dict[tuple[int, ...], int]) -> int:
+        """Without fractions: the x, or the controls, leave (last of m) / below of y."""
+        below, columns = 1, (*range(self.p), len(self.columns) - 1)
+        for j in columns[: -2 if self.objective == "partial" else -1]:
             if m[j, j] > 0:  # or it depends on those before it
                 for i, k in combinations(columns[j + 1 :], 2):
                     m[i, k] = (m[i, k] * m[j, j] - m[j, i] * m[j, k]) // below
                 below = m[j, j]
-        if self.objective == "partial":
-            return m[held, held] < m[one - 1, one - 1]
-        most = top * n << 2 * self.unit if self.objective == "lts" else (bottom - top) * b
-        return (b > 0 or self.objective == "lts") and m[one - 1, one - 1] * bottom < most * below
+        return below
+
+    def signless(self, sums: Ints) -> bool:
+        """Whether the controls explain X_p or Y on these rows: then c|Z = 0 on any of them."""
+        self.eliminate(m := self.centred(sums))
+        return m[self.p - 1, self.p - 1] + m[self.p, self.p] == 2 * abs(m[self.p - 1, self.p])
 
     def trivial(self) -> bool:
         """No correlation is above 1, no sum of squares below 0."""
@@ -499,8 +514,13 @@ class Checker:
                 state._replace(open=[*others, fewer])]  # fmt: skip
 
     def list_all(self, state: State) -> None:
-        """Scores every subset that is left."""
-        rows, exactly = state.open, not self.claim.or_more
+        """Scores every subset that is left, unless they all have c|Z = 0."""
+        rows, exactly, every = state.open, not self.claim.or_more, state.kept
+        if self.claim.objective == "partial":
+            for row in rows:
+                every = plus(every, row.products, row.copies)
+            if self.claim.signless(every):
+                return
         left = [*accumulate((row.copies for row in reversed(rows)), initial=0)][::-1]
         stack = [(0, state.kept, state.need)]
         while stack:

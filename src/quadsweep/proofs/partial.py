@@ -11,15 +11,17 @@ The boxes are those of ``several.py``; only what a row costs, and the multiplier
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from quadsweep.clock import Clock
 from quadsweep.proofs.several import Floats, Part, Tree, short, whitening
 
 _STEPS = 8  # towards the best multipliers of a box
+_WIDE = 0.3  # sides of a box down to which it is halved before rare rows are branched on
 
 
 @dataclass(frozen=True)
@@ -64,9 +66,31 @@ class SignTree(Tree):
 
     or_more = True
 
-    def __init__(self, place: Placement, k: int, most_nodes: int, clock: Clock) -> None:
+    def __init__(
+        self, place: Placement, given: tuple[Floats, Floats], k: int, most_nodes: int, clock: Clock
+    ) -> None:
         super().__init__(np.column_stack([place.z, place.d]), place.s, k, most_nodes, clock)
         self.fitted = np.column_stack([np.ones(len(place.s)), place.z])
+        rare = [_rare(column) for column in given]  # x and y
+        self.rare = [rows for rows in rare if np.count_nonzero(rows) <= len(rows) - k]
+
+    def visit(self, part: Part, own: int) -> tuple[list[Any], list[Part]]:
+        """Where all rows may go on which x (or y) is another than usual, what is left has no
+        coefficient: the sum of its costs is 0 and no bound above. So those rows are branched on."""
+        leaving = [rare for rare in self.rare if not np.any(rare[part.kept])]
+        if any(not np.any(rare[part.open]) for rare in leaving):
+            return ["list", []], []
+        node, parts = super().visit(part, own)
+        if node[0] != "split" or np.max(part.box[:, 1] - part.box[:, 0]) > _WIDE:
+            return node, parts
+        part = replace(parts[0], box=part.box)
+        leaving = [rare for rare in leaving if not np.any(rare[part.kept])]
+        if not leaving:
+            return node, parts
+        among = np.flatnonzero(min((rare[part.open] for rare in leaving), key=np.count_nonzero))
+        if len(among) == 0:
+            return ["list", node[1]], []
+        return self.kept_or_not(part, node[1], int(among[0]), 0)
 
     def costs(self, part: Part, own: int) -> tuple[Floats, Floats, tuple[float, ...]]:
         below, of_d, e, middle = self.squares(part, own)
@@ -96,6 +120,12 @@ class SignTree(Tree):
             aim = _fit(root[:, None] * fitted[chosen], root * s[chosen])
             free = free + (aim - free) / (1 + step / 2)
         return best
+
+
+def _rare(column: Floats) -> NDArray[np.bool_]:
+    """Rows on which it is not what it is most often."""
+    values, count = np.unique(column, return_counts=True)
+    return np.asarray(column != values[np.argmax(count)])
 
 
 def _fit(columns: Floats, s: Floats) -> Floats:

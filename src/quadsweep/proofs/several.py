@@ -165,7 +165,7 @@ class Tree:
             return ["list", hints], []
         width = part.box[:, 1] - part.box[:, 0]
         if np.max(width) < _NARROW:
-            return self.branch(part, hints, costs, lambdas)
+            return self.branch(part, hints)
         at = self.longest(part, own, width)
         low, high = part.box[at]
         parts = []
@@ -233,12 +233,15 @@ class Tree:
         squares = np.append((others**2).mean(axis=0), 1.0)
         return int(np.argmax(width * np.sqrt(squares)))
 
-    def branch(
-        self, part: Part, hints: list[float], costs: Floats, lambdas: Floats
-    ) -> tuple[list[Any], list[Part]]:
-        """On the row that has most copies: more than z of them, or at most z."""
+    def branch(self, part: Part, hints: list[float]) -> tuple[list[Any], list[Part]]:
+        """On the row that has most copies: more than half of them, or the others."""
         i = int(np.argmax(part.copies))
-        z = int(part.copies[i] - 1) // 2
+        return self.kept_or_not(part, hints, i, int(part.copies[i] - 1) // 2)
+
+    def kept_or_not(
+        self, part: Part, hints: list[float], i: int, z: int
+    ) -> tuple[list[Any], list[Part]]:
+        """More than z copies of an open row, or at most z."""
         others = np.arange(len(part.open)) != i
         parts = []
         for copies, kept in ((part.copies[i] - z - 1, z + 1), (z, 0)):

@@ -211,7 +211,7 @@ def _boxes(
     if statement.objective == "partial":
         y = statement.sign * (y - statement.beta * x[:, -1])
         at = partial.Placement.about(x[:, :-1], x[:, -1], y)
-        return at, partial.SignTree(at, k, most_nodes, clock)
+        return at, partial.SignTree(at, (x[:, -1], y), k, most_nodes, clock)
     place = several.Placement.about(x, y, np.array(sorted(statement.good)))
     squared = statement.objective == "r2"
     return place, several.Optimum(place, k, statement.aim, squared, most_nodes, clock)
