@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 import quadsweep as qs
+from quadsweep import _core
 from quadsweep.passes.held import Held, Likely
-from quadsweep.passes.search import Room
+from quadsweep.passes.search import _SAMPLED_PARTS, Room
+from quadsweep.passes.work import empty_table
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -67,9 +69,9 @@ def test_rows_that_are_held_are_those_that_a_pass_would_bring(
 def test_a_sample_that_misleads_costs_a_pass_and_no_more(tmp_path: Path) -> None:
     parts = 150
     x, y = a_line(3)
-    seen = np.linspace(0, parts - 1, 64).round().astype(int)  # the parts of the first pass
+    read = np.linspace(0, parts - 1, _SAMPLED_PARTS).round().astype(int)  # by the first pass
     part = np.arange(N) // (N // parts)
-    elsewhere = ~np.isin(part, seen)
+    elsewhere = ~np.isin(part, read)
     y[elsewhere] = -x[elsewhere] + 0.1 * y[elsewhere]
     found = in_passes(tmp_path, x, y, parts)
     here = qs.solve(x, y, drop=0.2)
@@ -98,6 +100,28 @@ def test_little_memory_holds_few_rows(bytes_a_row: float, tmp_path: Path) -> Non
     if found.status == "optimal":
         assert found.value == pytest.approx(here.value, rel=2e-9)
     assert found.bound >= here.value * (1 - 2e-9)
+
+
+def test_adding_and_picking_at_once_is_both() -> None:
+    x, y = a_line(6, 5000)
+    x[::50] = np.nan
+    partition: Any = _core.Partition((0.0, 0.0, 0, 0, 0.0), x[1::50], y[1::50], 64)
+    wanted = (np.arange(partition.leaves) % 5 == 2).astype(np.uint8)
+    table, other = empty_table(partition.leaves), empty_table(partition.leaves)
+    missing, rows = partition.add_and_pick(x, y, wanted, table)
+    assert missing == partition.add(x, y, np.zeros(0, dtype=np.uint8), other) == 100
+    assert np.array_equal(table, other)
+    for one, twin in zip(rows, partition.pick(x, y, wanted), strict=True):
+        assert np.array_equal(one, twin)
+    assert len(rows[0]) == table[wanted == 1, 0].sum()
+
+
+@pytest.mark.parametrize("leaves", [1, 5, 4096])
+def test_tables_of_leaves_begin_where_a_line_of_the_cache_does(leaves: int) -> None:
+    table = empty_table(leaves)
+    assert table.ctypes.data % 64 == 0
+    assert table.shape == (leaves, 16)
+    assert table.flags.c_contiguous
 
 
 @pytest.mark.parametrize("seed", range(20))

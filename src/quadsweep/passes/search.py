@@ -46,7 +46,7 @@ _LOADED_BYTES = 100  # of a row of an opened leaf: as it is read, or in cells of
 _FEWEST_LEAVES, _MOST_LEAVES = 16, 1 << 15
 # Below what the interpreter takes itself: not counted.
 _FREE_LEAVES, _FREE_BOXES = 4096, 16e6
-_SAMPLED_PARTS = 64
+_SAMPLED_PARTS = 32
 _SAMPLE_A_LEAF = 32  # rows: the leaves along a boundary are far smaller than the others
 _STARTING_ROWS = 20_000  # of the sample, for the first good subsets
 _ENOUGH = 0.9  # of the rows asked for: where these are held, the search goes on with them
@@ -326,8 +326,10 @@ class Search:
                 for one in self.passes.over("rows", pick_parts, task)
             )
         row, leaf, x, y = (np.concatenate(columns) for columns in zip(*drawn, strict=True))
-        order = np.argsort(row, kind="stable")  # rows of one origin lie between those of another
-        leaves.row, leaves.leaf, leaves.x, leaves.y = row[order], leaf[order], x[order], y[order]
+        if (np.diff(row) < 0).any():  # rows of one origin lie between those of another
+            order = np.argsort(row, kind="stable")
+            row, leaf, x, y = row[order], leaf[order], x[order], y[order]
+        leaves.row, leaves.leaf, leaves.x, leaves.y = row, leaf, x, y
         leaves.loaded |= more
         left = (self.room.rows(len(leaves.table)) - len(row)) * _LOADED_BYTES
         if leaves.held is not None and leaves.held.size * HELD_BYTES > left:

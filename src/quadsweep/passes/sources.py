@@ -23,6 +23,7 @@ from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.extras import needed
 
 _SLICE = 1 << 20  # rows of a polars part
+_BUFFER = 1 << 20  # bytes of a local file at a time: columns need no memory before they are decoded
 _TABLES = (".parquet", ".pq")
 
 # Of x, y and numbers of rows: which are kept, and which have a value at all.
@@ -319,8 +320,10 @@ def _row_groups(fragment: Any, path: str) -> list[Any]:
 
 def _row_group(fragment: Any, columns: list[str]) -> Any:
     import pyarrow.parquet as pq
+    from pyarrow.fs import LocalFileSystem
 
-    with pq.ParquetFile(fragment.open(), metadata=fragment.metadata) as file:
+    buffered = _BUFFER if isinstance(fragment.filesystem, LocalFileSystem) else 0
+    with pq.ParquetFile(fragment.open(), metadata=fragment.metadata, buffer_size=buffered) as file:
         group = fragment.row_groups[0].id
         return file.read_row_group(group, columns=columns, use_threads=False)
 

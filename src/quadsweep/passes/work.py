@@ -65,17 +65,25 @@ def unpacked(columns: Columns) -> dict[str, NDArray[Any]]:
 
 
 def sample_part(task: Task, part: int, rows: int, seed: int, of: str) -> Columns:
-    """Rows drawn from a part; those with a missing value left out. ``of`` names the source."""
+    """Rows drawn from a part, one of every so many; those with a missing value left out. ``of``
+    names the source."""
     x, y = task.source.read(part)
     draw = np.random.default_rng([seed, part])
-    chosen = np.sort(draw.choice(len(x), min(rows, len(x)), replace=False))
+    rows = min(rows, len(x))
+    places = (np.arange(rows) + (draw.random(rows) if rows < len(x) else 0.0)) * (len(x) / rows)
+    chosen = np.unique(places.astype(np.int64))
     chosen = chosen[np.isfinite(x[chosen]) & np.isfinite(y[chosen])]
     return packed(x=x[chosen], y=y[chosen])
 
 
 def empty_table(leaves: int) -> Floats:
-    """The table of leaves that nothing has been added to: see ``_core/streamed/partition.hpp``."""
-    table = np.zeros((leaves, 16))
+    """The table of leaves that nothing has been added to: see ``_core/streamed/partition.hpp``.
+
+    A leaf is two lines of the cache, from where a line begins.
+    """
+    room = np.zeros(16 * leaves + 8)
+    begin = -(room.ctypes.data // 8) % 8
+    table: Floats = room[begin : begin + 16 * leaves].reshape(leaves, 16)
     table[:, [1, 3]] = np.inf
     table[:, [2, 4]] = -np.inf
     return table

@@ -67,23 +67,10 @@ std::int64_t add(const Partition& p, const Column& x, const Column& y, const Fla
     return p.add(span(x), span(y), of, leaves(table));
 }
 
-// Rows one by one: where they are among those given, and their leaf, x and y, placed.
-struct Picked {
-    std::vector<std::int64_t> position;
-    std::vector<std::int32_t> leaf;
-    std::vector<double> x, y;
-
-    void add(std::size_t i, std::int32_t at, double px, double py) {
-        position.push_back(static_cast<std::int64_t>(i));
-        leaf.push_back(at);
-        x.push_back(px);
-        y.push_back(py);
-    }
-    nb::tuple arrays() {
-        return nb::make_tuple(to_numpy(std::move(position)), to_numpy(std::move(leaf)),
-                              to_numpy(std::move(x)), to_numpy(std::move(y)));
-    }
-};
+nb::tuple arrays(Picked&& rows) {
+    return nb::make_tuple(to_numpy(std::move(rows.position)), to_numpy(std::move(rows.leaf)),
+                          to_numpy(std::move(rows.x)), to_numpy(std::move(rows.y)));
+}
 
 nb::tuple pick(const Partition& p, const Column& x, const Column& y, const Flags& wanted) {
     check(x, y);
@@ -91,14 +78,11 @@ nb::tuple pick(const Partition& p, const Column& x, const Column& y, const Flags
     Picked rows;
     {
         nb::gil_scoped_release released;
-        p.each(span(x), span(y), of, [&](std::size_t i, std::int32_t at, double px, double py) {
-            rows.add(i, at, px, py);
-        });
+        rows = p.pick(span(x), span(y), of);
     }
-    return rows.arrays();
+    return arrays(std::move(rows));
 }
 
-// Adds all rows to the table and picks some.
 nb::tuple add_and_pick(const Partition& p, const Column& x, const Column& y, const Flags& wanted,
                        const Table& table) {
     check(x, y, table, p);
@@ -108,14 +92,9 @@ nb::tuple add_and_pick(const Partition& p, const Column& x, const Column& y, con
     std::int64_t missing = 0;
     {
         nb::gil_scoped_release released;
-        const auto into = leaves(table);
-        missing =
-            p.each(span(x), span(y), {}, [&](std::size_t i, std::int32_t at, double px, double py) {
-                into[at].add(px, py);
-                if (of[at] != 0) rows.add(i, at, px, py);
-            });
+        missing = p.add_and_pick(span(x), span(y), of, leaves(table), rows);
     }
-    return nb::make_tuple(missing, rows.arrays());
+    return nb::make_tuple(missing, arrays(std::move(rows)));
 }
 
 nb::object locate(const Partition& p, const Column& x, const Column& y) {

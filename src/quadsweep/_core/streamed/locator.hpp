@@ -22,7 +22,8 @@ class Locator {
             const std::vector<std::int32_t>& leaf);
 
     // Calls visit(position, leaf, x, y), x and y as placed, for the rows, in order, those of wanted
-    // leaves alone where `wanted` is not empty. Gives back how many had a missing value.
+    // leaves alone where `wanted` is not empty. Gives back how many had a missing value. A visitor
+    // that has something to fetch is told to expect(leaf) some rows ahead.
     template <class Visit>
     std::int64_t each(std::span<const double> x, std::span<const double> y,
                       std::span<const std::uint8_t> wanted, Visit&& visit) const {
@@ -37,6 +38,9 @@ class Locator {
             descend(rows);
             for (std::size_t i = 0; i < rows.size; ++i) {
                 const std::int32_t leaf = ~rows.ref[i];
+                if constexpr (requires { visit.expect(leaf); }) {
+                    visit.expect(~rows.ref[std::min(i + ahead, rows.size - 1)]);
+                }
                 if (wanted.empty() || wanted[leaf] != 0) {
                     visit(from + rows.position[i], leaf, rows.at[0][i], rows.at[1][i]);
                 }
@@ -53,7 +57,7 @@ class Locator {
         Ref next[2];
     };
     static constexpr Ref nowhere = INT32_MIN;
-    static constexpr std::size_t block = 1024;
+    static constexpr std::size_t block = 1024, ahead = 16;
     struct Rows {
         double at[2][block];  // x, y, placed
         std::uint32_t position[block];

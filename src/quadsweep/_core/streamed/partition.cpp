@@ -10,14 +10,14 @@
 namespace quadsweep::streamed {
 namespace {
 
-void accumulate(double& sum, double& lost, double term) {
+QUADSWEEP_INLINE void accumulate(double& sum, double& lost, double term) {
     const double to = sum + term, added = to - sum;
     lost += (sum - (to - added)) + (term - added);
     sum = to;
 }
 
 // All five at once.
-void accumulate(Moments& sums, Moments& lost, const Moments& terms) {
+QUADSWEEP_INLINE void accumulate(Moments& sums, Moments& lost, const Moments& terms) {
     using Five = std::array<double, 5>;
     Five s = std::bit_cast<Five>(sums), l = std::bit_cast<Five>(lost);
     const Five t = std::bit_cast<Five>(terms);
@@ -25,6 +25,33 @@ void accumulate(Moments& sums, Moments& lost, const Moments& terms) {
     sums = std::bit_cast<Moments>(s);
     lost = std::bit_cast<Moments>(l);
 }
+
+struct Adding {
+    std::span<Leaf> table;
+
+    // Leaves are in no order, and what is known of them is more than the nearest cache holds.
+    void expect(std::int32_t leaf) const {
+#if defined(__GNUC__)
+        __builtin_prefetch(&table[leaf], 1);
+        __builtin_prefetch(&table[leaf].sums.yy, 1);
+#else
+        static_cast<void>(leaf);
+#endif
+    }
+    void operator()(std::size_t, std::int32_t leaf, double x, double y) const {
+        table[leaf].add(x, y);
+    }
+};
+
+struct AddingAndPicking : Adding {
+    std::span<const std::uint8_t> wanted;
+    Picked& rows;
+
+    void operator()(std::size_t i, std::int32_t leaf, double x, double y) const {
+        table[leaf].add(x, y);
+        if (wanted[leaf] != 0) rows.add(i, leaf, x, y);
+    }
+};
 
 // A part of the plane that a refined leaf is cut into.
 struct Portion {
@@ -41,6 +68,13 @@ void Leaf::add(double x, double y) {
     y_lo = y < y_lo ? y : y_lo;
     y_hi = y > y_hi ? y : y_hi;
     accumulate(sums, lost, {x, y, x * x, x * y, y * y});
+}
+
+void Picked::add(std::size_t i, std::int32_t at, double px, double py) {
+    position.push_back(static_cast<std::int64_t>(i));
+    leaf.push_back(at);
+    x.push_back(px);
+    y.push_back(py);
 }
 
 void Leaf::merge(const Leaf& other) {
@@ -82,9 +116,22 @@ Partition Partition::of_sample(const Placing& at, std::span<const double> x,
 
 std::int64_t Partition::add(std::span<const double> x, std::span<const double> y,
                             std::span<const std::uint8_t> wanted, std::span<Leaf> table) const {
-    return each(x, y, wanted, [&](std::size_t, std::int32_t leaf, double px, double py) {
-        table[leaf].add(px, py);
+    return each(x, y, wanted, Adding{table});
+}
+
+std::int64_t Partition::add_and_pick(std::span<const double> x, std::span<const double> y,
+                                     std::span<const std::uint8_t> wanted, std::span<Leaf> table,
+                                     Picked& rows) const {
+    return each(x, y, {}, AddingAndPicking{{table}, wanted, rows});
+}
+
+Picked Partition::pick(std::span<const double> x, std::span<const double> y,
+                       std::span<const std::uint8_t> wanted) const {
+    Picked rows;
+    each(x, y, wanted, [&](std::size_t i, std::int32_t leaf, double px, double py) {
+        rows.add(i, leaf, px, py);
     });
+    return rows;
 }
 
 bool distinct(std::span<const double> column, std::size_t most, std::vector<double>& found) {

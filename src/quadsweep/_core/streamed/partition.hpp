@@ -33,6 +33,15 @@ struct Leaf {
     void merge(const Leaf& other);
 };
 
+// Rows one by one: where they are among those given, and their leaf, x and y, placed.
+struct Picked {
+    std::vector<std::int64_t> position;
+    std::vector<std::int32_t> leaf;
+    std::vector<double> x, y;
+
+    void add(std::size_t i, std::int32_t at, double px, double py);
+};
+
 // What the leaves are for: subsets of a share of the rows, and moments of good ones, for one row.
 struct Aim {
     Objective objective = Objective::r2;
@@ -65,6 +74,13 @@ class Partition {
     // how many had a missing value.
     std::int64_t add(std::span<const double> x, std::span<const double> y,
                      std::span<const std::uint8_t> wanted, std::span<Leaf> table) const;
+    // Adds all rows and picks those of wanted leaves.
+    std::int64_t add_and_pick(std::span<const double> x, std::span<const double> y,
+                              std::span<const std::uint8_t> wanted, std::span<Leaf> table,
+                              Picked& rows) const;
+    // Those of wanted leaves alone.
+    Picked pick(std::span<const double> x, std::span<const double> y,
+                std::span<const std::uint8_t> wanted) const;
 
     // The same with some leaves cut into 2^levels pieces each, at the middle of the wider side of
     // what they hold. The first piece keeps the leaf's number, the others get new ones at the end.
