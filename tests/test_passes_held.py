@@ -116,6 +116,20 @@ def test_adding_and_picking_at_once_is_both() -> None:
     assert len(rows[0]) == table[wanted == 1, 0].sum()
 
 
+def test_rows_are_in_the_same_leaves_on_every_processor() -> None:
+    x, y = a_line(7, 5000)
+    x[:20], y[10:30], x[30:40] = 1e30, -1e100, np.nan
+    x[40:60] = -x[:20]
+    partition = _core.Partition((0.1, -0.2, 1, -2, 0.0), x[60::2], y[60::2], 512)
+    found = []
+    for name in ("baseline", "avx2", "avx512", "auto"):
+        if _core.choose_instruction_set(name):
+            found.append(partition.locate(x, y))
+    for one in found:
+        assert np.array_equal(one, found[0])
+    assert (found[0] == -1).sum() == 10
+
+
 @pytest.mark.parametrize("leaves", [1, 5, 4096])
 def test_tables_of_leaves_begin_where_a_line_of_the_cache_does(leaves: int) -> None:
     table = empty_table(leaves)

@@ -40,7 +40,7 @@ void Locator::make_grid() {
         const double from = e < 0 ? lo * scale - 1 : std::max(lo, middle - grid / 2.0);
         const double first = std::floor(from);
         if (!std::isnormal(scale) || std::fabs(first) > 1e9) continue;
-        axis_[a] = {scale, first, first + grid - 1};
+        axis_[a] = {{scale, first, first + grid - 1}};
     }
     struct Part {
         Ref ref;
@@ -100,9 +100,8 @@ void Locator::place(std::span<const double> x, std::span<const double> y, Rows& 
 std::int64_t Locator::enter(std::span<const double> x, std::span<const double> y,
                             const std::vector<Ref>& start, Rows& rows) const {
     place(x, y, rows);
-    const Axis across = axis_[0], up = axis_[1];
-    for (std::size_t i = 0; i < x.size(); ++i) rows.cell[i] = up.cell(rows.at[1][i]) * grid;
-    for (std::size_t i = 0; i < x.size(); ++i) rows.cell[i] += across.cell(rows.at[0][i]);
+    hot_loops().grid_cells(rows.at[0], rows.at[1], static_cast<int>(x.size()), axis_[0], axis_[1],
+                           grid, rows.cell);
     std::int64_t missing = 0;
     std::size_t size = 0;
     for (std::size_t i = 0; i < x.size(); ++i) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "growing.hpp"
+#include "shared/hot_loops.hpp"
 
 namespace quadsweep::streamed {
 
@@ -67,15 +68,7 @@ class Locator {
     };
     // Cells are powers of two wide, so that the cell of a number is exact and no cell is cut by a
     // threshold that lies between two of them.
-    struct Axis {
-        double scale = 0, first = 0, last = 0;
-        int cell(double v) const {
-            double at = v * scale;
-            at = at > first ? at : first;
-            at = at < last ? at : last;
-            const int cut = static_cast<int>(at);
-            return cut - (at < static_cast<double>(cut) ? 1 : 0) - static_cast<int>(first);
-        }
+    struct Axis : GridSide {
         bool between(double threshold) const {
             const double at = threshold * scale;
             return at == std::floor(at) && at > first && at <= last;
