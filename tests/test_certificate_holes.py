@@ -68,6 +68,30 @@ def test_a_value_no_double_can_hold_is_an_error_not_an_answer():
         qs.solve(x, y, 6, objective="dv")
 
 
+@pytest.mark.parametrize("method", EXACT)
+@pytest.mark.parametrize("objective", ["tv", "dv", "lts"])
+@pytest.mark.parametrize("far", [1e120, 1e200, 1e290])
+def test_rows_beside_as_many_sentinels_are_told_apart(objective, method, far):
+    """The unit is the sentinels' own: squares of ordinary rows were zero in it."""
+    rng = np.random.default_rng(14)
+    x, y = rng.normal(size=9), rng.normal(size=9)
+    y[4:] *= far * rng.random(5)
+    solved(x.tolist(), y.tolist(), 3, objective, method)
+
+
+@pytest.mark.parametrize("method", EXACT)
+@pytest.mark.parametrize("far", [1e21, 1e60, 1e290])
+def test_rows_beside_as_many_sentinels_are_told_apart_with_two_predictors(method, far):
+    rng = np.random.default_rng(15)
+    x, y = rng.normal(size=(11, 2)), rng.normal(size=11)
+    x[5:] *= far * rng.random((6, 2))
+    best = qs.solve(x[:5], y[:5], 5, objective="lts").value
+    found = qs.solve(x, y, 5, objective="lts", method=method)
+    assert found.status == ("heuristic" if method == "certified" else "optimal")
+    if found.status == "optimal":
+        assert found.value <= best * (1 + 1e-8)
+
+
 def test_too_many_subsets_of_too_wide_data_are_not_called_optimal():
     x, y = np.random.default_rng(0).normal(size=(2, 60))
     x[3] = 1e200

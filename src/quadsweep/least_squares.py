@@ -121,14 +121,30 @@ def independent(columns: Floats, intercept: bool = True) -> Ints:
     return np.array([j - intercept for j in found if j >= intercept], dtype=np.int64)
 
 
-def too_wide(columns: Floats) -> bool:
-    """Whether some entry dwarfs the rest of its column: 32 digits do not hold the squares of both.
+def too_wide(columns: Floats, rows: int) -> bool:
+    """Whether some entries dwarf others of their column: 32 digits do not hold the squares of both.
 
-    >>> too_wide(np.array([[1.0], [2], [3], [1e10]])), too_wide(np.array([[1.0], [2], [3], [1e15]]))
-    (False, True)
+    Either few entries lie far from most, or many do and some ``rows`` others lie close together.
+
+    >>> [too_wide(np.array([[1.0], [2], [3], [far]]), 3) for far in (1e10, 1e15)]
+    [False, True]
+    >>> too_wide(np.array([[1.0], [2], [1e15], [2e15], [3e15]]), 2)
+    True
     """
     away = np.abs(columns - np.median(columns, axis=0))
-    return any(c.max() > WIDEST * np.median(c[c > 0]) for c in away.T if np.any(c > 0))
+    if any(c.max() > WIDEST * np.median(c[c > 0]) for c in away.T if np.any(c > 0)):
+        return True
+    return any(has_close_rows(c, rows, WIDEST) for c in columns.T)
+
+
+def has_close_rows(column: Floats, rows: int, widest: float) -> bool:
+    """Whether so many entries, not all equal, lie ``widest`` times closer together than all."""
+    ordered = np.sort(column)
+    at = min(max(rows, 2), len(ordered)) - 1
+    with np.errstate(over="ignore"):
+        widths = ordered[at:] - ordered[: len(ordered) - at]
+        least = np.min(widths, where=widths > 0, initial=np.inf)
+        return bool(least * widest < ordered[-1] - ordered[0])
 
 
 def _units(columns: Floats) -> Floats:

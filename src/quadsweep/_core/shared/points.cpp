@@ -56,6 +56,15 @@ bool vanishes(std::span<const double> v) {
                        [&](double t) { return t != 0 && std::fabs(t) < least * most; });
 }
 
+// Rows so close together, beside others that set the unit, that squares of their differences vanish
+// in this unit though not in the user's.
+bool underflows(std::span<const double> v, int exponent) {
+    if (exponent <= 0) return false;
+    const double least = std::ldexp(1.0, exponent - 440);  // of a row; a difference is 2^-53 of it
+    return std::any_of(v.begin(), v.end(),
+                       [&](double t) { return t != 0 && std::fabs(t) < least; });
+}
+
 double half_range(const std::vector<double>& v) {
     const auto [lo, hi] = std::minmax_element(v.begin(), v.end());
     return (*hi - *lo) / 2;
@@ -82,6 +91,8 @@ Points standardise(std::span<const double> x, std::span<const double> y, Objecti
     p.given_x = x;
     p.given_y = y;
     p.wide = overflows(p.x) || overflows(p.y);
+    const bool unitless = objective == Objective::r2 || objective == Objective::r;
+    if (!unitless) p.wide |= underflows(x, p.ex) || underflows(y, p.ey);
     if (objective == Objective::mcd) p.wide |= vanishes(x) || vanishes(y);
     return p;
 }

@@ -33,6 +33,7 @@ from quadsweep.auditing.controls.robust import RobustCase
 from quadsweep.auditing.controls.watch import Watch
 from quadsweep.auditing.decisions import FOUND_NONE, UNKNOWN, Answer, Impatient
 from quadsweep.clock import Stopped
+from quadsweep.least_squares import has_close_rows
 
 MOST_CONTROLS = 5  # columns besides the term, the intercept included
 MOST_FOR_A_SIGN = 6  # the same where tau is not searched
@@ -60,6 +61,8 @@ def _beyond(design: Design) -> bool:
             usual = float(np.median(away[away > 0])) * light
             if float(np.abs(column).max()) * heavy > _WIDEST * usual:
                 return True
+        if has_close_rows(column, len(column) // 4, _WIDEST):
+            return True
     return False
 
 

@@ -26,8 +26,12 @@ def provable(p: int) -> bool:
 
 
 def beyond(problem: Problem) -> bool:
-    """Whether a sentinel dwarfs its column so that 32 digits prove nothing about the other rows."""
-    return too_wide(problem.x) or too_wide(problem.y[:, None])
+    """Whether sentinels dwarf a column so that 32 digits prove nothing about the other rows.
+
+    A fit passes through as many sentinels as it has coefficients; the rest of the k rows count.
+    """
+    rows = problem.k - problem.p - 1
+    return too_wide(problem.x, rows) or too_wide(problem.y[:, None], rows)
 
 
 def certified(problem: Problem) -> Outcome:
