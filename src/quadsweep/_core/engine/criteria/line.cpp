@@ -48,13 +48,11 @@ Corners LineCriterion::corners(Box& box, Chooser& chooser, Choice& best) const {
     return out;
 }
 
-std::vector<Node> LineCriterion::lattice(const Box& box, PartCounts parts) const {
+std::vector<Node> LineCriterion::lattice(const Box& box, int parts) const {
     const LineMultipliers& m = multipliers(box);
     const Frame& f = frames_[box.frame];
-    const std::vector<Offset> places = offsets(box, parts);
     std::vector<Node> nodes;
-    nodes.reserve(places.size());
-    for (const auto& [d, eta] : places) {
+    for (const auto& [d, eta] : offsets(box, parts)) {
         const double p1 = box.centre[0] + d[0];
         Node node;
         // e^2 - (eta1 X)^2 - eta2^2

@@ -28,11 +28,9 @@ class Spread final : public Criterion {
         }
         return out;
     }
-    std::vector<Node> lattice(const Box& box, PartCounts parts) const override {
-        const std::vector<Offset> places = offsets(box, parts);
+    std::vector<Node> lattice(const Box& box, int parts) const override {
         std::vector<Node> nodes;
-        nodes.reserve(places.size());
-        for (const auto& [d, eta] : places) {
+        for (const auto& [d, eta] : offsets(box, parts)) {
             const Affine x = axis_x() - (box.centre[0] + d[0]);
             const Affine y = axis_y() - (box.centre[1] + d[1]);
             const double dropped = eta[0] * eta[0] + eta[1] * eta[1];
