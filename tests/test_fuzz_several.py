@@ -63,6 +63,18 @@ def test_notices_a_subset_that_was_said_not_to_exist(monkeypatch):
     assert "is on that side" in fuzz_several.check(drawn, 1.0)
 
 
+def test_asks_again_where_the_machine_rested_while_the_clock_ran(monkeypatch):
+    answers = iter(["open", None])
+    monkeypatch.setattr(fuzz_several, "check", lambda *_: next(answers))
+    assert fuzz_several.check_patiently(instance("r2"), 10.0) is None
+
+
+@pytest.mark.parametrize("number", [1934, 14329, 80194, 95514])
+def test_pairs_with_as_many_rows_as_controls_are_closed(number):
+    """Nothing is left of any column there, which 32 digits alone do not tell."""
+    assert fuzz_several.judge(33, number).outcome == fuzz_runs.RIGHT
+
+
 @pytest.mark.slow
 def test_subsets_that_intervals_pass_over_are_not_near_the_answer():
     """Every subset in fractions: none that intervals pass over is above the limit."""

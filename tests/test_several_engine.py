@@ -153,6 +153,24 @@ def test_a_line_far_below_the_others_is_searched_as_one_far_above(sign, listed):
     assert found["value"] == pytest.approx(1)
 
 
+@pytest.mark.parametrize("offset", [0.0, 1e8])
+@pytest.mark.parametrize("nearly", [1e-2, 1e-9])
+def test_as_many_controls_as_rows_leave_nothing_however_nearly_they_depend(nearly, offset):
+    """Of two pairs of rows nothing remains: no subset has a correlation, and that is told."""
+    rng = np.random.default_rng(11)
+    z = rng.normal(size=(6, 4))
+    z[:, 0] = 1
+    z[:, 3] = z[:, 1] - z[:, 2] + nearly * rng.normal(size=6)
+    z[:, 1:] += offset * np.arange(1, 4)
+    x, y = rng.normal(size=(2, 6))
+    for side in ("above", "below"):
+        found = _core.several_partial(
+            x, y, z, 2, side=side, t=0.0, groups=np.arange(6) // 2, time_limit=20.0
+        )
+        assert found["decided"]
+        assert len(found["inliers"]) == 0
+
+
 def test_no_five_of_two_hundred_rows_carry_the_sign_of_a_strong_coefficient():
     rng = np.random.default_rng(8)
     z = np.column_stack([np.ones(200), rng.normal(size=(200, 2))])

@@ -12,6 +12,9 @@ constexpr double dependent_share = 1e-20;  // of a column; 32 digits leave room 
 constexpr double thin_share = 1e-9;        // too thin on the reference to be scaled by it
 
 constexpr double row_rounding = 1e-30;  // what each row that is summed may add, relative
+// As many columns as rows leave nothing of any other, if their determinant is certainly not zero:
+// of up to seven columns of length one it is off by at most 1e-27 (docs/theory.md).
+constexpr double certain_share = 1e-26;
 constexpr DoubleDouble one{1, 0};
 
 using Long = std::vector<DoubleDouble>;
@@ -45,8 +48,9 @@ struct Fitted {
     double x_about = 0, y_about = 0;  // without the first column's part
     DoubleDouble tss;                 // of y about the first column, or about zero
     int dependent = 0;
-    double lost = 1;   // how much smaller the first column's part makes any of Z, at most
-    double share = 1;  // of what is left then, what the others before it leave, multiplied
+    double lost = 1;            // how much smaller the first column's part makes any of Z, at most
+    double share = 1;           // of what is left then, what the others before it leave, multiplied
+    bool nothing_left = false;  // of any column, for certain
 
     Fitted(const Table& t, std::span<const int> rows) {
         y = gather(t.y, rows);
@@ -65,7 +69,7 @@ struct Fitted {
                 if (&before == &z.front()) about = size_of(column);
             }
             const DoubleDouble left = product(column, column);
-            const bool counts = std::sqrt(left.hi) > dependent_share * given;
+            const bool counts = !nothing_left && std::sqrt(left.hi) > dependent_share * given;
             if (counts) {
                 subtract(y, product(column, y) / left, column);
                 if (!x.empty()) subtract(x, product(column, x) / left, column);
@@ -73,10 +77,15 @@ struct Fitted {
                 if (z.size() == 1) x_about = size_of(x), y_about = size_of(y);
                 lost = std::max(lost, given / about);
                 share *= std::sqrt(left.hi) / about;
+                nothing_left = z.size() == rows.size() && share > certain_share * lost;
             } else {
                 ++dependent;
             }
             if (j == 0 && t.centred) tss = product(y, y);
+        }
+        if (nothing_left) {
+            y.assign(y.size(), {});
+            x.assign(x.size(), {});
         }
     }
     bool vanishes(const DoubleDouble& left, double given) const {
@@ -86,6 +95,7 @@ struct Fitted {
     // columns alike, but that is over once the first column, the intercept, is taken off: from then
     // on they are columns with a relative error of `lost`.
     bool known(const DoubleDouble& left, double given, double about) const {
+        if (nothing_left) return true;
         const double size = std::sqrt(std::max(left.hi, 0.0));
         const double rounding =
             std::max(given, lost * about) * row_rounding * static_cast<double>(y.size()) / share;
