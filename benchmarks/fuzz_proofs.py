@@ -109,7 +109,7 @@ def verdict(it: Instance, proof: Proof) -> str | None:
     """What the checker has against it, None if nothing."""
     try:
         checker.Checker(proof.content).check(it.x.tolist(), it.y.tolist())
-    except (checker.Refuted, checker.Unreadable) as wrong:
+    except (checker.Refuted, ValueError) as wrong:
         return str(wrong)
     return None
 

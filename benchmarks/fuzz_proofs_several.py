@@ -58,7 +58,7 @@ def judge(seed: int, number: int, high: int = 30, nodes: int = 3000) -> Verdict:
         return Verdict(family, fuzz_runs.OPEN, f"{what}: {why}", (f"no proof: {short}, {family}",))
     try:
         checker.Checker(proof.content).check(*x.T.tolist(), y.tolist())
-    except (checker.Refuted, checker.Unreadable) as why:
+    except (checker.Refuted, ValueError) as why:
         return Verdict(family, fuzz_runs.WRONG, f"{what}: {why}")
     return Verdict(family, fuzz_runs.RIGHT, marks=(f"proofs checked, {objective}",))
 
@@ -97,7 +97,7 @@ def judge_audit(
             part["claim"]["keep"] -= more
         try:
             checker.Checker(content).check(*columns)
-        except (checker.Refuted, checker.Unreadable) as why:
+        except (checker.Refuted, ValueError) as why:
             if not more:
                 return Verdict(family, fuzz_runs.WRONG, f"{what}: {why}")
         else:

@@ -7,7 +7,7 @@ audit's slope, alone and given a control. In one of six the threshold is first m
 value (given a control: one row more may go), so that what is changed was false already. Mutation i
 of a seed is always the same. What the checker still accepts must be true: its claim is held against
 all subsets, listed in rational arithmetic. Prints how many were refused and which kinds were
-accepted; exit code 1 if a false claim was accepted. --only takes proofs of one claim, as partial.
+accepted; exit code 1 if a false claim was accepted. --only takes proofs of one objective.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ import naive
 import naive_several
 
 EACH = 6  # proofs of each objective, fewer of other kinds
-WORDS = ("bound", "list", "split", "copies", "r2", "r", "cov", "dv", "tv", "lts", "partial")
+WORDS = ("bound", "list", "split", "copies", "r2", "r", "cov", "dv", "tv", "lts")
 ODD: tuple[Any, ...] = (math.nan, math.inf, 10**400, True, None, "", [], {})
 
 Column = tuple[float, ...]
@@ -61,7 +61,7 @@ def pool(seed: int, only: str = "") -> list[Subject]:
         (alone, dict.fromkeys(fuzz_proofs.OBJECTIVES, EACH)),
         (several, {"r2": 2, "lts": 2}),
         (audited, {"cov": 4}),
-        (controlled, {"partial": 4}),
+        (controlled, {"cov": 4}),
     ]
     counts = [
         (make, Counter({o: n for o, n in of.items() if only in ("", o)})) for make, of in wanted
@@ -138,7 +138,7 @@ def controlled(seed: int, number: int) -> Statement | None:
         return None
     sign, k = -1 if found.before.slope > 0 else 1, n - found.drop + 1
     asked = {"best": False, "or_more": True, "sign": sign}
-    return Statement(np.column_stack([z, x]), y, k, "partial", 0.0, range(n), 0.0, **asked)
+    return Statement(np.column_stack([z, x]), y, k, "cov", 0.0, range(n), 0.0, **asked)
 
 
 def places(content: object, path: tuple = ()) -> list[tuple]:
@@ -202,17 +202,15 @@ def mutated(content: dict[str, Any], rng: np.random.Generator) -> tuple[str, dic
 
 
 def falsify(content: dict[str, Any], rng: np.random.Generator) -> None:
-    """Move the threshold past the best value, and rho with it; of a sign, the size."""
+    """Move the threshold past the best value; of a sign, the size."""
     (part,) = content["parts"]
     claim = part["claim"]
-    if claim["objective"] == "partial":
+    if content["data"]["predictors"] > 1 and claim["objective"] == "cov":
         claim["keep"] -= 1
         return
     sense = -1 if claim["objective"] in ("tv", "lts") else 1
     by = float(10.0 ** rng.integers(-6, 0)) * (abs(claim["threshold"]) or 1.0)
     claim |= {"subset": None, "threshold": claim["threshold"] - sense * by}
-    if "rho" in part["criterion"]:
-        part["criterion"]["rho"] += 2 * by
 
 
 def in_node(at: tuple) -> bool:
@@ -225,7 +223,7 @@ def node_kind(content: dict, at: tuple) -> str | None:
         return None
     node = content["parts"][at[1]]["roots"][at[3]]["nodes"][at[5]]
     what = "the node" if len(at) == 6 else "a hint" if len(at) > 7 else "its details"
-    if len(at) == 7 and at[6] == 1:
+    if len(at) == 7 and at[6] in (1, 2):
         what = "its list of hints"
     return f"roots.nodes, {node[0]}: {what}"
 
@@ -285,9 +283,9 @@ def listed(
 def score_of(rows: list[list[Fraction]], ys: list[Fraction], name: str) -> Fraction | None:
     if len(rows[0]) == 1:
         return naive.score([row[0] for row in rows], ys, name)
-    if name == "partial":
+    if name == "cov":
         controls = [[1.0, *row[:-1]] for row in rows]
-        return naive_several.partial_sums([row[-1] for row in rows], ys, controls)[2]
+        return naive_several.partial_sums([row[-1] for row in rows], ys, controls)[2] / len(ys)
     design = [[1.0, *row] for row in rows]
     return -naive_several.rss(design, ys) if name == "lts" else naive_several.r2(design, ys)
 
@@ -296,7 +294,7 @@ def refusal(columns: tuple[Column, ...], content: dict[str, Any]) -> str | None:
     """What the checker has against it, None if nothing."""
     try:
         checker.Checker(content).check(*columns)
-    except (checker.Refuted, checker.Unreadable) as wrong:
+    except (checker.Refuted, ValueError) as wrong:
         return str(wrong)
     return None
 

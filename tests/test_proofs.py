@@ -8,6 +8,7 @@ import json
 import shutil
 import subprocess
 import sys
+from fractions import Fraction
 from pathlib import Path
 
 import fuzz_proofs
@@ -21,7 +22,7 @@ import quadsweep as qs
 from quadsweep.cli.application import run as cli
 from quadsweep.proofs import checker
 from quadsweep.proofs.proof import Proof
-from quadsweep.proofs.writer import Statement, Unproved, rho_of, write
+from quadsweep.proofs.writer import Statement, Unproved, write
 
 OBJECTIVES = fuzz_proofs.OBJECTIVES
 
@@ -126,15 +127,10 @@ def test_the_counterexample_is_proved_by_boxes_as_well():
     assert sorted(found.value.better) == good
 
 
-@pytest.mark.parametrize("threshold", [0.0, 1e-9, 0.3, 1 - 1e-12])
-@pytest.mark.parametrize("squared", [False, True])
-def test_rho_is_on_the_safe_side(threshold, squared):
-    from fractions import Fraction
-
-    rho, power = Fraction(rho_of(threshold, squared)), 2 if squared else 1
-    assert (1 - rho) ** power <= Fraction(threshold) * (1 + rho) ** power
-    less = rho * (1 - Fraction(1, 2**48))
-    assert (1 - less) ** power > Fraction(threshold) * (1 + less) ** power
+@pytest.mark.parametrize("square", [0, 5e-324, 1e-200, 1e-9, 0.25, 0.3, 1 - 2**-53, 1, 3, 1e300])
+def test_roots_are_just_below(square):
+    root, square = checker.below_root(Fraction(square)), Fraction(square)
+    assert root**2 <= square <= (root * (1 + Fraction(1, 2**60))) ** 2
 
 
 def test_other_data_are_noticed():
@@ -188,7 +184,7 @@ def test_a_refused_proof_names_its_box(tmp_path):
     proof = qs.solve(x, y, k=45, proof=True).proof
     content = json.loads(json.dumps(proof.content))
     closed = next(n for n in content["parts"][0]["roots"][0]["nodes"] if n[0] == "bound")
-    closed[1][-1] += 100.0
+    closed[2][-1] += 100.0
     found = qs.check(Proof(content), x, y)
     assert not found.proved
     assert "<= p1 <=" in found.message

@@ -44,10 +44,10 @@ def refused(content, columns):
 
 @pytest.mark.parametrize("part", range(2))
 def test_no_proof_is_refused(part):
-    numbers = range(12 * part, 12 * (part + 1))
+    numbers = range(20 * part, 20 * (part + 1))
     found = fuzz_runs.tally(fuzz_proofs_several.judge, 3, numbers, {"high": 11, "nodes": 600})
     assert found.wrong == []
-    assert found.count(fuzz_runs.RIGHT) >= 5
+    assert found.count(fuzz_runs.RIGHT) >= 10
 
 
 @pytest.mark.parametrize("objective", ["r2", "lts"])
@@ -67,7 +67,6 @@ def test_a_threshold_that_a_subset_passes_is_refused(objective):
     (part,) = content["parts"]
     part["claim"]["subset"] = None
     part["claim"]["threshold"] *= 0.99 if objective == "r2" else 1.02
-    part["criterion"] = {"rho": 1 - part["claim"]["threshold"] + 1e-12}
     refused(content, columns)
 
 
@@ -79,9 +78,8 @@ def test_every_part_of_a_proof_is_needed():
         change(content["parts"][0])
         return refused(content, columns)
 
-    assert "leave out frame (0, 1)" in changed(lambda c: c["roots"].pop(0))
-    assert "leave out" in changed(lambda c: c["roots"][1]["box"].__setitem__(0, -0.99))
-    assert "rho is too small" in changed(lambda c: c["criterion"].__setitem__("rho", 1e-3))
+    assert "leave out frame 0" in changed(lambda c: c["roots"].pop(0))
+    assert "leave out" in changed(lambda c: c["roots"][1]["box"][0].__setitem__(0, -0.99))
     assert "triangle" in changed(lambda c: c["placement"]["matrix"][1].__setitem__(1, 0.0))
     assert "further from" in changed(lambda c: c["claim"].__setitem__("tol", 0.0))
     assert "node" in changed(lambda c: c["roots"][2]["nodes"][-1].__setitem__(0, "bound"))

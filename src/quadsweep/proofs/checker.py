@@ -2,30 +2,24 @@
 
     python checker.py PROOF DATA.csv [XCOLUMN ... YCOLUMN]
 
-This file runs by itself and needs the standard library only; docs/proof-format.md describes what
-it reads. Every number of a proof is a hint: it is used as the exact rational it is, and a false one
-can only make an inequality fail.
+This file runs by itself and needs the standard library only; docs/proof-format.md describes what it
+reads and shows what is stated here. Every number of a proof is a hint: it is used as the exact
+rational it is, and a false one can only make an inequality fail.
 
-**Criteria.** Z = (X_1 .. X_p, Y) are the columns, placed as the file says. In the frame of one of
-them, w, with v the others, e = p v - w + alpha is the distance from a plane. A subset that beats t,
-with centred sums a, b, c of X and Y, has for its own parameters and whatever g and tau > 0
+**Criteria.** X_1 .. X_p, Y are the columns, placed as the file says. In the frame of one of them,
+w, with v the others, e = p v - w + alpha is the distance from a plane. A subset that beats t has,
+for its own parameters and whatever g and G,  sum over it of cost  +  base  <  0 :
 
-    sum over the subset of cost  +  base  <  0 :
+    claim                 cost of a row                               parameters   base
+    r > t, R2 > t^2       (1 + t) e^2 - (1 - t) (p v + w - g)^2       p, alpha
+    R2 > t, several X     e^2 - (1 - t) e_Y^2 (y - g)^2               p, alpha
+    cov(X_p, Y | Z) > t   e^2 - e_D^2 (S - g - G Z)^2 + 4 t e_D^2     p, alpha
+    lts < t               e^2                                         p, alpha     -t e_Y^2
+    tv < t                (X - p_1)^2 + (Y - p_2)^2 - t               p_1, p_2
 
-    claim             cost of a row                                        parameters    base
-    r, R2 > t         e^2 - rho (p v + w - g)^2                            p, alpha
-    R2 > t            e^2 - rho e_Y^2 (y - g)^2      several predictors    p, alpha
-    partial > 0       e^2 - e_D^2 (S - g - G Z)^2                          p, alpha
-    lts < t           e^2                                                  p, alpha      -t e_Y^2
-    r > t, t < 0      (tau X - Y - m)^2 - rho (tau X + Y + g)^2            m
-    cov > t           (X - beta Y - m)^2 - (X + beta Y - g)^2 + 4 beta t   m
-    tv < t            (X - m_1)^2 + (Y - m_2)^2 - t                        m_1, m_2
-
-alpha and m are means: with them the sum of the squares is least. e_Y is the coefficient of Y in e;
-in the first line p = sqrt(b/a), in the next three e = 0 is the least squares plane. The partial
-covariance c|Z of x_p and y, the other predictors Z held fixed, has 4 c|Z = SS(S|Z) - SS(D|Z) for
-D = X_p - Y, S = X_p + Y: e is a plane in Z and D, and G is free as g is. It is 0 on all subsets of
-rows on which Z explains X_p or Y.
+alpha, p_1 and p_2 are means. In the first line p = sqrt(b/a), a and b the centred sums of squares
+of X and Y, or any p > 0 if t < 0. In the next three e = 0 is a least squares plane, e_Y and e_D its
+last coefficient; that of D = X_p - Y on Z = (X_1 .. X_{p-1}) for a covariance, and S = X_p + Y.
 
 **Boxes.** In a box of parameters the first squares lie above their tangents at its middle; what is
 left is concave, so least at a corner. There, for subsets that keep some rows for certain and `need`
@@ -45,7 +39,7 @@ import hashlib
 import json
 import struct
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from fractions import Fraction
 from itertools import accumulate, chain, pairwise, product
@@ -54,25 +48,19 @@ from math import isfinite, isqrt
 from operator import add, mul
 from typing import Any, NamedTuple
 
-FORMAT, VERSION = "quadsweep proof", 2
+FORMAT, VERSION = "quadsweep proof", 3
 MOST_LISTED = 10**7  # subsets that a proof may ask to be listed
-MALFORMED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
+TURN = Fraction(7, 4)  # slopes from which lines count as steep
+MALFORMED = (LookupError, TypeError, AttributeError, ArithmeticError)
 
 Part = dict[str, Any]  # of the file
-Number = Fraction | int
-Form = Sequence[Number]  # coefficients of the columns and of 1, or of their products
 Ints = Sequence[int]
-Ends = tuple[Fraction, Fraction]
-Box = Sequence[Ends]  # of each parameter
-Frame = tuple[int, ...]  # of a plane: the column w, and a sign of Y; none for means
+Form = Sequence[Any]  # coefficients of 1 and the columns, or of their products: int or Fraction
+Box = Sequence[tuple[Fraction, Fraction]]  # the ends of each parameter, in either order
 
 
 class Refuted(Exception):
     """An inequality that does not hold, or a part of the proof that is missing."""
-
-
-class Unreadable(Exception):
-    """Not a proof at all, or not one about these data."""
 
 
 def require(holds: bool, what: str) -> None:
@@ -83,13 +71,13 @@ def require(holds: bool, what: str) -> None:
 def number(value: Any) -> Fraction:
     """A number of the file, as the rational it is."""
     if type(value) not in (int, float) or not isfinite(value):
-        raise Unreadable(f"{value!r} is not a number")
+        raise ValueError(f"{value!r} is not a number")
     return Fraction(value)
 
 
 def whole(value: Any, low: int, high: int) -> int:
     if type(value) is not int or not low <= value <= high:
-        raise Unreadable(f"{value!r} is not a whole number from {low} to {high}")
+        raise ValueError(f"{value!r} is not a whole number from {low} to {high}")
     return value
 
 
@@ -99,14 +87,28 @@ def in_units(values: Form) -> tuple[list[int], int]:
     return [v.numerator << unit + 1 - v.denominator.bit_length() for v in values], unit
 
 
-def times(f: Ints, g: Ints) -> list[int]:
+def below_root(square: Fraction) -> Fraction:
+    """To 64 binary digits or so."""
+    top, bottom = square.as_integer_ratio()
+    digits = 64 + max(0, bottom.bit_length() - top.bit_length()) // 2
+    return Fraction(isqrt((top << 2 * digits) // bottom), 1 << digits)
+
+
+def mixed(columns: Sequence[Form], matrix: Sequence[Form]) -> list[list[Any]]:
+    """For every row of the matrix, that combination of the columns."""
+    rows = [*zip(*columns, strict=True)]
+    return [[sum(map(mul, factors, row)) for row in rows] for factors in matrix]
+
+
+def times(f: Form, g: Form) -> list[Any]:
     """The product of two forms: what multiplies the products of a row."""
     pairs = combinations(range(len(f)), 2)
     return [f[i] * g[j] + f[j] * g[i] if i < j else f[i] * g[i] for i, j in pairs]
 
 
-def plus(sums: Ints, more: Ints, copies: int = 1) -> Ints:
-    return tuple(map(add, sums, more if copies == 1 else [copies * m for m in more]))
+def plane(w: int, p: Form, own: int) -> list[Any]:
+    """The coefficients of the columns: p, and own for w itself."""
+    return [*p[:w], own, *p[w:]]
 
 
 def spread(values: Ints, unit: int, k: int) -> tuple[Fraction, Fraction, Fraction]:
@@ -123,7 +125,7 @@ def spread(values: Ints, unit: int, k: int) -> tuple[Fraction, Fraction, Fractio
 class Row(NamedTuple):
     """A point that occurs up to `copies` times, first as the row `name` of the data."""
 
-    products: Ints  # of its columns and of 1
+    products: Ints  # of 1 and its columns
     copies: int
     name: int
 
@@ -131,61 +133,52 @@ class Row(NamedTuple):
 class Claim:
     """What is to be shown, and the placed columns in whole units 2^-unit."""
 
-    def __init__(self, part: Part, columns: Sequence[Sequence[float]]) -> None:
-        claim, self.p, self.n = part["claim"], len(columns) - 1, len(columns[0])
+    def __init__(self, part: Part, given: Sequence[Sequence[float]]) -> None:
+        claim, self.p, self.n = part["claim"], len(given) - 1, len(given[0])
         self.objective, self.or_more = claim["objective"], claim["or_more"]
-        known = ("r2", "lts", "partial") if self.p > 1 else ("r2", "r", "cov", "dv", "tv", "lts")
+        known = ("r2", "lts", "cov") if self.p > 1 else ("r2", "lts", "cov", "r", "dv", "tv")
         if self.objective not in known or not isinstance(self.or_more, bool):
-            raise Unreadable(f"no claim about {self.objective!r}, or_more {self.or_more!r}")
+            raise ValueError(f"no claim about {self.objective!r}, or_more {self.or_more!r}")
         self.k, self.threshold = whole(claim["keep"], 2, self.n), number(claim["threshold"])
-        given = [list(map(Fraction, column)) for column in columns]
+        columns = [list(map(Fraction, column)) for column in given]
         if claim["margin"] is not None:
-            self.check_margin(number(claim["margin"]), given)
-        placed = self.placed(claim, part["placement"], given)
-        self.t = self.threshold * self.scale
-        numbers, self.unit = in_units([*chain(*placed)])
+            self.check_margin(number(claim["margin"]), columns)
+        sign, beta = whole(claim["sign"], -1, 1), number(claim["beta"])
+        require(sign != 0, "sign must be 1 or -1")
+        columns[-1:] = mixed(columns[-2:], [(-sign * beta, sign)])
+        numbers, self.unit = in_units([*chain(*self.placed(columns, **part["placement"]))])
         self.columns = [numbers[i : i + self.n] for i in range(0, len(numbers), self.n)]
-        rows = zip(*self.columns, [1 << self.unit] * self.n, strict=True)
-        self.products = [tuple(u * v for u, v in combinations(row, 2)) for row in rows]
+        same: dict[Ints, list[int]] = {}
+        for i, row in enumerate(zip([1 << self.unit] * self.n, *self.columns, strict=True)):
+            same.setdefault(tuple(u * v for u, v in combinations(row, 2)), []).append(i)
         # k copies of one point have no correlation, so at most k - 1 of them are kept.
         most = self.k - 1 if self.objective in ("r", "r2") and not self.or_more else self.n
-        same: dict[Ints, list[int]] = {}
-        for i, point in enumerate(self.products):
-            same.setdefault(point, []).append(i)
         self.rows = [Row(point, min(len(at), most), at[0]) for point, at in same.items()]
+        self.products = {i: point for point, at in same.items() for i in at}
 
-    def placed(self, claim: Part, place: Part, given: list[list[Fraction]]) -> list[list[Fraction]]:
-        """M (z - shift) for z = (x_1 .. x_p, sign (y - beta x_p)) and a triangle M."""
-        sign, beta = whole(claim["sign"], -1, 1), number(claim["beta"])
-        given[-1] = [sign * (y - beta * x) for x, y in zip(given[-2], given[-1], strict=True)]
-        m, shift = [list(map(number, row)) for row in place["matrix"]], map(number, place["shift"])
-        moved = [[v - s for v in column] for column, s in zip(given, shift, strict=True)]
-        sizes, diagonal = [len(row) for row in m], [row[-1] for row in m]
-        require(sizes == [*range(1, self.p + 2)] and min(diagonal) > 0, "no triangle of columns")
-        require(sign != 0, "sign must be 1 or -1")
-        of_x, of_y, partial = diagonal[0], diagonal[-1], self.objective == "partial"
-        about_planes = self.objective == "lts" or (self.p > 1 and not partial)
-        require(about_planes or m[-1][-2] == 0, "columns may not be mixed here")
-        sign_alone = self.threshold == 0 and claim["subset"] is None
-        require(sign_alone or not partial, "of a partial covariance only the sign is claimed")
-        alike = of_x == of_y or self.objective not in ("dv", "tv")
-        require(alike, "x and y must be scaled alike")
-        by = {"r": Fraction(1), "r2": Fraction(1), "lts": of_y**2}
-        self.scale = by.get(self.objective, of_x * of_y)  # of the threshold
-        if self.objective == "dv" or partial:  # X - Y and X + Y; dv is their cov
-            self.objective = "partial" if partial else "cov"
-            x, y = [*m[-2], Fraction(0)], m[-1]
-            m[-2:] = [[u - v for u, v in zip(x, y, strict=True)], [*map(add, x, y)]]
-        elif self.objective == "r2" and self.p > 1:  # y itself is one more column
-            m.append([Fraction(0)] * self.p + [of_y])
-        rows = [*zip(*moved, strict=True)]
-        return [[sum(map(mul, factors, z), Fraction(0)) for z in rows] for factors in m]
+    def placed(self, z: list[list[Fraction]], shift: list[Any], matrix: list[Any]) -> list[Any]:
+        """M (z - shift) for a triangle M; of a covariance Z, D and S; of R2 also y itself."""
+        m = [list(map(number, row)) for row in matrix]
+        whole_triangle = [len(row) for row in m] == [*range(1, self.p + 2)]
+        require(whole_triangle and all(row[-1] > 0 for row in m), "no triangle of columns")
+        z = [[v - number(s) for v in column] for column, s in zip(z, shift, strict=True)]
+        if self.objective == "dv":  # the covariance of x - y and x + y
+            self.objective, z = "cov", mixed(z, [(1, -1), (1, 1)])
+        of_x, of_y, several = m[-2][-1], m[-1][-1], self.objective == "r2" and self.p > 1
+        require(several or self.objective == "lts" or m[-1][-2] == 0, "x_p is mixed into y")
+        require(of_x == of_y or self.objective != "tv", "x and y must be scaled alike")
+        scale = {"r": Fraction(1), "r2": Fraction(1), "lts": of_y**2}  # of the threshold
+        self.scale = scale.get(self.objective, of_x * of_y)
+        self.t, placed = self.threshold * self.scale, mixed(z, m)
+        if self.objective == "cov":
+            placed[-2:] = mixed(placed[-2:], [(1, -1), (1, 1)])
+        return placed + mixed(z[-1:], [(of_y,)]) if several else placed
 
-    def check_margin(self, margin: Fraction, given: list[list[Fraction]]) -> None:
+    def check_margin(self, margin: Fraction, columns: list[list[Fraction]]) -> None:
         """A slope that passes beta by the margin has sign (c - beta a) > margin sqrt(ab), so a
         covariance above the threshold: n threshold is no more than that for any k rows or more."""
-        require(self.objective == "cov" and self.or_more, "a margin is for slopes")
-        (a, *_), (b, *_) = (spread(*in_units(column), self.k) for column in given)
+        require((self.objective, self.p, self.or_more) == ("cov", 1, True), "no margin of a slope")
+        (a, *_), (b, *_) = (spread(*in_units(column), self.k) for column in columns)
         reach = self.n * self.threshold
         require(margin >= 0 and reach >= 0, "a margin must not be negative")
         require(reach**2 <= margin**2 * a * b, "the threshold passes the margin")
@@ -199,47 +192,43 @@ class Claim:
         near = self.beats(self.sums(rows), (self.threshold + worse) * self.scale)
         require(near, "the subset is further from the threshold than tol")
 
-    def sums(self, rows: Iterable[int]) -> Ints:
-        return tuple(map(sum, zip(*(self.products[i] for i in rows), strict=True)))
+    def sums(self, rows: Sequence[int]) -> Ints:
+        return [*map(sum, zip(*(self.products[i] for i in rows), strict=True))]
 
-    def beats(self, sums: Ints, t: Fraction) -> bool:
-        """Whether a subset has a value, and a better one than t."""
-        (top, bottom), n, one = t.as_integer_ratio(), sums[-1], len(self.columns)
-        m, columns = self.centred(sums), (*range(self.p), one - 1)
-        a, b, c = m[0, 0], m[one - 1, one - 1], m[0, columns[1]]
-        if self.objective == "cov":
-            return bottom * c > top * n * n
-        if self.objective == "tv":
-            return bottom * (a + b) < top * n * n
-        if self.objective == "r":
-            return a > 0 and b > 0 and bottom**2 * c * abs(c) > top * abs(top) * a * b
-        below = self.eliminate(m)
-        if self.objective == "partial":
-            return m[self.p - 1, self.p - 1] < m[self.p, self.p]
-        most = top * n << 2 * self.unit if self.objective == "lts" else (bottom - top) * b
-        return (b > 0 or self.objective == "lts") and m[one - 1, one - 1] * bottom < most * below
-
-    def centred(self, sums: Ints) -> dict[tuple[int, ...], int]:
-        """n times the centred products of the predictors and of the last column, y itself."""
-        n, one = sums[-1], len(self.columns)
-        s = dict(zip(combinations(range(one + 1), 2), sums, strict=True))
-        columns = combinations((*range(self.p), one - 1), 2)
-        return {(i, j): n * s[i, j] - s[i, one] * s[j, one] for i, j in columns}
-
-    def eliminate(self, m: dict[tuple[int, ...], int]) -> int:
-        """Without fractions: the x, or the controls, leave (last of m) / below of y."""
-        below, columns = 1, (*range(self.p), len(self.columns) - 1)
-        for j in columns[: -2 if self.objective == "partial" else -1]:
+    def left(self, sums: Ints, regressors: int) -> tuple[dict[tuple[int, int], int], int]:
+        """What 1 and so many columns leave of the sums of products: whole numbers m, over below."""
+        columns, below = range(len(self.columns) + 1), 1
+        m = dict(zip(combinations(columns, 2), sums, strict=True))
+        for j in columns[: regressors + 1]:
             if m[j, j] > 0:  # or it depends on those before it
                 for i, k in combinations(columns[j + 1 :], 2):
                     m[i, k] = (m[i, k] * m[j, j] - m[j, i] * m[j, k]) // below
                 below = m[j, j]
-        return below
+        return m, below
 
-    def signless(self, sums: Ints) -> bool:
-        """Whether the controls explain X_p or Y on these rows: then c|Z = 0 on any of them."""
-        self.eliminate(m := self.centred(sums))
-        return m[self.p - 1, self.p - 1] + m[self.p, self.p] == 2 * abs(m[self.p - 1, self.p])
+    def beats(self, sums: Ints, t: Fraction) -> bool:
+        """Whether a subset has a value, and a better one than t."""
+        regressors = {"r": 0, "tv": 0, "cov": self.p - 1}.get(self.objective, self.p)
+        (m, below), n, y = self.left(sums, regressors), sums[0], len(self.columns)
+        if self.objective == "r":
+            a, b, c = m[1, 1], m[2, 2], m[1, 2]
+            return a > 0 and b > 0 and c * abs(c) > t * abs(t) * a * b
+        if self.objective == "tv":
+            return m[1, 1] + m[2, 2] < t * n * below
+        if self.objective == "cov":
+            return m[y, y] - m[y - 1, y - 1] > 4 * t * n * below
+        if self.objective == "lts":
+            return m[y, y] < t * (below << 2 * self.unit)
+        b = n * sums[-1] - sums[y] ** 2
+        return b > 0 and n * m[y, y] < (1 - t) * b * below
+
+    def hopeless(self, sums: Ints) -> bool:
+        """Whether Z explains X_p = (S + D)/2 or Y = (S - D)/2 on all these rows, and therefore on
+        some of them: then the covariance is 0 and no better than t."""
+        if self.objective != "cov" or self.t < 0:
+            return False
+        m, d, s = self.left(sums, self.p - 1)[0], self.p, self.p + 1
+        return m[d, d] + m[s, s] == 2 * abs(m[d, s])
 
     def trivial(self) -> bool:
         """No correlation is above 1, no sum of squares below 0."""
@@ -247,285 +236,242 @@ class Claim:
         return {"r": above, "r2": above, "tv": below, "lts": below}.get(self.objective, False)
 
 
-class Criterion:
-    """The costs at the corners of a box, and the boxes that hold all subsets that beat t."""
-
-    def __init__(self, claim: Claim, hints: Part) -> None:
-        self.claim, self.p, self.kind, t = claim, claim.p, claim.objective, claim.t
-        if self.kind == "r2" and self.p > 1:
-            self.kind = "r2 of several"
-        elif self.kind == "partial":
-            self.p -= 1
-        elif self.kind == "r" and t < 0:
-            self.kind = "r below 0"
-        rho, self.beta, self.turn = (number(hints.get(h, 1)) for h in ("rho", "beta", "turn"))
-        require(min(rho, self.beta, self.turn) > 0, "rho, beta and turn must be positive")
-        above = 1 - rho <= t * (1 + rho)  # SS(w - p v) : SS(w + p v) is 1 - r : 1 + r
-        squared = rho <= 1 and (1 - rho) ** 2 <= t * (1 + rho) ** 2
-        shown = {"r2": squared, "r": above, "r below 0": above, "r2 of several": rho >= 1 - t}
-        require(shown.get(self.kind, True), "rho is too small")
-        self.rho = rho if self.kind in shown else Fraction(self.kind in ("cov", "partial"))
-        self.each = {"cov": 4 * self.beta * t, "tv": -t}.get(self.kind, 0)  # added to every cost
-        self.base = -t if self.kind == "lts" else Fraction(0)  # times e_Y^2
-        self.of_y = self.kind in ("lts", "r2 of several", "partial")
-        self.multipliers = 3 + self.p if self.kind == "partial" else 3  # then G
-
-    def forms(self, frame: Frame, p: Ints, one: int, g: int, tau: int, *more: int) -> list[Ints]:
-        """At a point, in units 1/one: what is squared and taken off, and what is squared."""
-        match self.kind:
-            case "tv":
-                return [[0, 0, 0], [one, 0, -p[0]], [0, one, -p[1]]]
-            case "cov":  # beta is in the place of tau
-                return [[one, tau, -g], [one, -tau, -p[0]]]
-            case "r below 0":
-                return [[tau, one, g], [tau, -one, -p[0]]]
-        e, alpha = plane(frame, p[:-1], -one), p[-1]
-        if self.kind in ("r2 of several", "partial"):
-            of_z = [-v for v in more] or [0] * self.p
-            return [[*of_z, 0, one, -g], [*e, 0, alpha]]
-        return [[*plane(frame, p[:-1], one), -g], [*e, alpha]]
-
-    def costs(self, frame: Frame, box: Box, *free: Fraction) -> Iterator[tuple[Form, Number, int]]:
-        """At the corners, the last parameter running fastest, g affine between the ends of the
-        first: in some unit, the form that is the cost of a row; the base; and 1."""
-        g_low, g_high, tau, *more = free
-        one_g = self.kind in ("r2 of several", "partial")
-        require(g_low == g_high or not one_g, "g must be one number here")
-        if self.kind == "r below 0":  # the box is of the means of -Y - X and -Y + X
-            require(tau > 0, "tau must be positive")
-            means = [((1 - tau) * p1 + (1 + tau) * p2) / 2 for p1, p2 in product(*box)]
-            box = [(min(means), max(means))]
-        by = self.beta if self.kind == "cov" else tau
-        (low, high, factor, *ends), unit = in_units([g_low, g_high, by, *chain(*box), *more])
-        ends, gz = ends[: 2 * len(box)], ends[2 * len(box) :]
-        points = [*product(*zip(ends[::2], ends[1::2], strict=True))]
-        forms = [self.forms(frame, p, 1 << unit, low if 2 * i < len(points) else high, factor, *gz)
-                 for i, p in enumerate(points)]  # fmt: skip
-        middle = [[*map(add, e, f)] for e, f in zip(forms[0], forms[-1], strict=True)]  # twice
-        for taken, *squared in forms:
-            of_y = Fraction(squared[0][self.p], 1 << unit) ** 2 if self.of_y else Fraction(1)
-            top, bottom = (self.rho * of_y).as_integer_ratio()
-            cost: list[Number] = [-4 * top * q for q in times(taken, taken)]
-            for m, f in zip(middle[1:], squared, strict=True):  # 4 (e^2 + 2 e (f - e)) for m = 2 e
-                tangent = times(m, [4 * v - u for u, v in zip(m, f, strict=True)])
-                cost = [c + bottom * q for c, q in zip(cost, tangent, strict=True)]
-            one = bottom << 2 * unit + 2
-            cost[-1] += one * self.each
-            one <<= 2 * self.claim.unit
-            yield cost, one * of_y * self.base, one
-
-    def cover(self, roots: Iterable[State]) -> None:
-        """Refuted unless every subset that beats t has its own parameters in one of the roots."""
-        for frame, box in self.needed():
-            boxes = [zip(root.box, box, strict=True) for root in roots if root.frame == frame]
-            held = any(all(a <= b and c <= d for (a, d), (b, c) in both) for both in boxes)
-            require(held, f"the roots leave out {place(frame, box)}")
-
-    def needed(self) -> Iterator[tuple[Frame, Box]]:
-        """Ranges of means, or of slopes and of the means that belong to them."""
-        means: dict[str, list[Form]] = {"tv": [(1, 0), (0, 1)], "cov": [(1, -self.beta)]}
-        means["r below 0"] = [(-1, -1), (1, -1)]
-        if self.kind in means:
-            yield (), [self.mean(form) for form in means[self.kind]]
-            return
-        for frame, slopes in self.slopes():
-            corners = ([-p for p in corner] for corner in product(*slopes))
-            yield frame, [*slopes, self.mean(*(plane(frame, c, 1) for c in corners))]
-
-    def slopes(self) -> Iterator[tuple[Frame, Box]]:
-        """Whatever the plane, one coefficient is the largest: it is divided by that. With one
-        predictor lines count as steep from `turn`, and sqrt(b/a) has a range; for lts |p| is at
-        most that, and where X does not vary in a subset, slope 0 has its residuals."""
-        if self.p > 1 or self.kind == "partial":
-            for w in range(self.p + 1):
-                yield (w, 1), [(Fraction(-1), Fraction(1))] * self.p
-            return
-        spreads = (spread(v, self.claim.unit, self.claim.k) for v in self.claim.columns)
-        (_, a, a_most), (_, b, b_most) = spreads
-        turn, steep = self.turn, below_root(a / b_most)
-        if self.kind == "lts":
-            ranges = [(1, 1, -turn, turn)]
-            if a > 0:
-                ranges += [(0, 1, steep, 1 / turn), (0, 1, -1 / turn, -steep)]
-        else:
-            flat = below_root(b / a_most)
-            ranges = [(1, 1, flat, min(turn, 1 / steep)), (0, 1, steep, 1 / max(turn, flat))]
-            if self.kind == "r2":
-                ranges += [(w, -1, low, high) for w, _, low, high in ranges]
-        yield from (((w, sign), [(low, high)]) for w, sign, low, high in ranges if low <= high)
-
-    def mean(self, *forms: Form) -> Ends:
-        """Of what lies between these combinations of the columns, the range of the mean of k rows
-        or more: of the lowest k, of the highest k."""
-        k, unit, rows = self.claim.k, self.claim.unit, [*zip(*self.claim.columns, strict=True)]
-        ends: list[Fraction] = []
-        for form in forms:
-            values = sorted(sum(map(mul, form, row)) for row in rows)
-            ends += (Fraction(sum(some), k << unit) for some in (values[:k], values[-k:]))
-        return min(ends), max(ends)
-
-
-def plane(frame: Frame, slopes: Sequence[Any], own: int) -> list[Any]:
-    """The coefficients of the columns: slopes, and own for w itself."""
-    w, sign = frame
-    form = [*slopes[:w], own, *slopes[w:]]
-    form[-1] *= sign
-    return form
-
-
-def below_root(square: Fraction) -> Fraction:
-    top, bottom = square.as_integer_ratio()
-    return Fraction(isqrt(top * bottom << 128), bottom << 64)
-
-
-def place(frame: Frame, box: Box) -> str:
-    """A box in words."""
-    ends = (f"{float(p):.9g} <= p{i} <= {float(q):.9g}" for i, (p, q) in enumerate(box, 1))
-    return ", ".join([f"frame {frame}" if frame else "means", *ends])
-
-
 class State(NamedTuple):
     """What a node stands for: with more to choose than there is, for nothing."""
 
-    frame: Frame
+    frame: int
     box: Box
     open: list[Row]
     kept: Ints
     need: int
 
+    def __str__(self) -> str:
+        ends = [[float(end) for end in sorted(p)] for p in self.box]
+        words = (f", {low:.9g} <= p{i} <= {high:.9g}" for i, (low, high) in enumerate(ends, 1))
+        return f"frame {self.frame}{''.join(words)}"
+
+    def between(self, copies: Sequence[tuple[int, int]]) -> State:
+        """With at least and at most so many copies of the open rows."""
+        free, kept, need = [], self.kept, self.need
+        for row, (least, most) in zip(self.open, copies, strict=True):
+            if least > most:
+                return self._replace(open=[], need=1)
+            if least > 0:
+                kept = [v + least * u for v, u in zip(kept, row.products, strict=True)]
+                need -= least
+            if most > least:
+                free.append(row._replace(copies=most - least))
+        return self._replace(open=free, kept=kept, need=need)
+
+    def branch(self, name: int, z: int) -> list[State]:
+        """More than z of the open copies of a row are kept, or at most z."""
+        copies = [(row.copies, row.name == name) for row in self.open]
+        more = [(z + 1 if here else 0, most) for most, here in copies]
+        return [self.between(more), self.between([(0, min(z, c) if h else c) for c, h in copies])]
+
+
+class Criterion:
+    """The costs at the corners of a box, and the boxes that hold all subsets that beat t."""
+
+    def __init__(self, claim: Claim) -> None:
+        self.claim, self.kind, self.t, self.slopes = claim, claim.objective, claim.t, claim.p
+        if self.kind == "cov":
+            self.slopes -= 1
+        elif self.kind == "r" or (self.kind == "r2" and claim.p == 1):
+            require(self.t > -1 if self.kind == "r" else self.t >= 0, "no correlation is that")
+            self.t, self.kind = self.t if self.kind == "r" else below_root(self.t), "line"
+        self.any_slope = self.kind == "line" and self.t < 0
+
+    def terms(self, w: int, point: Form, g: Form) -> tuple[list[tuple[Any, Form]], Any, Any]:
+        """At a point: squares and what multiplies them; what is added to each cost, and once."""
+        if self.kind == "tv":
+            return [(1, (-point[0], 1, 0)), (1, (-point[1], 0, 1))], -self.t, 0
+        e = [point[-1], *plane(w, point[:-1], -1)]
+        if self.kind == "line":
+            mirrored = [-g[0], *plane(w, point[:-1], 1)]
+            return [(1 + self.t, e), (self.t - 1, mirrored)], 0, 0
+        last = e[-1] ** 2
+        if self.kind == "lts":
+            return [(1, e)], 0, -self.t * last
+        if self.kind == "r2":
+            return [(1, [*e, 0]), ((self.t - 1) * last, [-g[0], *[0] * len(point), 1])], 0, 0
+        return [(1, [*e, 0]), (-last, [*(-v for v in g), 0, 1])], 4 * self.t * last, 0
+
+    def costs(self, w: int, box: Box, free: Form) -> Iterator[tuple[Form, Any]]:
+        """At the corners, the last parameter running fastest: the form that is the cost of a row,
+        and the base. For a line g is given at both ends of p; or there is one, and p itself."""
+        points, g = [*product(*box)], (free, free)
+        if self.any_slope:  # the box is of the means of Y + X and of Y - X
+            p = free[1]
+            require(p > 0, "p must be positive")
+            alphas = [((1 - p) * u + (1 + p) * v) / 2 for u, v in points]
+            w, points = 1, [(p, max(alphas)), (p, min(alphas))]
+        elif self.kind == "line":
+            g = (free[:1], free[1:])
+        corners = [self.terms(w, at, g[2 * i >= len(points)]) for i, at in enumerate(points)]
+        middle = [(u + v) / 2 for u, v in zip(points[0], points[-1], strict=True)]
+        tangents, *_ = self.terms(w, middle, free)
+        for squares, each, base in corners:
+            parts = []
+            for (factor, f), (_, m) in zip(squares, tangents, strict=True):
+                tangent = [2 * v - u for u, v in zip(m, f, strict=True)]  # f^2 >= m (2 f - m)
+                square = times(m, tangent) if factor > 0 else times(f, f)
+                parts.append([factor * q for q in square])
+            first, *others = map(sum, zip(*parts, strict=True))
+            yield [first + each, *others], base
+
+    def needed(self) -> Iterator[tuple[int, Box]]:
+        """Boxes for the own parameters of all subsets that beat t: of means, or of slopes and of
+        the means that belong to them."""
+        if self.kind == "tv" or self.any_slope:
+            forms = [(1, 0), (0, 1)] if self.kind == "tv" else [(1, 1), (-1, 1)]
+            yield 0, [self.mean(form) for form in forms]
+            return
+        for w, slopes in self.planes():
+            corners = ([-p for p in corner] for corner in product(*slopes))
+            yield w, [*slopes, self.mean(*(plane(w, corner, 1) for corner in corners))]
+
+    def planes(self) -> Iterator[tuple[int, Box]]:
+        """Whatever the plane, one coefficient is the largest: it is divided by that. With one
+        predictor lines count as steep from TURN, and sqrt(b/a) has a range; for lts |p| is at most
+        that, and where X does not vary in a subset, slope 0 has its residuals."""
+        if self.claim.p > 1 or self.kind == "cov":
+            for w in range(self.slopes + 1):
+                yield w, [(Fraction(-1), Fraction(1))] * self.slopes
+            return
+        spreads = (spread(v, self.claim.unit, self.claim.k) for v in self.claim.columns)
+        (_, a, a_most), (_, b, b_most) = spreads
+        steep = below_root(a / b_most) if b_most else Fraction(0)
+        flat = below_root(b / a_most) if self.kind == "line" else Fraction(0)
+        ranges = [(1, flat, 1 / max(steep, 1 / TURN)), (0, steep, 1 / max(flat, TURN))]
+        for w, low, high in ranges if steep else ranges[:1]:
+            if low <= high:
+                yield w, [(low, high)]
+                if self.claim.objective != "r":
+                    yield w, [(-high, -low)]
+
+    def mean(self, *forms: Form) -> tuple[Fraction, Fraction]:
+        """Of what lies between these combinations of the columns, the range of the mean of k rows
+        or more: of the lowest k, of the highest k."""
+        k, ordered = self.claim.k, [sorted(v) for v in mixed(self.claim.columns, forms)]
+        ends = [Fraction(sum(v), k << self.claim.unit) for o in ordered for v in (o[:k], o[-k:])]
+        return min(ends), max(ends)
+
 
 class Checker:
     def __init__(self, proof: Part) -> None:
-        self.proof = proof
-        self.nodes = self.listed = 0
+        self.proof, self.nodes, self.listed = proof, 0, 0
 
     def check(self, *given: Sequence[float]) -> None:
         """Raises Refuted, with the place, unless the proof shows what it claims about the columns,
-        y last. Rows with a value that is not finite are left out; the others count from 0."""
+        y last; ValueError if it is none, or about others. Rows with a value that is not finite are
+        left out; the others count from 0."""
         complete = [row for row in zip(*given, strict=True) if all(map(isfinite, row))]
         columns = [list(map(float, column)) for column in zip(*complete, strict=True)]
         try:
             if (self.proof["format"], self.proof["version"]) != (FORMAT, VERSION):
-                raise Unreadable(f"not a {FORMAT} of version {VERSION}")
+                raise ValueError(f"not a {FORMAT} of version {VERSION}")
             if self.proof["data"] != about(columns):
-                raise Unreadable("the proof is about other data: their digest differs")
+                raise ValueError("it is about other data, their digest differs")
             require(len(self.proof["parts"]) > 0, "a proof has parts")
             for part in self.proof["parts"]:
                 self.check_part(part, columns)
+        except ValueError as wrong:
+            raise ValueError(f"no proof about these data: {wrong}") from None
         except MALFORMED as wrong:
-            raise Unreadable(f"the proof is malformed: {wrong!r}") from None
+            raise ValueError(f"the proof is malformed: {wrong!r}") from None
 
     def check_part(self, part: Part, columns: Sequence[Sequence[float]]) -> None:
         self.claim = claim = Claim(part, columns)
         if part["claim"]["subset"] is not None:
             claim.check_subset(part["claim"]["subset"], number(part["claim"]["tol"]))
-        start = State((), (), claim.rows, (0,) * len(claim.products[0]), claim.k)
+        start = State(0, (), claim.rows, [0] * len(claim.products[0]), claim.k)
         roots = []
         for root in part["roots"]:
-            frame = tuple(whole(i, -1, claim.p) for i in root["frame"])
-            ends = iter([number(end) for end in root["box"]])
-            roots.append(start._replace(frame=frame, box=[*zip(ends, ends, strict=True)]))
+            box = [(number(low), number(high)) for low, high in root["box"]]
+            roots.append(start._replace(frame=whole(root["frame"], 0, claim.p), box=box))
         if claim.trivial():
             return
         if not roots:
             self.list_all(start)
             return
-        self.criterion = Criterion(claim, part["criterion"])
-        self.criterion.cover(roots)
+        self.criterion = Criterion(claim)
+        for w, needed in self.criterion.needed():
+            boxes = [zip(r.box, needed, strict=True) for r in roots if r.frame == w]
+            held = any(all(min(a) <= b[0] and b[1] <= max(a) for a, b in both) for both in boxes)
+            require(held, f"the roots leave out {start._replace(frame=w, box=needed)}")
         for state, root in zip(roots, part["roots"], strict=True):
             self.walk(state, root["nodes"])
 
-    def walk(self, root: State, nodes: Iterable[Sequence[Any]]) -> None:
+    def walk(self, root: State, nodes: Sequence[Sequence[Any]]) -> None:
         """The tree below a root, given in the order in which it is met."""
-        pending, given = [root], iter(nodes)
-        while pending:
-            node = next(given, None)
-            require(node is not None, "the tree ends before all its boxes are closed")
+        pending = [root]
+        for node in nodes:
+            require(len(pending) > 0, "the tree goes on after all its boxes are closed")
             state, self.nodes = pending.pop(), self.nodes + 1
             try:
-                pending.extend(reversed(self.visit(state, *(node or ()))))
+                pending.extend(reversed(self.visit(state, *node)))
             except Refuted as wrong:
-                where = place(state.frame, state.box)
-                raise Refuted(f"node {self.nodes} ({where}): {wrong}") from None
-        require(next(given, None) is None, "the tree goes on after all its boxes are closed")
+                raise Refuted(f"node {self.nodes} ({state}): {wrong}") from None
+        require(not pending, "the tree ends before all its boxes are closed")
 
-    def visit(self, state: State, kind: str, hints: Sequence[Any], *more: Any) -> list[State]:
+    def visit(self, state: State, kind: str, free: Form, lambdas: Form, *more: Any) -> list[State]:
         """The states that remain to be shown empty of better subsets."""
-        if hints:
-            corners = [*self.corners(state, hints)]
-            if kind == "bound" and not more:
-                require(all(value >= 0 for value, _ in corners), "the bound is negative")
-                return []
-            state = self.decide(state, corners)
+        if lambdas:
+            state = self.decide(state, free, lambdas)
         match kind, *more:
+            case ["bound"]:
+                require(self.impossible(state), "the bound is negative")
             case ["list"]:
                 self.list_all(state)
-                return []
-            case ["copies", row, z]:
-                return self.branch(state, row, whole(z, 0, self.claim.n))
+            case ["copies", name, z]:
+                return state.branch(name, whole(z, 0, self.claim.n))
             case ["split", i]:
                 *before, (low, high) = state.box[: whole(i, 1, len(state.box))]
                 halves = ((low, (low + high) / 2), ((low + high) / 2, high))
                 return [state._replace(box=[*before, half, *state.box[i:]]) for half in halves]
-        raise Unreadable(f"no node is like {[kind, *more]!r}")
+            case _:
+                raise ValueError(f"no node is like {[kind, *more]!r}")
+        return []
 
-    def corners(self, state: State, hints: Sequence[Any]) -> Iterator[tuple[int, list[int]]]:
-        """V, and the costs of the open rows less lambda, in some unit. No corner, so that
-        everything holds, where no choice among the open rows makes up the size."""
-        if self.impossible(state.need, sum(row.copies for row in state.open)):
-            return
-        numbers, first = list(map(number, hints)), self.criterion.multipliers
-        costs = self.criterion.costs(state.frame, state.box, *numbers[:first])
-        for (cost, base, one), at in zip(costs, numbers[first:], strict=True):
+    def impossible(self, state: State) -> bool:
+        left = sum(row.copies for row in state.open)
+        return state.need > left or (state.need < 0 and not self.claim.or_more)
+
+    def decide(self, state: State, free: Form, lambdas: Form) -> State:
+        """Without what cannot beat t: rows that must be kept, or cannot be; or nothing is left."""
+        if self.impossible(state):
+            return state
+        one, values, gains = 1 << 2 * self.claim.unit, [], []  # of corners where V is below 0
+        costs = self.criterion.costs(state.frame, state.box, [*map(number, free)])
+        for (cost, base), at in zip(costs, map(number, lambdas), strict=True):
             require(at >= 0 or not self.claim.or_more, "lambda may not be negative here")
-            (*form, once, level), _ = in_units([*cost, base, at * one])
-            gains = [sum(map(mul, form, row.products)) - level for row in state.open]
-            below = sum(row.copies * g for row, g in zip(state.open, gains, strict=True) if g < 0)
-            yield once + sum(map(mul, form, state.kept)) + state.need * level + below, gains
-
-    def impossible(self, need: int, left: int) -> bool:
-        return need > left or (need < 0 and not self.claim.or_more)
-
-    def decide(self, state: State, corners: list[tuple[int, list[int]]]) -> State:
-        """Rows that subsets of the box that beat t must keep, or cannot keep."""
-        free, kept, need = [], state.kept, state.need
-        short = [corner for corner in corners if corner[0] < 0]
-        values = [value for value, _ in short]
-        for row, *gains in zip(state.open, *(gains for _, gains in short), strict=True):
-            most = fewest(values, gains, row.copies) - 1
-            least = row.copies + 1 - fewest(values, [-gain for gain in gains], row.copies)
-            if least > most:
-                return state._replace(open=[], need=1)
-            if least > 0:
-                kept, need = plus(kept, row.products, least), need - least
-            if most > least:
-                free.append(row._replace(copies=most - least))
-        return state._replace(open=free, kept=kept, need=need)
-
-    def branch(self, state: State, name: int, z: int) -> list[State]:
-        """More than z of the open copies of a row are kept, or at most z."""
-        row = next((row for row in state.open if row.name == name), None)
-        if row is None or row.copies <= z:
-            return [state._replace(open=[], need=1), state]
-        others = [other for other in state.open if other is not row]
-        more, fewer = row._replace(copies=row.copies - z - 1), row._replace(copies=z)
-        kept = plus(state.kept, row.products, z + 1)
-        return [state._replace(open=[*others, more], kept=kept, need=state.need - z - 1),
-                state._replace(open=[*others, fewer])]  # fmt: skip
+            (*form, once, level), _ = in_units([*cost, one * base, one * at])
+            above = [sum(map(mul, form, row.products)) - level for row in state.open]
+            below = sum(row.copies * g for row, g in zip(state.open, above, strict=True) if g < 0)
+            value = once + sum(map(mul, form, state.kept)) + state.need * level + below
+            if value < 0:
+                values.append(value)
+                gains.append(above)
+        if not values:
+            return state._replace(open=[], need=1)
+        copies = []
+        for row, *of_row in zip(state.open, *gains, strict=True):
+            most = fewest(values, of_row, row.copies) - 1
+            left_out = fewest(values, [-gain for gain in of_row], row.copies) - 1
+            copies.append((row.copies - left_out, most))
+        return state.between(copies)
 
     def list_all(self, state: State) -> None:
-        """Scores every subset that is left, unless they all have c|Z = 0."""
-        rows, exactly, every = state.open, not self.claim.or_more, state.kept
-        if self.claim.objective == "partial":
-            for row in rows:
-                every = plus(every, row.products, row.copies)
-            if self.claim.signless(every):
-                return
+        """Scores every subset that is left, unless none can be better."""
+        rows, exactly = state.open, not self.claim.or_more
+        if self.claim.hopeless(state.between([(row.copies, row.copies) for row in rows]).kept):
+            return
         left = [*accumulate((row.copies for row in reversed(rows)), initial=0)][::-1]
         stack = [(0, state.kept, state.need)]
         while stack:
             i, sums, need = stack.pop()
-            if self.impossible(need, left[i]):
+            if need > left[i] or (need < 0 and exactly):
                 continue
             if i == len(rows) or (need == 0 and exactly):
                 self.listed += 1
@@ -534,15 +480,14 @@ class Checker:
                 continue
             for z in range(rows[i].copies + 1):
                 stack.append((i + 1, sums, need - z))
-                sums = plus(sums, rows[i].products)
+                sums = [*map(add, sums, rows[i].products)]
 
 
-def fewest(values: list[int], gains: list[int], copies: int) -> int:
+def fewest(values: Ints, gains: Ints, copies: int) -> int:
     """The least j >= 1 with value + j gain^+ >= 0 for these values below 0; or copies + 1."""
-    if min(gains, default=1) <= 0:
+    if min(gains) <= 0:
         return copies + 1
-    least = (-(value // gain) for value, gain in zip(values, gains, strict=True))
-    return min(max(least, default=1), copies + 1)
+    return min(copies + 1, max(-(v // gain) for v, gain in zip(values, gains, strict=True)))
 
 
 def about(columns: Sequence[Sequence[float]]) -> Part:

@@ -79,7 +79,7 @@ class SignTree(Tree):
         coefficient: the sum of its costs is 0 and no bound above. So those rows are branched on."""
         leaving = [rare for rare in self.rare if not np.any(rare[part.kept])]
         if any(not np.any(rare[part.open]) for rare in leaving):
-            return ["list", []], []
+            return ["list", [], []], []
         node, parts = super().visit(part, own)
         if node[0] != "split" or np.max(part.box[:, 1] - part.box[:, 0]) > _WIDE:
             return node, parts
@@ -89,8 +89,8 @@ class SignTree(Tree):
             return node, parts
         among = np.flatnonzero(min((rare[part.open] for rare in leaving), key=np.count_nonzero))
         if len(among) == 0:
-            return ["list", node[1]], []
-        return self.kept_or_not(part, node[1], int(among[0]), 0)
+            return ["list", *node[1:3]], []
+        return self.kept_or_not(part, (node[1], node[2]), int(among[0]), 0)
 
     def costs(self, part: Part, own: int) -> tuple[Floats, Floats, tuple[float, ...]]:
         below, of_d, e, middle = self.squares(part, own)

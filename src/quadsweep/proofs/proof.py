@@ -86,9 +86,11 @@ def _statement(claim: dict[str, Any], predictors: int, rows: int, **_: Any) -> s
     what = f"{claim['objective']} {better} {claim['threshold']!r}"
     sign, beta = claim["sign"], claim["beta"] or 0
     side = "above" if sign > 0 else "below"
-    if claim["objective"] == "partial":
+    if claim["objective"] == "cov" and predictors > 1:
         given = "1 control" if predictors == 2 else f"{predictors - 1} controls"
-        what = f"a coefficient of x {side} {beta!r}, given {given}"
+        if claim["threshold"] == 0:
+            what = f"a coefficient of x {side} {beta!r}"
+        what += f", given {given}"
     elif claim["margin"] is not None:
         what = f"a slope {side} {beta!r} (by {claim['margin']!r} of a correlation or more)"
     elif sign != 1 or beta != 0:

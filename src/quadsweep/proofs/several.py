@@ -30,6 +30,7 @@ from quadsweep.clock import Clock
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Nodes = list[list[Any]]
+Hints = tuple[list[float], list[float]]  # multipliers, and a lambda a corner
 
 MOST = 3  # predictors: with more the checker takes too long
 _SAFE = 1e-12  # of the sums of absolute values
@@ -137,7 +138,7 @@ class Tree:
             box = np.array([[-1.0, 1.0]] * self.p + [alpha])
             nothing = np.zeros(0, dtype=np.int64)
             start = Part(box, self.names, self.copies, nothing, self.k, self.or_more)
-            yield {"frame": [own, 1], "box": box.ravel().tolist(), "nodes": self.below(start, own)}
+            yield {"frame": own, "box": box.tolist(), "nodes": self.below(start, own)}
 
     def below(self, root: Part, own: int) -> Nodes:
         nodes, pending = [], [root]
@@ -154,15 +155,15 @@ class Tree:
 
     def visit(self, part: Part, own: int) -> tuple[list[Any], list[Part]]:
         if part.impossible():
-            return ["list", []], []
+            return ["list", [], []], []
         costs, base, free = self.costs(part, own)
         lambdas, values, doubt = self.values(part, costs, base)
-        hints = [free[0], free[0], 0, *free[1:], *lambdas.tolist()]
+        hints = list(free), lambdas.tolist()
         if np.all(values > doubt):
-            return ["bound", hints], []
+            return ["bound", *hints], []
         part = self.decided(part, costs, lambdas, values - doubt)
         if part.impossible() or part.ways() <= _LISTED:
-            return ["list", hints], []
+            return ["list", *hints], []
         width = part.box[:, 1] - part.box[:, 0]
         if np.max(width) < _NARROW:
             return self.branch(part, hints)
@@ -173,7 +174,7 @@ class Tree:
             box = part.box.copy()
             box[at] = half
             parts.append(replace(part, box=box, free=free))
-        return ["split", hints, at + 1], parts
+        return ["split", *hints, at + 1], parts
 
     def plane(self, at: Floats, own: int) -> tuple[Floats, float]:
         """Coefficients of the columns, and alpha."""
@@ -233,14 +234,12 @@ class Tree:
         squares = np.append((others**2).mean(axis=0), 1.0)
         return int(np.argmax(width * np.sqrt(squares)))
 
-    def branch(self, part: Part, hints: list[float]) -> tuple[list[Any], list[Part]]:
+    def branch(self, part: Part, hints: Hints) -> tuple[list[Any], list[Part]]:
         """On the row that has most copies: more than half of them, or the others."""
         i = int(np.argmax(part.copies))
         return self.kept_or_not(part, hints, i, int(part.copies[i] - 1) // 2)
 
-    def kept_or_not(
-        self, part: Part, hints: list[float], i: int, z: int
-    ) -> tuple[list[Any], list[Part]]:
+    def kept_or_not(self, part: Part, hints: Hints, i: int, z: int) -> tuple[list[Any], list[Part]]:
         """More than z copies of an open row, or at most z."""
         others = np.arange(len(part.open)) != i
         parts = []
@@ -250,7 +249,7 @@ class Tree:
                 free, number = np.append(free, part.open[i]), np.append(number, copies)
             rows = np.concatenate([part.kept, np.repeat(part.open[i], kept)])
             parts.append(replace(part, open=free, copies=number, kept=rows, need=part.need - kept))
-        return ["copies", hints, int(part.open[i]), z], parts
+        return ["copies", *hints, int(part.open[i]), z], parts
 
 
 class Optimum(Tree):
@@ -267,7 +266,7 @@ class Optimum(Tree):
     def costs(self, part: Part, own: int) -> tuple[Floats, Floats, tuple[float, ...]]:
         below, of_y, e, middle = self.squares(part, own)
         if not self.squared:
-            return below, -self.t * of_y**2, (0.0,)
+            return below, -self.t * of_y**2, ()
         y = self.y[np.concatenate([part.kept, part.open])]
         g = self.multiplier(part, e, y, middle**2)
         taken = (1 - self.t) * of_y[:, None] ** 2 * (y - g) ** 2

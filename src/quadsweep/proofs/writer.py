@@ -29,7 +29,6 @@ MANY = 10**6  # subsets that are listed where boxes do not end
 MOST_NODES = 50_000  # of a proof with several predictors
 ROOM = 0.25  # of the distance between value and threshold: between aim and threshold
 _KINDS = ("bound", "list", "split", "copies")
-_FRAMES = ((1, 1), (0, 1), (1, -1), (0, -1))  # of the core: w is y or x, y or -y
 
 
 class Unproved(Exception):
@@ -43,8 +42,8 @@ class Unproved(Exception):
 @dataclass(frozen=True)
 class Statement:
     """What is to be proved of the complete rows x, y; x has a column for each predictor where there
-    are several. y stands for sign * (y - beta x), x the last of them. Of "partial" only the sign is
-    claimed: no partial covariance of x and y, given the other predictors, is above 0.
+    are several. y stands for sign * (y - beta x), x the last of them; their covariance is that
+    given the other predictors, of which only the sign has a proof by boxes.
 
     ``good`` are the positions of a good subset, ``value`` its value; claimed to come within a
     tolerance of the threshold if ``best``.
@@ -116,7 +115,6 @@ def write(
     listed: dict[str, Any] = {
         "claim": statement.claim(),
         "placement": _as_given(len(columns) - 1),
-        "criterion": {},
         "roots": [],
     }
     exact = _exact(statement, listed)
@@ -152,12 +150,8 @@ def write(
         return _proof(columns, listed)
     if tree["status"] != "optimal":
         raise Unproved(tree["status"])
-    roots = _roots(statement, tree)
-    tree_part = {
-        "placement": _placement(tree),
-        "criterion": _hints(statement, tree["constant"], roots),
-        "roots": roots,
-    }
+    kind = _Kind.of(statement, tree["constant"])
+    tree_part = {"placement": _placement(tree, kind.balance), "roots": _roots(kind, tree)}
     return _proof(columns, listed | tree_part)
 
 
@@ -171,10 +165,11 @@ def _as_given(p: int) -> dict[str, Any]:
     return {"shift": [0.0] * (p + 1), "matrix": [[0.0] * j + [1.0] for j in range(p + 1)]}
 
 
-def _placement(tree: dict[str, Any]) -> dict[str, Any]:
-    """The core's: powers of two, and a line taken off y."""
+def _placement(tree: dict[str, Any], balance: float) -> dict[str, Any]:
+    """The core's: powers of two, and a line taken off y; of cov and dv y is multiplied by more."""
     try:
         of_x, of_y = (math.ldexp(1.0, e) for e in tree["scale"])
+        of_y *= balance**2
         return {"shift": tree["shift"], "matrix": [[of_x], [-tree["tilt"] * of_y, of_y]]}
     except OverflowError:
         raise Unproved("the scale of a column is beyond the doubles") from None
@@ -190,11 +185,7 @@ def _with_several(
         roots = list(tree.roots())
     except several.TooMany as wrong:
         raise Unproved(str(wrong)) from None
-    squared, rho = statement.objective == "r2", 1 - statement.threshold
-    while squared and Fraction(rho) < 1 - Fraction(statement.threshold):
-        rho = math.nextafter(rho, math.inf)
-    criterion = {"rho": rho} if squared else {}
-    tree_part = {"placement": place.content(), "criterion": criterion, "roots": roots}
+    tree_part = {"placement": place.content(), "roots": roots}
     proof = _proof(statement.columns, listed | tree_part)
     try:
         checker.Checker(proof.content).check(*statement.columns)
@@ -208,7 +199,7 @@ def _boxes(
 ) -> tuple[partial.Placement | several.Placement, several.Tree]:
     """Where the columns are placed, and the tree that is to be written."""
     x, y, k = statement.x, statement.y, statement.k
-    if statement.objective == "partial":
+    if statement.objective == "cov":
         y = statement.sign * (y - statement.beta * x[:, -1])
         at = partial.Placement.about(x[:, :-1], x[:, -1], y)
         return at, partial.SignTree(at, (x[:, -1], y), k, most_nodes, clock)
@@ -263,81 +254,72 @@ def _subsets(statement: Statement) -> float:
     return count if count <= MANY else math.inf
 
 
-def _hints(statement: Statement, constant: float, roots: list[dict[str, Any]]) -> dict[str, Any]:
-    if statement.objective in ("cov", "dv"):
-        return {"beta": constant**2}
-    # Where the core's lines turn steep, if any of them are flat.
-    flat = [root["box"][1] for root in roots if root["frame"] and root["frame"][0] == 1]
-    hints = {"turn": max(flat)} if flat else {}
-    if statement.objective in ("r", "r2"):
-        hints["rho"] = rho_of(statement.threshold, statement.objective == "r2")
-    return hints
-
-
-def rho_of(threshold: float, squared: bool) -> float:
-    """(1 - t)/(1 + t) for t the threshold, or its root, rounded up."""
-    t = math.sqrt(threshold) if squared else threshold
-    # 1 - threshold is exact where it is small, 1 - its root is not.
-    near = (1 - threshold) / (1 + t) ** 2 if squared else (1 - t) / (1 + t)
-    power = 2 if squared else 1
-    rho, step = near, math.ulp(near)
-    while (1 - Fraction(rho)) ** power > Fraction(threshold) * (1 + Fraction(rho)) ** power:
-        rho, step = near + step, 2 * step
-    return rho
-
-
-def _roots(statement: Statement, tree: dict[str, Any]) -> list[dict[str, Any]]:
-    kind = _Kind.of(statement, tree["constant"])
-    numbers = iter(tree["numbers"].tolist())
-    nodes = [kind.node(node, numbers, tree["corners"]) for node in tree["nodes"]]
-    ends = [*(first for _, _, first in tree["roots"][1:]), len(nodes)]
-    return [
-        {"frame": kind.frame(frame), "box": kind.box(box), "nodes": nodes[first:end]}
-        for (frame, box, first), end in zip(tree["roots"], ends, strict=True)
-    ]
+def _roots(kind: _Kind, tree: dict[str, Any]) -> list[dict[str, Any]]:
+    numbers, roots = iter(tree["numbers"].tolist()), []
+    ends = [*(first for _, _, first in tree["roots"][1:]), len(tree["nodes"])]
+    for (number, box, first), end in zip(tree["roots"], ends, strict=True):
+        frame = kind.frame(number)
+        nodes = [frame.node(node, numbers, tree["corners"]) for node in tree["nodes"][first:end]]
+        roots.append({"frame": frame.column, "box": frame.box(box), "nodes": nodes})
+    return roots
 
 
 @dataclass(frozen=True)
 class _Kind:
-    """How the core's boxes and hints are written for the criteria of ``checker.py``."""
+    """How the core's criteria are those of ``checker.py``."""
 
-    name: str  # plane, residual, difference, below or spread
+    name: str  # line, residual, product, below or spread
     by: float = 1.0  # what the core's costs are multiplied by
-    length: float = 1.0  # and its means
+    balance: float = 1.0  # and its means, of a product
 
     @classmethod
     def of(cls, statement: Statement, balance: float) -> _Kind:
-        if statement.objective in ("cov", "dv"):
-            return cls("difference", balance**2, balance)
-        if statement.objective == "tv":
-            return cls("spread")
-        if statement.objective == "r" and statement.threshold < 0:
-            return cls("below", rho_of(statement.threshold, False))
-        return cls("residual" if statement.objective == "lts" else "plane")
+        t, objective = statement.threshold, statement.objective
+        if objective in ("cov", "dv"):
+            return cls("product", balance**2, balance)
+        if objective == "r" and t < 0:
+            return cls("below", 1 - t)
+        if objective in ("r", "r2"):
+            return cls("line", 1 + (t if objective == "r" else math.sqrt(t)))
+        return cls("spread" if objective == "tv" else "residual")
 
-    def frame(self, number: int) -> tuple[int, ...]:
-        if self.name == "residual":
-            return _FRAMES[min(number, 1)]
-        return _FRAMES[number] if self.name == "plane" else ()
+    def frame(self, number: int) -> _Frame:
+        """Of lines: w is y or x, and y or -y. Turned over, the slopes have the other sign."""
+        lines = ((1, 1, 1), (0, 1, 1), (1, -1, -1), (0, -1, 1))
+        others = {"residual": (int(number == 0), 1, 1), "below": (0, -1, -1)}
+        means = (0, 1, self.balance)
+        return _Frame(
+            self, *(lines[number] if self.name == "line" else others.get(self.name, means))
+        )
 
-    def box(self, ends: Sequence[float]) -> list[float]:
-        """The difference has one parameter, the core's second."""
-        return [self.length * end for end in ends[2:]] if self.name == "difference" else list(ends)
+
+@dataclass(frozen=True)
+class _Frame:
+    """How boxes and hints are written; ends change places where signs do, corners keep theirs."""
+
+    kind: _Kind
+    column: int
+    slope: float  # what the core's first parameter is multiplied by
+    mean: float  # and its second
+
+    def box(self, ends: Sequence[float]) -> list[list[float]]:
+        """A product has one parameter, the core's second."""
+        second = [self.mean * end for end in ends[2:]]
+        if self.kind.name == "product":
+            return [second]
+        return [[self.slope * end for end in ends[:2]], second]
 
     def node(self, node: Any, numbers: Iterator[list[float]], corners: int) -> list[Any]:
         kind, hinted, first, second = node
-        hints = self.hints(*next(numbers), corners=corners) if hinted else []
+        hints = self.hints(*next(numbers), corners=corners) if hinted else ([], [])
         if _KINDS[kind] == "split":
-            return ["split", hints, 1 if self.name == "difference" else first + 1]
-        return [_KINDS[kind], hints, *([first, second] if _KINDS[kind] == "copies" else [])]
+            return ["split", *hints, 1 if self.kind.name == "product" else first + 1]
+        return [_KINDS[kind], *hints, *([first, second] if _KINDS[kind] == "copies" else [])]
 
     def hints(
         self, low: float, high: float, at: float, tau: float, *lambdas: float, corners: int
-    ) -> list[float]:
+    ) -> tuple[list[float], list[float]]:
         """The multipliers, and a lambda a corner."""
-        free = {"plane": [low, high, 0], "below": [at, at, tau]}
-        g = [self.length * at] * 2
-        return [
-            *free.get(self.name, [*g, 0] if self.name == "difference" else [0, 0, 0]),
-            *(self.by * v for v in lambdas[:corners]),
-        ]
+        g = [self.mean * v for v in (low, high, at)]
+        free = {"line": g[:2], "below": [g[2], tau], "product": g[2:]}
+        return free.get(self.kind.name, []), [self.kind.by * v for v in lambdas[:corners]]

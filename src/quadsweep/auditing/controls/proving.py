@@ -66,4 +66,4 @@ def _statement(design: Design, way: Condition, k: int) -> Statement:
         return Statement(x, y, k, "cov", t, everyone, 0.0, margin=way.margin, **asked)
     others = np.delete(design.controls, design.intercept or 0, axis=1)
     columns = np.column_stack([others, x])
-    return Statement(columns, y, k, "partial", 0.0, everyone, 0.0, **asked)
+    return Statement(columns, y, k, "cov", 0.0, everyone, 0.0, **asked)
