@@ -180,7 +180,8 @@ def _with_several(
 ) -> Proof:
     """The tree of several predictors. It is written in floating point with something to spare for
     rounding, not with a bound on it: so it is checked before it is handed out."""
-    place, tree = _boxes(statement, most_nodes or MOST_NODES, Clock(time_limit))
+    clock = Clock(time_limit)
+    place, tree = _boxes(statement, most_nodes or MOST_NODES, clock)
     try:
         roots = list(tree.roots())
     except several.TooMany as wrong:
@@ -188,10 +189,23 @@ def _with_several(
     tree_part = {"placement": place.content(), "roots": roots}
     proof = _proof(statement.columns, listed | tree_part)
     try:
-        checker.Checker(proof.content).check(*statement.columns)
+        _Watched(proof.content, clock).check(*statement.columns)
     except checker.Refuted as wrong:
         raise Unproved(f"rounding hides a step: {wrong}") from None
     return proof
+
+
+class _Watched(checker.Checker):
+    """A checker that stops when time is over."""
+
+    def __init__(self, proof: dict[str, Any], clock: Clock) -> None:
+        super().__init__(proof)
+        self.clock = clock
+
+    def visit(self, *node: Any) -> list[checker.State]:
+        if self.clock.left() <= 0:
+            raise Unproved("time_limit")
+        return super().visit(*node)
 
 
 def _boxes(

@@ -140,6 +140,7 @@ def solve(
     proof : bool
         Also write down why no subset is better, so that :func:`quadsweep.check` can verify it in
         exact arithmetic: ``Result.proof``. Takes about as long again; without it nothing is kept.
+        Where ``time_limit`` is over before it is written, there is none.
     client, out, resume : optional
         For data in passes: a dask client, an address or ``"local"``; a folder for finished parts;
         True goes on with those that are there.
