@@ -274,6 +274,18 @@ def test_columns_of_very_different_spread_close_as_soon_as_others(objective, apa
         assert found.nodes < 1_000, f"seed {seed}"
 
 
+@pytest.mark.parametrize("objective", ["r2", "cov"])
+def test_the_free_mean_of_a_whole_subset_is_found_among_equal_costs(objective):
+    """Most points lie close together, seen from the others, and cost the same: a threshold below or
+    above all of them is as good for the bound, but says nothing about a whole subset's mean."""
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        x, y = (np.exp(5 * rng.normal(size=60)) * rng.choice([-1, 1], 60) for _ in range(2))
+        found = search(problem(x, y, 40, objective))
+        assert found.status == "optimal"
+        assert found.nodes < 20_000, f"seed {seed}"
+
+
 @pytest.mark.parametrize("above", [None, "best", "more"])
 def test_all_subsets_are_listed_where_boxes_would_cost_more(above):
     """Least squares of points nearly all of which lie at the origin, seen from the others."""

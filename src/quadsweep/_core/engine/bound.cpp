@@ -183,6 +183,7 @@ double Bounder::solve(const Row& row, double& lambda, bool positive_is_enough) {
         if (!(at > lo && at < hi)) at = lo + (hi - lo) / 2;
     }
     lambda = best_lambda;
+    beyond_ = best_lambda == lo ? hi : lo;
     return row.offset + best;
 }
 
@@ -192,7 +193,28 @@ Choice Bounder::choose(const Cost& cost, double base, double lambda) {
     choice.lambda = std::isnan(lambda) ? guess(centre_) : lambda;
     choice.value = solve(centre_, choice.lambda, false);
     add_chosen(centre_, choice);
+    fill_up(centre_, choice);
     return choice;
+}
+
+// Where many costs are nearly equal, the threshold that is good enough for a bound may lie below or
+// above all of them. As many as are needed are then taken of those between it and the other end of
+// its bracket: what moves a multiplier is the mean over a whole subset.
+void Bounder::fill_up(const Row& row, Choice& choice) const {
+    const double whole = box_->kept.copies() + static_cast<double>(box_->need);
+    const double missing = whole - choice.weight;
+    if (!(std::fabs(missing) > tuning::filled_share * whole) || !std::isfinite(beyond_)) return;
+    Choice other;
+    other.lambda = beyond_;
+    add_chosen(row, other);
+    const double share = missing / (other.weight - choice.weight);
+    if (!(share > 0 && share <= 1)) return;
+    choice.moments +=
+        {share * (other.moments.x - choice.moments.x), share * (other.moments.y - choice.moments.y),
+         share * (other.moments.xx - choice.moments.xx),
+         share * (other.moments.xy - choice.moments.xy),
+         share * (other.moments.yy - choice.moments.yy)};
+    choice.weight = whole;
 }
 
 // Moments and weight of what lies below choice.lambda, the decided copies included.

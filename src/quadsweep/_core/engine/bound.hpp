@@ -68,6 +68,7 @@ class Bounder final : public Chooser {
     double solve(const Row& row, double& lambda, bool positive_is_enough);
     double guess(const Row& row) const;
     void add_chosen(const Row& row, Choice& choice) const;
+    void fill_up(const Row& row, Choice& choice) const;
     double touched_cells(const Bound& b) const;
     double rounding(const Bound& bound) const;
     double cell_roundings() const;
@@ -88,6 +89,7 @@ class Bounder final : public Chooser {
     std::vector<double> out_, in_;  // copies required, of each point or cell
     std::vector<double> gap_;       // coarseness of each cell
     double coarseness_ = 0;
+    double beyond_ = 0;   // the other end of the bracket that the last threshold was found in
     double density_ = 0;  // of the costs around the last threshold, for the first step to the next
 };
 

@@ -8,12 +8,48 @@
 namespace quadsweep {
 namespace {
 
+Place mean_of(const Undecided& open, const Cells& cells) {
+    double copies = 0, x = 0, y = 0;
+    for (std::size_t i = 0; i < open.point.size(); ++i) {
+        const int p = open.point[i];
+        copies += open.copies[i];
+        x += open.copies[i] * cells.x[p];
+        y += open.copies[i] * cells.y[p];
+    }
+    return {x / copies, y / copies};
+}
+
+struct Strongest {
+    std::size_t at = 0;
+    bool outweighs = false;  // the others, by squares
+};
+
+Strongest strongest(const Box& box, const Criterion& criterion, const Cells& cells) {
+    const Place mean = mean_of(box.open, cells);
+    Strongest found;
+    double most = -1, all = 0;
+    for (std::size_t i = 0; i < box.open.point.size(); ++i) {
+        const int p = box.open.point[i];
+        const double one = criterion.pull(box, {cells.x[p], cells.y[p]}, mean);
+        const double pull = box.open.copies[i] * one;
+        all += pull * pull;
+        if (pull > most) {
+            most = pull;
+            found.at = i;
+        }
+    }
+    found.outweighs = most * most >= tuning::outweighing * (all - most * most);
+    return found;
+}
+
 // A negative bound at the centre cannot be split away: it is the gap between the multipliers'
 // optimum and whole points, and only deciding points closes it. Nor can rounding.
-bool stuck(const Box& box, double centre, const Bound& bound) {
+bool stuck(const Box& box, const Criterion& criterion, const Cells& cells, double centre,
+           const Bound& bound) {
     const double least = bound.least();
     return box.open.items() <= tuning::few_items || centre < tuning::stuck_share * least ||
-           least > -4 * bound.error;
+           least > -4 * bound.error ||
+           (centre < 0 && box.open.cell.empty() && strongest(box, criterion, cells).outweighs);
 }
 
 // And little of it is the box's width: the less, the more cells there are to be opened before
@@ -32,20 +68,6 @@ bool narrow(const Box& box) {
     return true;
 }
 
-std::size_t strongest(const Box& box, const Criterion& criterion, const Cells& cells) {
-    std::size_t at = 0;
-    double most = -1;
-    for (std::size_t i = 0; i < box.open.point.size(); ++i) {
-        const int p = box.open.point[i];
-        const double pull = box.open.copies[i] * criterion.pull(box, cells.x[p], cells.y[p]);
-        if (pull > most) {
-            most = pull;
-            at = i;
-        }
-    }
-    return at;
-}
-
 void set_copies(Undecided& open, std::size_t at, int copies) {
     if (copies > 0) {
         open.copies[at] = copies;
@@ -57,9 +79,10 @@ void set_copies(Undecided& open, std::size_t at, int copies) {
 
 }  // namespace
 
-bool wants_points(const Box& box, const Criterion& criterion, double centre, const Choice& worst,
-                  const Bound& bound) {
-    return narrow(box) || (stuck(box, centre, bound) && fine(box, criterion, worst, bound));
+bool wants_points(const Box& box, const Criterion& criterion, const Cells& cells, double centre,
+                  const Choice& worst, const Bound& bound) {
+    return narrow(box) ||
+           (fine(box, criterion, worst, bound) && stuck(box, criterion, cells, centre, bound));
 }
 
 void split(std::unique_ptr<Box> box, const Criterion& criterion, const Choice& worst,
@@ -80,7 +103,7 @@ void split(std::unique_ptr<Box> box, const Criterion& criterion, const Choice& w
 
 void branch_on_copies(std::unique_ptr<Box> box, const Criterion& criterion, const Cells& cells,
                       Boxes& children) {
-    const std::size_t at = strongest(*box, criterion, cells);
+    const std::size_t at = strongest(*box, criterion, cells).at;
     const int p = box->open.point[at], copies = box->open.copies[at], z = (copies - 1) / 2;
     auto more = std::make_unique<Box>(*box);
     set_copies(box->open, at, z);

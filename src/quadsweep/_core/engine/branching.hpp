@@ -16,8 +16,8 @@ using Boxes = std::vector<std::unique_ptr<Box>>;
 
 // Whether only deciding points can close the box. `centre` is the bound at its centre, `worst` the
 // choice at its worst corner.
-bool wants_points(const Box& box, const Criterion& criterion, double centre, const Choice& worst,
-                  const Bound& bound);
+bool wants_points(const Box& box, const Criterion& criterion, const Cells& cells, double centre,
+                  const Choice& worst, const Bound& bound);
 
 // The parameter whose width costs more is halved.
 void split(std::unique_ptr<Box> box, const Criterion& criterion, const Choice& worst,

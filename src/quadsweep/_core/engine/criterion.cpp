@@ -19,8 +19,8 @@ Box make_root(int frame, double lo1, double hi1, double lo2, double hi2) {
     return box;
 }
 
-std::vector<Offset> offsets(const Box& box, int parts) {
-    const int cut[] = {box.half[0] > 0 ? parts : 0, parts};
+std::vector<Offset> offsets(const Box& box, PartCounts parts) {
+    const int cut[] = {box.half[0] > 0 ? parts.of[0] : 0, parts.of[1]};
     Offset at{};
     for (int i = 0; i < 2; ++i) {
         // An ulp more, as nodes are rounded.
@@ -31,6 +31,7 @@ std::vector<Offset> offsets(const Box& box, int parts) {
         return cut[i] > 0 ? box.half[i] * (2.0 * j / cut[i] - 1) : 0;
     };
     std::vector<Offset> out;
+    out.reserve(static_cast<std::size_t>((cut[0] + 1) * (cut[1] + 1)));
     for (int j = 0; j <= cut[0]; ++j) {
         at.d[0] = place(0, j);
         for (int l = 0; l <= cut[1]; ++l) {

@@ -33,6 +33,15 @@ struct Corners {
     double base[4] = {};
 };
 
+// Into how many parts a box is cut along its two parameters.
+struct PartCounts {
+    int of[2];
+};
+
+struct Place {
+    double x, y;
+};
+
 // The same of a node of a lattice.
 struct Node {
     Cost cost;
@@ -69,11 +78,11 @@ class Criterion {
     // Chooses good multipliers for the box (kept in it for its children) and gives its corners.
     // The choice made at the centre comes back in `best`.
     virtual Corners corners(Box& box, Chooser& chooser, Choice& best) const = 0;
-    // The nodes of a lattice that cuts the box into `parts` along each parameter, for multipliers
+    // The nodes of a lattice that cuts the box into `parts` along the parameters, for multipliers
     // that corners() has left in it. Where the least sum is below 0 at no node it is nowhere in the
     // box (docs/theory.md). Empty if there is no such thing. One part: the corners, with a better
     // bound than theirs, which is not that of proofs.
-    virtual std::vector<Node> lattice(const Box&, int /* parts */) const { return {}; }
+    virtual std::vector<Node> lattice(const Box&, PartCounts) const { return {}; }
     // A score that no subset of the box exceeds, given the bound `value` <= 0 of the sum.
     virtual double upper(const Box& box, double value) const = 0;
     // How much a parameter's half-width costs the bound where it is worst, for choosing which one
@@ -81,8 +90,9 @@ class Criterion {
     virtual double width_cost(const Box& box, int parameter, const Choice& worst) const = 0;
     // The centre of a child has moved `by` in a parameter: so do good multipliers.
     virtual void inherit(Box&, int /* parameter */, double /* by */) const {}
-    // How strongly one more copy of (x, y) moves the multipliers' optimum.
-    virtual double pull(const Box& box, double x, double y) const = 0;
+    // How strongly a copy of `point` in place of one at the mean of the open ones moves the
+    // multipliers' optimum.
+    virtual double pull(const Box& box, Place point, Place mean) const = 0;
     // What a proof must know of it beyond the threshold: the balance of cov and dv, and the
     // multipliers of a box.
     virtual double constant() const { return 1; }

@@ -40,8 +40,10 @@ void Incumbents::offer(const std::vector<int>& subset) {
     if (score == best_.score && fits_exactly(best_.subset) != fits_exactly(subset)) {
         // Of two equals the exact fit: nothing more can be asked of it.
         if (fits_exactly(subset)) best_.subset = subset;
+        exact_fit_ = true;
     } else if (best_.offer(score, subset)) {
         raise(score);
+        exact_fit_ = fits_exactly(subset);
     }
     if (options_.above) decided_ = true;
 }
@@ -119,12 +121,6 @@ void Incumbents::set_tolerance() {
     tol_ = sense(problem_.objective) < 0 ? 0.7 * tolerance() : tolerance();
     // No difference below this is worth collecting a subset for.
     margin_ = tol_ / 100;
-    look_for_a_fit();
-}
-
-bool Incumbents::look_for_a_fit() {
-    const Lock lock(mutex_);
-    return exact_fit_ = fits_exactly(best_.subset);
 }
 
 ExactSums Incumbents::sums_of(const std::vector<int>& subset) const {

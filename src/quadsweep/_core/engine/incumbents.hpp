@@ -69,7 +69,6 @@ class Incumbents {
     double tol() const { return tol_; }
     // Residuals at the level of the rounding of y itself: any bound but 0 would mean nothing.
     bool exact_fit() const { return exact_fit_; }
-    bool look_for_a_fit();
 
   private:
     double made_of() const;

@@ -20,6 +20,31 @@ Corners some_of(const std::vector<Node>& nodes, std::size_t from) {
     return some;
 }
 
+// Where a lattice is not positive, a corner of it mostly is not.
+void corners_first(std::vector<Node>& nodes, PartCounts parts) {
+    const auto last = nodes.size() - 1, row = static_cast<std::size_t>(parts.of[1]);
+    if (last == row || last < 4) return;
+    std::swap(nodes[1], nodes[row]);
+    std::swap(nodes[2], nodes[last - row]);
+    std::swap(nodes[3], nodes[last]);
+}
+
+// The lattice with the fewest nodes whose parts lose at most `spare`, where a box loses `lost` by
+// its two widths: none of a part if there is no such lattice.
+PartCounts fewest_parts(const double (&lost)[2], double spare) {
+    PartCounts best{};
+    double fewest = infinity;
+    for (int a = 1; a <= tuning::most_parts; ++a) {
+        const double left = spare - lost[0] / (a * a);
+        if (!(left > 0)) continue;
+        const double b = std::max(1.0, std::ceil(std::sqrt(lost[1] / left)));
+        if (b > tuning::most_parts || !((a + 1) * (b + 1) < fewest)) continue;
+        fewest = (a + 1) * (b + 1);
+        best = {{a, static_cast<int>(b)}};
+    }
+    return best;
+}
+
 }  // namespace
 
 // Cells are opened while they are what keeps the box open, or much of it: not where halving the box
@@ -29,7 +54,7 @@ Ending Opener::close(Box& box, Choice& choice, Bound& bound) const {
         bounder_.load(box);
         Corners corners = criterion_.corners(box, bounder_, choice);
         if (first && closes_in_parts(box, choice)) return Ending::closed;
-        const std::vector<Node> own = criterion_.lattice(box, 1);
+        const std::vector<Node> own = criterion_.lattice(box, {1, 1});
         if (own.size() == 4) corners = some_of(own, 0);
         bound = bounder_.bound(corners, box.lambda);
         if (bound.least() >= bound.error) return Ending::closed;
@@ -50,10 +75,13 @@ double Opener::width(const Box& box, const Choice& worst) const {
 bool Opener::closes_in_parts(Box& box, const Choice& choice) const {
     const double most = bounder_.outlook(choice);
     if (!(most > 0)) return false;
-    const double parts = std::ceil(std::sqrt(tuning::spared * width(box, choice) / most));
-    if (parts < 2 || parts > tuning::most_parts) return false;
-    std::vector<Node> nodes = criterion_.lattice(box, static_cast<int>(parts));
+    const double lost[] = {tuning::spared * criterion_.width_cost(box, 0, choice),
+                           tuning::spared * criterion_.width_cost(box, 1, choice)};
+    const PartCounts parts = fewest_parts(lost, most);
+    if (parts.of[0] * parts.of[1] < 2) return false;
+    std::vector<Node> nodes = criterion_.lattice(box, parts);
     if (nodes.empty()) return false;
+    corners_first(nodes, parts);
     if (box.open.cell.empty()) return positive_at(std::move(nodes), box);
     const Undecided before = box.open;
     if (positive_at(std::move(nodes), box)) return true;

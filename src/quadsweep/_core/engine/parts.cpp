@@ -39,7 +39,7 @@ bool Parts::solve(const std::vector<int>& rows) {
     if (found.status != Status::optimal) return false;
     // An exact fit ends its part with no bound but 0; here it counts if it is the best.
     const bool fit = problem_.objective == Objective::lts && found.score < 0 && found.bound >= 0;
-    if (fit && !found.inliers.empty()) return known_.look_for_a_fit();
+    if (fit && !found.inliers.empty()) return known_.exact_fit();
     const Lock lock(mutex_);
     if (!found.inliers.empty()) {
         const Objective o = problem_.objective;

@@ -174,7 +174,7 @@ class Writer {
         const bool hinted = !possible || box->need != before.need ||
                             box->open.copies.size() != before.open.copies.size() ||
                             box->open.copies != before.open.copies;
-        const bool in_points = wants_points(*box, *criterion_, choice.value, worst, bound);
+        const bool in_points = wants_points(*box, *criterion_, cells_, choice.value, worst, bound);
         if (!possible || list(*box, options_.enumerate * (in_points ? 20 : 1))) {
             note({ProofTree::list, hinted}, before, bound);
             return;

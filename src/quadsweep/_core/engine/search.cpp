@@ -66,7 +66,6 @@ void Search::search() {
         if (!valid_) return;  // nothing is proved
         grow_roots();
         explore();
-        known_.look_for_a_fit();
         if (control_.stopped() || known_.decided() || too_many_boxes_) return;
         // A better value may ask for a finer proof.
         if (valid_ && known_.tol() <= known_.tolerance()) return;

@@ -61,6 +61,7 @@ inline constexpr double ascent_share = 0.15;
 inline constexpr int tau_steps = 3;
 inline constexpr double tau_share = 0.03;        // of the bound that a better tau must promise
 inline constexpr double threshold_share = 0.02;  // of the bound that a better lambda must promise
+inline constexpr double filled_share = 0.01;     // of a subset: what a choice may be short of
 inline constexpr double first_stride = 1.25;     // of what the last density of costs suggests
 
 // ---- what becomes of a box --------------------------------------------------------------------
@@ -73,10 +74,11 @@ inline constexpr double closing_share = 1.5;
 // Of the mean gap: what a cell that is opened has. 0.05: tenth 1,053 from 932; 1: 1,020.
 inline constexpr double opened_share = 0.25;
 // A box is tried in parts on a lattice, so many that what they lose by their width is the centre's
-// bound over this. At n = 10^5, k = n / 20 ("twentieth"), and n = 30, k = 15 (20 sets): 1.2: 3.8 s,
-// 0.30 ms; 3: 2.2 s, 0.25 ms; 6: 2.4 s, 0.25 ms; without: 5.8 s, 0.36 ms.
-inline constexpr double spared = 3;
-inline constexpr double most_parts = 8;  // along a parameter; 2 or 4: twentieth 4.3 s, 3.8 s
+// bound over this. Passes over the data at n = 10^5, k = n / 20 ("twentieth"), at n = 300, k = 150
+// (10 sets) and at n = 30, k = 15 (20 sets): 3: 1,293, 905, 637; 4: 1,212, 903, 637; 6: 1,302, 973,
+// 653; boxes 3,822, 111, 63; 3,164, 97, 54; 2,606, 83, 46.
+inline constexpr double spared = 4;
+inline constexpr int most_parts = 8;  // along a parameter; 12: twentieth 1,260, 952, 676
 // Of what is missing at a node: what opening cells must promise. 1: twentieth 2,185 passes over the
 // data, 1.2: 1,469, 1.5: 1,633.
 inline constexpr double lattice_share = 1.2;
@@ -85,6 +87,8 @@ inline constexpr std::size_t most_opened = 50000;
 inline constexpr std::size_t few_items = 4;  // so little is left that only deciding it helps
 // A box whose centre's bound is less than this share of its worst corner's is not stuck.
 inline constexpr double stuck_share = 0.5;
+// A point that pulls so many times more than all the others is decided at once.
+inline constexpr double outweighing = 1;
 // Points are decided where the width is less than this share of the bound. With all of it, 51 of
 // 60 points of heavy tails were not closed in any time; with less, none.
 inline constexpr double width_share = 0.5, width_share_of_cells = 0.1;

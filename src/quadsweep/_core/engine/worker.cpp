@@ -42,7 +42,8 @@ bool Worker::process(std::unique_ptr<Box> box, Boxes& children) {
     const Choice worst = bounder_.chosen_at_worst(bound);
     if (!bounder_.fix(*box, bound)) return true;
     if (hidden_by_rounding(bound) && parts_.resolve(rows_of(placed_.cells, *box))) return true;
-    const bool in_points = wants_points(*box, *criterion_, choice.value, worst, bound);
+    const bool in_points =
+        wants_points(*box, *criterion_, placed_.cells, choice.value, worst, bound);
     if (list(*box, options_.enumerate * (in_points ? tuning::stuck_listing : 1))) return true;
     if (!in_points) {
         split(std::move(box), *criterion_, worst, children);

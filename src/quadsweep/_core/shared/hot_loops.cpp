@@ -118,39 +118,62 @@ void cell_costs(const CellTable& cells, const Cost& cost, const Magnitude& magni
     }
 }
 
-// Blocks keep the rounding of long sums down: at most 64 + size/512 additions in a row.
-constexpr int block = 512;
+// Sums are kept side by side in so many lanes: written out, because a reduction by pragma adds up
+// in memory with some compilers, and in one lane with others, which rounds more often.
+constexpr int lanes = 8;
+
+QUADSWEEP_INLINE double sum_of(const double (&s)[lanes]) {
+    return ((s[0] + s[4]) + (s[1] + s[5])) + ((s[2] + s[6]) + (s[3] + s[7]));
+}
+
+// Blocks keep the rounding of long sums down: at most 64 + 11 + size/512 additions in a row, half
+// an ulp each.
+constexpr int block = 64 * lanes;
 
 Tally tally(const double* cost, const double* weight, int size, double lambda) {
     Tally all;
     for (int start = 0; start < size; start += block) {
         const int stop = start + block < size ? start + block : size;
-        double w = 0, s = 0;
-#pragma omp simd reduction(+ : w, s)
-        for (int i = start; i < stop; ++i) {
-            const double taken = cost[i] < lambda ? weight[i] : 0.0;
-            w += taken;
-            s += taken * cost[i];
+        const int whole = start + (stop - start) / lanes * lanes;
+        double w[lanes] = {}, s[lanes] = {};
+        for (int i = start; i < whole; i += lanes) {
+#pragma omp simd
+            for (int l = 0; l < lanes; ++l) {
+                const double c = cost[i + l], own = weight[i + l];
+                const double taken = c < lambda ? own : 0.0;
+                w[l] += taken;
+                s[l] += taken * c;
+            }
         }
-        all.weight += w;
-        all.cost += s;
+        double last_weight = 0, last_cost = 0;
+        for (int i = whole; i < stop; ++i) {
+            const double taken = cost[i] < lambda ? weight[i] : 0.0;
+            last_weight += taken;
+            last_cost += taken * cost[i];
+        }
+        all.weight += sum_of(w) + last_weight;
+        all.cost += sum_of(s) + last_cost;
     }
     return all;
 }
 
+// Rows are padded with points of no weight: `size` is a multiple of the lanes.
 double touched(const double* x, const double* y, const double* weight, int size,
                const CornerRows& rows, const Magnitude& magnitude, double slack) {
     const CornerRows r = rows;
     const Magnitude m = magnitude;
-    double total = 0;
-#pragma omp simd reduction(+ : total)
-    for (int i = 0; i < size; ++i) {
-        const double here = m(x[i], y[i]);
-        const double first = smaller(r.cost[0][i] - r.lambda[0], r.cost[1][i] - r.lambda[1]);
-        const double last = smaller(r.cost[2][i] - r.lambda[2], r.cost[3][i] - r.lambda[3]);
-        total += smaller(first, last) < slack * here ? weight[i] * here : 0.0;
+    double total[lanes] = {};
+    for (int i = 0; i < size; i += lanes) {
+#pragma omp simd
+        for (int l = 0; l < lanes; ++l) {
+            const int j = i + l;
+            const double here = m(x[j], y[j]), own = weight[j];
+            const double first = smaller(r.cost[0][j] - r.lambda[0], r.cost[1][j] - r.lambda[1]);
+            const double last = smaller(r.cost[2][j] - r.lambda[2], r.cost[3][j] - r.lambda[3]);
+            total[l] += smaller(first, last) < slack * here ? own * here : 0.0;
+        }
     }
-    return total;
+    return sum_of(total);
 }
 
 // Copies of margin `above` that make up for `lift`.
@@ -177,20 +200,23 @@ void required(const double* x, const double* y, int size, const CornerRows& rows
 
 Moments below(const double* x, const double* y, const double* weight, const double* cost, int size,
               double lambda, double& total) {
-    double n = 0, sx = 0, sy = 0, sxx = 0, sxy = 0, syy = 0;
-#pragma omp simd reduction(+ : n, sx, sy, sxx, sxy, syy)
-    for (int i = 0; i < size; ++i) {
-        const double w = cost[i] < lambda ? weight[i] : 0.0;
-        const double wx = w * x[i], wy = w * y[i];
-        n += w;
-        sx += wx;
-        sy += wy;
-        sxx += wx * x[i];
-        sxy += wx * y[i];
-        syy += wy * y[i];
+    double n[lanes] = {}, sx[lanes] = {}, sy[lanes] = {};
+    double sxx[lanes] = {}, sxy[lanes] = {}, syy[lanes] = {};
+    for (int i = 0; i < size; i += lanes) {
+#pragma omp simd
+        for (int l = 0; l < lanes; ++l) {
+            const double at = x[i + l], up = y[i + l], own = weight[i + l];
+            const double w = cost[i + l] < lambda ? own : 0.0, wx = w * at, wy = w * up;
+            n[l] += w;
+            sx[l] += wx;
+            sy[l] += wy;
+            sxx[l] += wx * at;
+            sxy[l] += wx * up;
+            syy[l] += wy * up;
+        }
     }
-    total = n;
-    return {sx, sy, sxx, sxy, syy};
+    total = sum_of(n);
+    return {sum_of(sx), sum_of(sy), sum_of(sxx), sum_of(sxy), sum_of(syy)};
 }
 
 void grid_cells(const double* x, const double* y, int size, const GridSide& x_side,

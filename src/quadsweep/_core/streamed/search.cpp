@@ -282,7 +282,8 @@ class Worker {
         const std::vector<int> cut = bounder_.sealed_and_cut(bound);
         if (!bounder_.fix(*box, bound)) return End::done;
         if (ending == Ending::sealed && !cut.empty()) return park(cut);
-        const bool in_points = wants_points(*box, *criterion_, choice.value, worst, bound);
+        const bool in_points =
+            wants_points(*box, *criterion_, s_.cells(), choice.value, worst, bound);
         if (list(*box, in_points ? tuning::stuck_listing : 1)) return End::done;
         if (!in_points) {
             split(std::move(box), *criterion_, worst, children);

@@ -63,8 +63,9 @@ class Below final : public Criterion {
         const double width = box.half[parameter] * share(box, parameter);
         return rho_ * static_cast<double>(r_.k) * width * width;
     }
-    double pull(const Box& box, double x, double y) const override {
-        return std::fabs(cost(box, multipliers(box)).p(x, y));
+    double pull(const Box& box, Place point, Place mean) const override {
+        const Affine p = cost(box, multipliers(box)).p;
+        return std::fabs(p(point.x, point.y) - p(mean.x, mean.y));
     }
     FreeMean free_mean(const Box& box) const override {
         const BelowMultipliers& m = multipliers(box);

@@ -30,7 +30,7 @@ Box make_root(int frame, double lo1, double hi1, double lo2, double hi2);
 struct Offset {
     double d[2], eta[2];
 };
-std::vector<Offset> offsets(const Box& box, int parts);
+std::vector<Offset> offsets(const Box& box, PartCounts parts);
 
 // Corners are (lo1, lo2), (lo1, hi2), (hi1, lo2), (hi1, hi2); where one parameter alone counts, its
 // ends take the place of p2's. The sign of p1 - centre and of p2 - centre at a corner:

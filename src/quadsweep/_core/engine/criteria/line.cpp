@@ -48,11 +48,13 @@ Corners LineCriterion::corners(Box& box, Chooser& chooser, Choice& best) const {
     return out;
 }
 
-std::vector<Node> LineCriterion::lattice(const Box& box, int parts) const {
+std::vector<Node> LineCriterion::lattice(const Box& box, PartCounts parts) const {
     const LineMultipliers& m = multipliers(box);
     const Frame& f = frames_[box.frame];
+    const std::vector<Offset> places = offsets(box, parts);
     std::vector<Node> nodes;
-    for (const auto& [d, eta] : offsets(box, parts)) {
+    nodes.reserve(places.size());
+    for (const auto& [d, eta] : places) {
         const double p1 = box.centre[0] + d[0];
         Node node;
         // e^2 - (eta1 X)^2 - eta2^2
@@ -102,11 +104,11 @@ double LineCriterion::width_cost(const Box& box, int parameter, const Choice& wo
            std::max(x.x * x.x * worst.moments.xx + x.y * x.y * worst.moments.yy, 0.01 * least_k_);
 }
 
-double LineCriterion::pull(const Box& box, double x, double y) const {
+double LineCriterion::pull(const Box& box, Place point, Place mean) const {
     const Frame& f = frames_[box.frame];
-    const Affine u = f.u + box.centre[0] * f.ux - multipliers(box).gamma;
+    const Affine u = f.u + box.centre[0] * f.ux;
     const Affine e = f.w - box.centre[0] * f.wx - box.centre[1];
-    return s_ < 0 ? std::fabs(u(x, y)) : std::fabs(e(x, y));
+    return std::fabs(s_ < 0 ? u(point.x, point.y) - u(mean.x, mean.y) : e(point.x, point.y));
 }
 
 void LineCriterion::inherit(Box& child, int parameter, double by) const {

@@ -23,9 +23,9 @@ class LineCriterion : public Criterion {
 
     std::vector<Box> roots() const override;
     Corners corners(Box& box, Chooser& chooser, Choice& best) const override;
-    std::vector<Node> lattice(const Box& box, int parts) const override;
+    std::vector<Node> lattice(const Box& box, PartCounts parts) const override;
     double width_cost(const Box& box, int parameter, const Choice& worst) const override;
-    double pull(const Box& box, double x, double y) const override;
+    double pull(const Box& box, Place point, Place mean) const override;
     void inherit(Box& child, int parameter, double by) const override;
     FreeMean free_mean(const Box& box) const override;
 

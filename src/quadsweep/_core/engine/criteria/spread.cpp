@@ -28,9 +28,11 @@ class Spread final : public Criterion {
         }
         return out;
     }
-    std::vector<Node> lattice(const Box& box, int parts) const override {
+    std::vector<Node> lattice(const Box& box, PartCounts parts) const override {
+        const std::vector<Offset> places = offsets(box, parts);
         std::vector<Node> nodes;
-        for (const auto& [d, eta] : offsets(box, parts)) {
+        nodes.reserve(places.size());
+        for (const auto& [d, eta] : places) {
             const Affine x = axis_x() - (box.centre[0] + d[0]);
             const Affine y = axis_y() - (box.centre[1] + d[1]);
             const double dropped = eta[0] * eta[0] + eta[1] * eta[1];
@@ -44,8 +46,8 @@ class Spread final : public Criterion {
     double width_cost(const Box& box, int parameter, const Choice&) const override {
         return static_cast<double>(r_.k) * box.half[parameter] * box.half[parameter];
     }
-    double pull(const Box& box, double x, double y) const override {
-        return std::hypot(x - box.centre[0], y - box.centre[1]);
+    double pull(const Box& box, Place point, Place /* mean */) const override {
+        return std::hypot(point.x - box.centre[0], point.y - box.centre[1]);
     }
     std::unique_ptr<Criterion> clone() const override { return std::make_unique<Spread>(*this); }
 
