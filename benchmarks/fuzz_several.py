@@ -43,7 +43,7 @@ TREE_FROM = 4096  # rows from which on its boxes hold cells, likewise
 QUESTIONS = ("r2", "lts", "r2", "lts", "partial")
 BOUNDS_ALONE = 0.03  # seconds, where it may list fewer
 MOST_SUBSETS = 1500
-ROUNDED = 4e-16  # of a partial correlation, which the engine compares with t as a double
+ROUNDED = 4e-16  # what "none" leaves open about a partial correlation (docs/theory.md)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
+
 import naive_several
+import naive_whole
 import numpy as np
 import pytest
 from families_several import FAMILIES
@@ -169,6 +172,26 @@ def test_as_many_controls_as_rows_leave_nothing_however_nearly_they_depend(nearl
         )
         assert found["decided"]
         assert len(found["inliers"]) == 0
+
+
+@pytest.mark.parametrize("side", ["above", "below"])
+def test_a_correlation_that_rounding_hides_from_the_threshold_is_named(side):
+    """Controls leave it 12 digits, and t is the double next to r: the engine cannot tell."""
+    rng = np.random.default_rng(12)
+    z = rng.normal(size=(9, 4))
+    z[:, 0] = 1
+    z[:, 2] = z[:, 1] + 1e-8 * z[:, 2]
+    z[:, 3] = z[:, 1] + 1e-8 * z[:, 3] * 1e-1
+    x, y = rng.normal(size=(2, 9))
+    (a, c), (_, b) = naive_whole.eliminated(
+        naive_whole.Table([*z.T.tolist(), x.tolist(), y.tolist()]).products(range(9)), 4
+    )[0]
+    t = math.copysign(math.sqrt(naive_whole.rounded(c * c, a * b)), c)
+    found = _core.several_partial(x, y, z, 9, side=side, t=t)
+    assert len(found["inliers"]) == 9
+    assert found["value"] == t
+    far = _core.several_partial(x, y, z, 9, side=side, t=t + 1e-6)
+    assert len(far["inliers"]) == (0 if side == "above" else 9)
 
 
 def test_no_five_of_two_hundred_rows_carry_the_sign_of_a_strong_coefficient():

@@ -92,9 +92,10 @@ class Search {
     void offer(std::vector<int> units) {
         if (!enough(units.size())) return;
         std::sort(units.begin(), units.end());
-        const auto [score, known] = score_of(table_, units);
+        const auto [score, known, off] = score_of(table_, units);
         // A question is answered by whoever checks the subset, where 32 digits do not tell.
-        const bool unclear = options_.above && !known;
+        const bool near = options_.above && off > ulp && std::fabs(score - *options_.above) <= off;
+        const bool unclear = options_.above && (!known || near);
         if (!unclear && (score == undefined || std::isnan(score))) return;
         if (options_.above && !unclear && !(score > *options_.above)) return;
         const std::lock_guard lock(best_mutex_);

@@ -91,14 +91,20 @@ struct Fitted {
     bool vanishes(const DoubleDouble& left, double given) const {
         return !(std::sqrt(left.hi) > dependent_share * given);
     }
-    // Whether what is left of a column is certainly nothing, or has nine digits. Offsets make all
-    // columns alike, but that is over once the first column, the intercept, is taken off: from then
-    // on they are columns with a relative error of `lost`.
+    // Offsets make all columns alike, but that is over once the first column, the intercept, is
+    // taken off: from then on they are columns with a relative error of `lost`.
+    double rounding_of(double given, double about) const {
+        return std::max(given, lost * about) * row_rounding * static_cast<double>(y.size()) / share;
+    }
+    // By which angle rounding may have turned what is left of a column that is known.
+    double turned(const DoubleDouble& left, double given, double about) const {
+        return 2 * rounding_of(given, about) / std::sqrt(left.hi);
+    }
+    // Whether what is left of a column is certainly nothing, or has nine digits.
     bool known(const DoubleDouble& left, double given, double about) const {
         if (nothing_left) return true;
         const double size = std::sqrt(std::max(left.hi, 0.0));
-        const double rounding =
-            std::max(given, lost * about) * row_rounding * static_cast<double>(y.size()) / share;
+        const double rounding = rounding_of(given, about);
         if (2 * size < dependent_share * given) return 2 * rounding < dependent_share * given;
         return given == 0 || (size > 2 * dependent_share * given && size > 4e8 * rounding);
     }
@@ -127,7 +133,8 @@ Scored score_of(const Table& t, std::span<const int> units) {
     if (exact || f.vanishes(a, f.x_size)) return {undefined, both};
     const DoubleDouble c = product(f.x, f.y), most = square_root(a) * square_root(b);
     if (std::fabs(c.hi) <= dependent_share * most.hi) return {0, both};  // rounding of nothing
-    return {(c / most).value(), both};
+    const double off = f.turned(a, f.x_size, f.x_about) + f.turned(b, f.y_size, f.y_about);
+    return {(c / most).value(), both, off};
 }
 
 double accurate_score(const Table& t, std::span<const int> units) {

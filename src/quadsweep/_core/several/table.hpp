@@ -61,6 +61,7 @@ double accurate_score(const Table& table, std::span<const int> units);
 struct Scored {
     double score = 0;
     bool known = true;
+    double off = 0;  // of a partial correlation, before it became a double: by how much, at most
 };
 Scored score_of(const Table& table, std::span<const int> units);
 
