@@ -232,7 +232,7 @@ def check_best(it: Instance, found: SearchOutcome, best_subset: np.ndarray, best
     subset = found.inliers.tolist()
     within = it.allowed(subset, found.value)
     gap = it.ahead(found.bound, found.value)
-    require(not gap > within * (1 + 1e-12), f"gap {gap!r} of {within!r}")
+    require(not gap > within * (1 + 1e-12) + 5e-324, f"gap {gap!r} of {within!r}")
     short = it.ahead(best, it.exact(found.inliers))
     most = within + it.last_digits(best, subset)
     require(not short > most, f"{found.value!r} but a subset has {best!r}")

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 import quadsweep as qs
+from quadsweep.methods.certified import search
+from quadsweep.methods.problem import Problem
 
 EXACT = ("auto", "certified", "exhaustive")
 
@@ -208,6 +210,24 @@ def test_optimal_implies_a_gap_within_the_tolerance(objective, tol):
         a, b, _ = qs.objectives.centred_sums(x[result.mask], y[result.mask])
         made_of = {"cov": (a * b) ** 0.5, "dv": a + b}.get(objective, 0) / result.k
         assert 0 <= result.gap <= max(max(tol, 1e-14) * share, 1e-12 * made_of), seed
+
+
+def test_a_search_stopped_between_two_tolerances_proves_nothing():
+    """While it has the tolerance of a worse value, every value seems to be as small as can be."""
+    near = np.array(
+        [-0.48063180113875603, -0.4806318011387563, -0.48063180113875553, 4e-11, -1e-11]
+    )
+    up = np.array([-0.6315677012387063, -0.6315677012387063, -0.6315677012387039, 1.7e-10, 8e-11])
+    far = [0.44, -1.57, 0.26, 29354580.081640508, 29354583.36692215]
+    high = [-1.07, -1.72, 0.77, 742130569631808.9, 742130569631809.2]
+    for x, y, k, objective in ((near, up, 2, "tv"), (far, high, 3, "lts")):
+        for limit in np.geomspace(3e-6, 1e-3, 400):
+            asked = Problem(
+                np.array(x), np.array(y), k, qs.objectives.get(objective), time_limit=limit
+            )
+            found = search(asked, enumerate_up_to=20)
+            if found.status == "optimal":
+                assert found.value - found.bound <= 1e-9 * found.value
 
 
 def test_a_tight_cluster_among_many_points_is_solved_by_itself():

@@ -25,8 +25,9 @@ void conclude(const Problem& problem, const CertifiedOptions& options, const Con
     answer.inliers = known.best().subset;
     answer.score = known.best().score;
     const bool found = known.decided();  // a subset above the threshold, not necessarily the best
-    const bool finished = known.exact_fit() || known.at_limit();
+    // A search that was stopped may still have the tolerance of a worse value.
     const bool fine = known.tol() <= known.tolerance();
+    const bool finished = known.exact_fit() || (fine && known.at_limit());
     const bool closed = standing.valid && standing.closed && fine;
     bool complete = !found && (finished || closed);
     answer.bound = known.limit();

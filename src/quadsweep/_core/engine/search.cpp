@@ -65,7 +65,9 @@ void Search::search() {
         valid_ = criterion_->valid();
         if (!valid_) return;  // nothing is proved
         grow_roots();
-        explore();
+        // Again, should an exact fit have halted it that was then surpassed.
+        do explore();
+        while (!frontier_.empty() && !halt());
         if (control_.stopped() || known_.decided() || too_many_boxes_) return;
         // A better value may ask for a finer proof.
         if (valid_ && known_.tol() <= known_.tolerance()) return;

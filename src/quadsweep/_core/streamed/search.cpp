@@ -393,14 +393,15 @@ class Search {
             follow(starts);
         }
         valid_ = best_.target() != undefined && slopes_are_finite();
+        best_.set_tolerance();
         while (valid_ && question_.until != Until::begun && !best_.at_limit() && !halt()) {
-            best_.set_tolerance();
             const auto criterion = criterion_now();
             valid_ = criterion->valid();
             if (!valid_) break;
             grow_roots(*criterion);
             explore(*criterion);
             if (halt() || best_.tol() <= best_.tolerance()) break;
+            best_.set_tolerance();
         }
         return answer();
     }
@@ -603,9 +604,10 @@ class Search {
         a.score = a.real ? best_.score() : best_.target();
         a.moments = best_.moments();
         const bool closed = valid_ && frontier_.empty() && parked_ == undefined && !halt() &&
-                            best_.tol() <= best_.tolerance() && best_.target() == best_.score();
-        const bool top = a.real && best_.at_limit() && !shared_.estimating;
-        const bool proved = a.real && best_.sure() && (closed || top);
+                            best_.target() == best_.score();
+        const bool top = best_.at_limit() && !shared_.estimating;
+        const bool fine = best_.tol() <= best_.tolerance();
+        const bool proved = a.real && best_.sure() && fine && (closed || top);
         a.status = proved ? Status::optimal : control_.status(Status::heuristic);
         a.estimate = estimate_;
         if (question_.until == Until::decided) {
