@@ -35,8 +35,8 @@ inline constexpr int threaded_ranges = 10000;  // the two columns at once
 inline constexpr int sample_points = 1000;  // for the starts, where there are more
 inline constexpr int sample_kept = 200;     // points of the sample that a start keeps, at least
 inline constexpr int most_sampled = 50000;
-// Random lines. Of few points, microseconds a search (40 sets of 30, 60 and 300, half of them kept):
-// 12: 188, 298, 1,346; 6: 181, 269, 1,097; 4: 173, 259, 1,023, but 8 of 30 later.
+// Random lines. Of few points, microseconds a search (40 sets of 30, 60 and 300, half of them
+// kept): 12: 188, 298, 1,346; 6: 181, 269, 1,097; 4: 173, 259, 1,023, but 8 of 30 later.
 inline constexpr int few_starts = 6, sampled_starts = 24;
 inline constexpr std::size_t few_finalists = 3;
 // Starts of different kinds that are carried on over all: with one, half of a uniform square at
