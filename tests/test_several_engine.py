@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from families_several import FAMILIES
 
+import quadsweep as qs
 from quadsweep import _core
 
 
@@ -89,6 +90,15 @@ def test_a_time_limit_leaves_a_bound_that_holds():
     found = _core.several_fit(x, y, 250, time_limit=0.1)
     assert found["status"] == "time_limit"
     assert found["bound"] >= found["value"]
+
+
+def test_a_column_is_not_halved_for_the_heavy_tails_of_another():
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        x, y = rng.standard_cauchy((40, 2)), rng.standard_cauchy(40)
+        found = qs.solve(x, y, 26, method="certified")
+        assert found.status == "optimal"
+        assert found.nodes < 50_000, f"seed {seed}"
 
 
 def test_the_answer_does_not_depend_on_the_number_of_threads():

@@ -514,12 +514,13 @@ void Bounder::measure_errors(const Box& box, double base) {
 }
 
 double Bounder::width_cost(const Box& box, int column) const {
-    double most = 0;
-    for (int j = 0; j < form_.searched; ++j) most = std::max(most, diagonal_[j]);
     // The remainder of what is already kept is not lost.
     const double open =
         smooth_ > -infinity ? diagonal_[column] - 0.9 * kept_(column, column) : diagonal_[column];
-    return form_.s_e * box.half[column] * box.half[column] * std::max(open, 1e-3 * most);
+    // No share of another column's squares: beside heavy tails there this one would be halved for
+    // nothing, again and again.
+    const double least = 0.01 * (box.kept_units + box.need);
+    return form_.s_e * box.half[column] * box.half[column] * std::max(open, least);
 }
 
 // Keeping a copy of an item with cost above lambda lifts the bound by cost - lambda, leaving one
