@@ -44,6 +44,7 @@ OBJECTIVES = ("r2", "r", "cov", "dv", "tv", "lts")
 TOL = 1e-9
 FINEST = 1e-14  # of a tolerance
 LAST_DIGITS = 1e-15  # of a value: what its own arithmetic may lose
+STEP = 5e-324  # between two doubles where they are subnormal
 LISTING = 200  # subsets that a box of the engine lists where nobody says otherwise
 BOUNDS_ALONE = 0.2  # seconds, where it may list fewer
 DRAWN = (*FAMILIES, *PLANTED)
@@ -139,7 +140,7 @@ class Instance:
 
     def last_digits(self, value: float, subset) -> float:
         """What a value may be off: an ulp or two, and where it cancels 2^-90 of what does."""
-        return LAST_DIGITS * abs(value) + 2.0**-90 * self.made_of(subset)
+        return LAST_DIGITS * abs(value) + 2.0**-90 * self.made_of(subset) + STEP
 
 
 def spread(column: np.ndarray) -> float:
@@ -232,7 +233,7 @@ def check_best(it: Instance, found: SearchOutcome, best_subset: np.ndarray, best
     subset = found.inliers.tolist()
     within = it.allowed(subset, found.value)
     gap = it.ahead(found.bound, found.value)
-    require(not gap > within * (1 + 1e-12) + 5e-324, f"gap {gap!r} of {within!r}")
+    require(not gap > within * (1 + 1e-12) + STEP, f"gap {gap!r} of {within!r}")
     short = it.ahead(best, it.exact(found.inliers))
     most = within + it.last_digits(best, subset)
     require(not short > most, f"{found.value!r} but a subset has {best!r}")
