@@ -119,7 +119,8 @@ def test_a_callback_that_returns_false_stops_whichever_false_it_is(no):
     assert qs.influence_curve(x, y, **stop).status == "interrupted"
     assert qs.significance(x, y, 40, permutations=10**6, **stop).status == "interrupted"
     assert qs.stability(x, y, 40, resamples=10**6, **stop).status == "interrupted"
-    assert "interrupted" in qs.path(x, y, drop=30, **stop).status
+    many = np.random.default_rng(0).uniform(size=(2, 2000))
+    assert "interrupted" in qs.path(*many, drop=1000, **stop).status
 
 
 @pytest.mark.parametrize("go_on", [None, 0, True, np.True_, np.int64(0), ""])
