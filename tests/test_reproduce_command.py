@@ -52,6 +52,7 @@ def test_an_interrupt_ends_with_130_and_says_how_to_go_on(tmp_path, monkeypatch)
 
 def test_an_unknown_dask_scheduler_is_reported_in_one_line(tmp_path):
     import dask
+    import distributed  # noqa: F401  (its settings, or leaving the block would take all of them away)
 
     with dask.config.set({"distributed.comm.timeouts.connect": "200ms"}):
         result = run("table1", "--out", str(tmp_path), "--dask", "tcp://127.0.0.1:9")
