@@ -197,9 +197,11 @@ def keep_count(n: int, k: Any, drop: Any, objective: Score) -> int:
 
 def count(amount: Any, name: str, n: int) -> int:
     """A number of points: as given, or from a share of n."""
-    if isinstance(amount, (bool, np.bool_)) or not isinstance(amount, (numbers.Real, np.number)):
+    if isinstance(amount, (bool, np.bool_)) or not isinstance(
+        amount, (float, int, numbers.Real, np.number)
+    ):
         raise TypeError(f"{name} must be a whole number or a share in (0, 1); got {amount!r}")
-    if isinstance(amount, (numbers.Integral, np.integer)):
+    if isinstance(amount, (int, numbers.Integral, np.integer)):
         return int(amount)
     share = float(amount)
     if not 0 < share < 1:
@@ -229,7 +231,7 @@ def tolerance(tol: Any, name: str = "tol") -> float:
 
 def _float(value: Any) -> float:
     """A number as a float: infinite if it is too large for one, NaN if it is not a number."""
-    if not isinstance(value, (numbers.Real, np.number)):
+    if not isinstance(value, (float, int, numbers.Real, np.number)):  # the usual ones first
         return math.nan
     number: Any = value
     try:
@@ -273,7 +275,7 @@ def _machine_memory() -> float:
 
 
 def whole(value: Any, name: str, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, (numbers.Integral, np.integer)):
+    if isinstance(value, bool) or not isinstance(value, (int, numbers.Integral, np.integer)):
         raise TypeError(f"{name} must be a whole number; got {value!r}")
     if int(value) < least:
         raise ValueError(f"{name} must be at least {least}; got {brief(value)}")
@@ -297,7 +299,7 @@ def jobs(n_jobs: Any, default: int | None = None) -> int:
     )
     if n_jobs is None:
         return default or cores
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, (numbers.Integral, np.integer)):
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, numbers.Integral, np.integer)):
         raise TypeError(f"n_jobs must be None or a whole number; got {n_jobs!r}")
     count = int(n_jobs)
     if count == 0:

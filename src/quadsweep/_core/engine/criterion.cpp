@@ -19,29 +19,6 @@ Box make_root(int frame, double lo1, double hi1, double lo2, double hi2) {
     return box;
 }
 
-std::vector<Offset> offsets(const Box& box, PartCounts parts) {
-    const int cut[] = {box.half[0] > 0 ? parts.of[0] : 0, parts.of[1]};
-    Offset at{};
-    for (int i = 0; i < 2; ++i) {
-        // An ulp more, as nodes are rounded.
-        const double more = 0x1p-51 * (std::fabs(box.centre[i]) + box.half[i]);
-        at.eta[i] = cut[i] > 0 ? box.half[i] / cut[i] + more : 0;
-    }
-    const auto place = [&](int i, int j) {
-        return cut[i] > 0 ? box.half[i] * (2.0 * j / cut[i] - 1) : 0;
-    };
-    std::vector<Offset> out;
-    out.reserve(static_cast<std::size_t>((cut[0] + 1) * (cut[1] + 1)));
-    for (int j = 0; j <= cut[0]; ++j) {
-        at.d[0] = place(0, j);
-        for (int l = 0; l <= cut[1]; ++l) {
-            at.d[1] = place(1, l);
-            out.push_back(at);
-        }
-    }
-    return out;
-}
-
 std::unique_ptr<Criterion> make_criterion(Objective objective, const Ranges& ranges,
                                           const Centred& good, double score, double tol) {
     switch (objective) {

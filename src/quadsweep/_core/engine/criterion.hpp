@@ -82,7 +82,7 @@ class Criterion {
     // that corners() has left in it. Where the least sum is below 0 at no node it is nowhere in the
     // box (docs/theory.md). Empty if there is no such thing. One part: the corners, with a better
     // bound than theirs, which is not that of proofs.
-    virtual std::vector<Node> lattice(const Box&, PartCounts) const { return {}; }
+    virtual void lattice(const Box&, PartCounts, std::vector<Node>& nodes) const { nodes.clear(); }
     // A score that no subset of the box exceeds, given the bound `value` <= 0 of the sum.
     virtual double upper(const Box& box, double value) const = 0;
     // How much a parameter's half-width costs the bound where it is worst, for choosing which one

@@ -49,13 +49,13 @@ PartCounts fewest_parts(const double (&lost)[2], double spare) {
 
 // Cells are opened while they are what keeps the box open, or much of it: not where halving the box
 // would gain more.
-Ending Opener::close(Box& box, Choice& choice, Bound& bound) const {
+Ending Opener::close(Box& box, Choice& choice, Bound& bound) {
     for (bool first = true;; first = false) {
         bounder_.load(box);
         Corners corners = criterion_.corners(box, bounder_, choice);
         if (first && closes_in_parts(box, choice)) return Ending::closed;
-        const std::vector<Node> own = criterion_.lattice(box, {1, 1});
-        if (own.size() == 4) corners = some_of(own, 0);
+        criterion_.lattice(box, {{1, 1}}, nodes_);
+        if (nodes_.size() == 4) corners = some_of(nodes_, 0);
         bound = bounder_.bound(corners, box.lambda);
         if (bound.least() >= bound.error) return Ending::closed;
         const double coarse = bounder_.coarseness(), missing = std::fabs(bound.least());
@@ -72,19 +72,19 @@ double Opener::width(const Box& box, const Choice& worst) const {
 
 // Where the centre has so much to spare that parts of the box would close, though not the whole,
 // they may do so together: they share their corners, and these the centre's multipliers.
-bool Opener::closes_in_parts(Box& box, const Choice& choice) const {
+bool Opener::closes_in_parts(Box& box, const Choice& choice) {
     const double most = bounder_.outlook(choice);
     if (!(most > 0)) return false;
     const double lost[] = {tuning::spared * criterion_.width_cost(box, 0, choice),
                            tuning::spared * criterion_.width_cost(box, 1, choice)};
     const PartCounts parts = fewest_parts(lost, most);
     if (parts.of[0] * parts.of[1] < 2) return false;
-    std::vector<Node> nodes = criterion_.lattice(box, parts);
-    if (nodes.empty()) return false;
-    corners_first(nodes, parts);
-    if (box.open.cell.empty()) return positive_at(std::move(nodes), box);
+    criterion_.lattice(box, parts, nodes_);
+    if (nodes_.empty()) return false;
+    corners_first(nodes_, parts);
+    if (box.open.cell.empty()) return positive_at_nodes(box);
     const Undecided before = box.open;
-    if (positive_at(std::move(nodes), box)) return true;
+    if (positive_at_nodes(box)) return true;
     box.open = before;
     bounder_.load(box);
     return false;
@@ -92,24 +92,24 @@ bool Opener::closes_in_parts(Box& box, const Choice& choice) const {
 
 // Whether no subset of the box sums to less than 0 at any of the nodes. Cells are opened where that
 // decides.
-bool Opener::positive_at(std::vector<Node> nodes, Box& box) const {
+bool Opener::positive_at_nodes(Box& box) {
     double lambda = box.lambda;
     for (;;) {
-        std::vector<Node> left;
-        for (std::size_t from = 0; from < nodes.size(); from += 4) {
-            const Bound bound = bounder_.bound(some_of(nodes, from), lambda);
+        left_.clear();
+        for (std::size_t from = 0; from < nodes_.size(); from += 4) {
+            const Bound bound = bounder_.bound(some_of(nodes_, from), lambda);
             lambda = bound.lambda[0];
             const double missing = -bound.least();
             if (missing <= -bound.error) continue;
             if (!(bounder_.coarseness() >= tuning::lattice_share * missing)) return false;
             for (int q = 0; q < bound.corners; ++q) {
-                if (!(bound.value[q] >= bound.error)) left.push_back(nodes[from + q]);
+                if (!(bound.value[q] >= bound.error)) left_.push_back(nodes_[from + q]);
             }
         }
-        if (left.empty()) return true;
+        if (left_.empty()) return true;
         if (!bounder_.open_cells(box)) return false;
         bounder_.load(box);
-        nodes = std::move(left);
+        std::swap(nodes_, left_);
     }
 }
 

@@ -21,15 +21,16 @@ class Opener {
         : criterion_(criterion), bounder_(bounder) {}
 
     // Leaves the choice at the box's centre and the bound at its corners, as it was last loaded.
-    Ending close(Box& box, Choice& choice, Bound& bound) const;
+    Ending close(Box& box, Choice& choice, Bound& bound);
 
   private:
-    bool closes_in_parts(Box& box, const Choice& choice) const;
-    bool positive_at(std::vector<Node> nodes, Box& box) const;
+    bool closes_in_parts(Box& box, const Choice& choice);
+    bool positive_at_nodes(Box& box);
     double width(const Box& box, const Choice& worst) const;
 
     const Criterion& criterion_;
     Bounder& bounder_;
+    std::vector<Node> nodes_, left_;  // of a lattice, and those of them that are not positive yet
 };
 
 }  // namespace quadsweep

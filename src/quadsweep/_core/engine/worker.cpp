@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "closing.hpp"
-#include "opener.hpp"
 #include "planar/concentrate.hpp"
 #include "tuning.hpp"
 
@@ -25,7 +24,8 @@ Worker::Worker(const Problem& problem, const CertifiedOptions& options, const Pl
       known_(known),
       parts_(parts),
       criterion_(criterion.clone()),
-      bounder_(placement.cells, options.at_most) {}
+      bounder_(placement.cells, options.at_most),
+      opener_(*criterion_, bounder_) {}
 
 bool Worker::process(std::unique_ptr<Box> box, Boxes& children) {
     ++boxes_;
@@ -34,7 +34,7 @@ bool Worker::process(std::unique_ptr<Box> box, Boxes& children) {
     if (known_.at_limit() || box->upper <= known_.target() + known_.tol()) return true;
     Choice choice;
     Bound bound;
-    if (Opener(*criterion_, bounder_).close(*box, choice, bound) == Ending::closed) return true;
+    if (opener_.close(*box, choice, bound) == Ending::closed) return true;
     propose(*box, choice);
     const double value = bound.least() - bound.error;
     box->upper = std::min(box->upper, criterion_->upper(*box, value) * placed_.unit);

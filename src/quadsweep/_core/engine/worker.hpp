@@ -10,6 +10,7 @@
 #include "bound.hpp"
 #include "branching.hpp"
 #include "incumbents.hpp"
+#include "opener.hpp"
 #include "parts.hpp"
 
 namespace quadsweep {
@@ -18,6 +19,7 @@ class Worker {
   public:
     Worker(const Problem& problem, const CertifiedOptions& options, const Placement& placement,
            const Criterion& criterion, Incumbents& known, Parts& parts);
+    Worker(const Worker&) = delete;  // its tools refer to each other
 
     // Adds what is left of the box to `children`. False once the score to be beaten has left the
     // range where the criterion is valid: then nothing follows from the boxes.
@@ -42,6 +44,7 @@ class Worker {
     Parts& parts_;
     std::unique_ptr<Criterion> criterion_;
     Bounder bounder_;
+    Opener opener_;
     double explored_ = 0;  // cells and points costed for proposals
     std::uint64_t boxes_ = 0;
 };

@@ -1,6 +1,7 @@
 // The criteria by name, and what their parametrisations share: axes, roots, the order of corners.
 #pragma once
 
+#include <cmath>
 #include <memory>
 #include <vector>
 
@@ -30,7 +31,26 @@ Box make_root(int frame, double lo1, double hi1, double lo2, double hi2);
 struct Offset {
     double d[2], eta[2];
 };
-std::vector<Offset> offsets(const Box& box, PartCounts parts);
+template <class Visit>
+void each_offset(const Box& box, PartCounts parts, Visit&& visit) {
+    const int cut[] = {box.half[0] > 0 ? parts.of[0] : 0, parts.of[1]};
+    Offset at{};
+    for (int i = 0; i < 2; ++i) {
+        // An ulp more, as nodes are rounded.
+        const double more = 0x1p-51 * (std::fabs(box.centre[i]) + box.half[i]);
+        at.eta[i] = cut[i] > 0 ? box.half[i] / cut[i] + more : 0;
+    }
+    const auto place = [&](int i, int j) {
+        return cut[i] > 0 ? box.half[i] * (2.0 * j / cut[i] - 1) : 0;
+    };
+    for (int j = 0; j <= cut[0]; ++j) {
+        at.d[0] = place(0, j);
+        for (int l = 0; l <= cut[1]; ++l) {
+            at.d[1] = place(1, l);
+            visit(at);
+        }
+    }
+}
 
 // Corners are (lo1, lo2), (lo1, hi2), (hi1, lo2), (hi1, hi2); where one parameter alone counts, its
 // ends take the place of p2's. The sign of p1 - centre and of p2 - centre at a corner:

@@ -48,15 +48,14 @@ Corners LineCriterion::corners(Box& box, Chooser& chooser, Choice& best) const {
     return out;
 }
 
-std::vector<Node> LineCriterion::lattice(const Box& box, PartCounts parts) const {
+void LineCriterion::lattice(const Box& box, PartCounts parts, std::vector<Node>& nodes) const {
     const LineMultipliers& m = multipliers(box);
     const Frame& f = frames_[box.frame];
-    const std::vector<Offset> places = offsets(box, parts);
-    std::vector<Node> nodes;
-    nodes.reserve(places.size());
-    for (const auto& [d, eta] : places) {
+    nodes.clear();
+    each_offset(box, parts, [&](const Offset& at) {
+        const auto& [d, eta] = at;
         const double p1 = box.centre[0] + d[0];
-        Node node;
+        Node& node = nodes.emplace_back();
         // e^2 - (eta1 X)^2 - eta2^2
         node.cost.e = f.w - (p1 - eta[0]) * f.wx - (box.centre[1] + d[1]);
         node.cost.l = (2 * eta[0]) * f.wx;
@@ -64,9 +63,7 @@ std::vector<Node> LineCriterion::lattice(const Box& box, PartCounts parts) const
         node.cost.s = s_;
         node.cost.d = d_ - eta[1] * eta[1];
         node.base = base(f, p1);
-        nodes.push_back(node);
-    }
-    return nodes;
+    });
 }
 
 // The bound at the centre is concave in gamma, with slope 2 |s| (sum of U over the chosen).

@@ -23,7 +23,7 @@ class LineCriterion : public Criterion {
 
     std::vector<Box> roots() const override;
     Corners corners(Box& box, Chooser& chooser, Choice& best) const override;
-    std::vector<Node> lattice(const Box& box, PartCounts parts) const override;
+    void lattice(const Box& box, PartCounts parts, std::vector<Node>& nodes) const override;
     double width_cost(const Box& box, int parameter, const Choice& worst) const override;
     double pull(const Box& box, Place point, Place mean) const override;
     void inherit(Box& child, int parameter, double by) const override;

@@ -28,17 +28,15 @@ class Spread final : public Criterion {
         }
         return out;
     }
-    std::vector<Node> lattice(const Box& box, PartCounts parts) const override {
-        const std::vector<Offset> places = offsets(box, parts);
-        std::vector<Node> nodes;
-        nodes.reserve(places.size());
-        for (const auto& [d, eta] : places) {
+    void lattice(const Box& box, PartCounts parts, std::vector<Node>& nodes) const override {
+        nodes.clear();
+        each_offset(box, parts, [&](const Offset& at) {
+            const auto& [d, eta] = at;
             const Affine x = axis_x() - (box.centre[0] + d[0]);
             const Affine y = axis_y() - (box.centre[1] + d[1]);
             const double dropped = eta[0] * eta[0] + eta[1] * eta[1];
             nodes.push_back({Cost{x, {}, y, y, 1, -t_ - dropped}, 0});
-        }
-        return nodes;
+        });
     }
     double upper(const Box&, double value) const override {
         return -std::max(t_ + value / static_cast<double>(r_.k) * (1 + 1e-12), 0.0);
