@@ -24,9 +24,8 @@ demo: $(VENV)/.demo
 # The engine for pages: the same sources for WebAssembly, by the compiler of the ziglang wheel (clang
 # and a C++20 library, nothing else to install). Where there is none, reports have no engine.
 WASM = src/quadsweep/report/live/engine.wasm
-NOT_IN_PAGES = planar/naive planar/sweep planar/lifted
-WASM_SOURCES = $(filter-out $(NOT_IN_PAGES:%=src/quadsweep/_core/%.cpp),\
-  $(foreach room,shared planar engine engine/criteria ellipse wasm,$(wildcard src/quadsweep/_core/$(room)/*.cpp)))
+WASM_SOURCES = $(foreach folder,shared plane plane/criteria ellipse wasm,\
+  $(wildcard src/quadsweep/_core/$(folder)/*.cpp))
 WASM_FLAGS = -target wasm32-wasi -mexec-model=reactor -std=c++20 -O3 -msimd128 -fno-exceptions -fno-rtti \
   -ffp-contract=off -fno-math-errno -fno-trapping-math -fopenmp-simd -w \
   -DNDEBUG -DQUADSWEEP_NO_THREADS -DQUADSWEEP_ISA=baseline -Isrc/quadsweep/_core

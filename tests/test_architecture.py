@@ -89,5 +89,5 @@ def test_every_file_the_page_names_is_there():
     core = SOURCE / "_core"
     named = re.findall(r"`([\w./]+\.(?:py|pyi|cpp|hpp|md|csv|svg))`", PAGE)
     assert len(named) > 20
-    places = [ROOT, SOURCE, core, core / "engine", ROOT / "tests", SOURCE / "methods"]
+    places = [ROOT, SOURCE, core, core / "plane", ROOT / "tests", SOURCE / "methods"]
     assert [n for n in named if not any((place / n).is_file() for place in places)] == []

@@ -181,7 +181,7 @@ def several_box(
 ) -> dict[str, Any]: ...
 
 class Partition:
-    """Leaves of a kd-tree in placed coordinates: ``_core/streamed/partition.hpp``."""
+    """Leaves of a kd-tree in placed coordinates: ``_core/outofcore/partition.hpp``."""
 
     def __init__(
         self,

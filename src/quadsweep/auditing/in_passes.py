@@ -6,7 +6,7 @@ bounds include the rounding of sums, ``upper`` on a subset whose sums break the 
 rounding has done to them. Nothing is looked at in exact arithmetic: what only that could tell stays
 undecided.
 
-Everything is in placed units (``_core/streamed/partition.hpp``), in which a correlation is what it
+Everything is in placed units (``_core/outofcore/partition.hpp``), in which a correlation is what it
 was and a slope is a power of two away.
 """
 

@@ -12,5 +12,5 @@ from quadsweep.methods.problem import Outcome, Problem, compiled
 
 
 def concentrate(problem: Problem) -> Outcome:
-    """Steps from 500 random starts; see ``_core/planar/concentrate.cpp``."""
+    """Steps from 500 random starts; see ``_core/plane/concentrate.cpp``."""
     return compiled("concentrate", problem)

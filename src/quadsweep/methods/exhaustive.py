@@ -6,5 +6,5 @@ from quadsweep.methods.problem import Outcome, Problem, compiled
 
 
 def exhaustive(problem: Problem) -> Outcome:
-    """Score every subset; see ``_core/planar/exhaustive.cpp``."""
+    """Score every subset; see ``_core/plane/exhaustive.cpp``."""
     return compiled("exhaustive", problem)

@@ -14,5 +14,5 @@ from quadsweep.methods.problem import Outcome, Problem, compiled
 
 
 def naive(problem: Problem) -> Outcome:
-    """Under the objective's natural lift; see ``_core/planar/naive.cpp``."""
+    """Under the objective's natural lift; see ``_core/paper/naive.cpp``."""
     return compiled("naive", problem)

@@ -17,5 +17,5 @@ from quadsweep.methods.problem import Outcome, Problem, compiled
 
 
 def sweep(problem: Problem) -> Outcome:
-    """Under the objective's natural lift; see ``_core/planar/sweep.cpp``."""
+    """Under the objective's natural lift; see ``_core/paper/sweep.cpp``."""
     return compiled("sweep", problem)

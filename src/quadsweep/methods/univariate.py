@@ -10,5 +10,5 @@ from quadsweep.methods.problem import Outcome, Problem, compiled
 
 
 def univariate(problem: Problem) -> Outcome:
-    """The best window of the sorted x; see ``_core/planar/univariate.cpp``."""
+    """The best window of the sorted x; see ``_core/plane/univariate.cpp``."""
     return compiled("univariate", problem)

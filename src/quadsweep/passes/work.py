@@ -77,7 +77,7 @@ def sample_part(task: Task, part: int, rows: int, seed: int, of: str) -> Columns
 
 
 def empty_table(leaves: int) -> Floats:
-    """The table of leaves that nothing has been added to: see ``_core/streamed/partition.hpp``.
+    """The table of leaves that nothing has been added to: see ``_core/outofcore/partition.hpp``.
 
     A leaf is two lines of the cache, from where a line begins.
     """

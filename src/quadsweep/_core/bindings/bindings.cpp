@@ -12,17 +12,17 @@
 #include <string>
 #include <vector>
 
-#include "engine/bound.hpp"
-#include "engine/certified.hpp"
-#include "engine/proof.hpp"
-#include "planar/sweep.hpp"
-#include "several/register.hpp"
+#include "outofcore/register.hpp"
+#include "paper/sweep.hpp"
+#include "plane/bound.hpp"
+#include "plane/certified.hpp"
+#include "plane/proof.hpp"
+#include "regression/register.hpp"
 #include "shared/control.hpp"
 #include "shared/hot_loops.hpp"
 #include "shared/methods.hpp"
 #include "shared/parallel.hpp"
 #include "shared/points.hpp"
-#include "streamed/register.hpp"
 #include "test_hooks.hpp"
 
 namespace nb = nanobind;
@@ -391,8 +391,8 @@ NB_MODULE(_core, m) {
         "choose_instruction_set",
         [](const std::string& wanted) { return choose_hot_loops(wanted); }, "name"_a);
     add_test_hooks(m);
-    several::bind(m);
-    streamed::bind(m);
+    regression::bind(m);
+    outofcore::bind(m);
     nb::list statuses;
     for (int s = 0; s < 6; ++s) statuses.append(std::string(name(static_cast<Status>(s))));
     m.attr("STATUSES") = statuses;

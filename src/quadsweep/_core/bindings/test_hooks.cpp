@@ -8,9 +8,9 @@
 
 #include <tuple>
 
-#include "engine/closing.hpp"
-#include "engine/ranges.hpp"
-#include "engine/selection.hpp"
+#include "plane/closing.hpp"
+#include "plane/ranges.hpp"
+#include "plane/selection.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "box.hpp"
-#include "engine/cells.hpp"
 #include "loops.hpp"
+#include "plane/cells.hpp"
 
 namespace quadsweep::ellipse {
 

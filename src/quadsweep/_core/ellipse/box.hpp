@@ -24,7 +24,7 @@
 #include <memory>
 #include <vector>
 
-#include "engine/box.hpp"
+#include "plane/box.hpp"
 #include "root.hpp"
 #include "shared/cost.hpp"
 

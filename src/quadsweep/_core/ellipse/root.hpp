@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "engine/cells.hpp"
+#include "plane/cells.hpp"
 
 namespace quadsweep::ellipse {
 

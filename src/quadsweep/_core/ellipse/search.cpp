@@ -7,11 +7,11 @@
 #include <numeric>
 
 #include "bound.hpp"
-#include "engine/certified.hpp"
-#include "engine/closing.hpp"
-#include "engine/selection.hpp"
 #include "frontier.hpp"
-#include "planar/concentrate.hpp"
+#include "plane/certified.hpp"
+#include "plane/closing.hpp"
+#include "plane/concentrate.hpp"
+#include "plane/selection.hpp"
 #include "root.hpp"
 #include "shared/exact_sums.hpp"
 #include "shared/methods.hpp"

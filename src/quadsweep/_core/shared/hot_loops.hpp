@@ -42,7 +42,7 @@ struct CornerRows {
     double lambda[4], lift[4];
 };
 
-// One side of a grid (streamed/locator.hpp): what is outside counts to the cells at its ends.
+// One side of a grid (outofcore/locator.hpp): what is outside counts to the cells at its ends.
 struct GridSide {
     double scale = 0, first = 0, last = 0;
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/certified.hpp"
+#include "plane/certified.hpp"
 #include "shared/methods.hpp"
 
 namespace {

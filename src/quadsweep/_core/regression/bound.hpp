@@ -1,0 +1,171 @@
+// The bound of a box: over its undecided items, the least sum of costs that fills up the subset, at
+// each corner, from below, rounding included.
+//
+// With e = theta . c, e^2 >= a (2 e - a) for every number a. Kept like this each cost is concave in
+// theta, so the sum of the k smallest is too, and its least value over the box is at one of the 2^D
+// corners. For a row chosen at the centre a = e0 = theta0 . c, which makes it the tangent there;
+// for others an a nearer to zero loses less, above all for those far away (`anchors` in loops.cpp).
+// For every lambda, S + lambda (need - W), with W and S the weight and cost of what lies below
+// lambda, is not above that sum; the best lambda makes it exact.
+//
+// What the tangent drops, s_e sum ((theta - theta0) . c)^2, is known for the items already kept. An
+// affine function that is below the bounds at all corners is below the concave bound everywhere;
+// added to the kept items' quadratic it has its least value over the box in closed form, once the
+// quadratic is replaced by a diagonal one below it. Where most items are decided this is nearly
+// exact, whatever the box's width.
+//
+// A subset that is better has its own theta where the bound is below zero. Along an edge of the box
+// the bound is above the chord of its ends, so where all chords of one direction are above zero the
+// box ends earlier; the smooth function above says the same about each direction in closed form.
+//
+// A cell that is not opened stands for two weights at the ends of its range of costs
+// (cell_costs.hpp), which keeps a bound a bound.
+//
+// The multipliers g of the other square are free. At the centre they are climbed to: least squares
+// on the chosen items is the direction, a step that does not rise is halved. At a corner they are
+// the centre's plus what least squares says about the change of theta.
+#pragma once
+
+#include <cmath>
+#include <vector>
+
+#include "box.hpp"
+#include "cell_costs.hpp"
+#include "form.hpp"
+#include "items.hpp"
+
+namespace quadsweep::regression {
+
+struct Choice {
+    double value = -infinity;  // the bound at the centre
+    double lambda = 0;
+    double units = 0;  // chosen and kept
+    Gram sums;         // of them
+    bool complete = false;
+};
+
+class Bounder {
+  public:
+    Bounder(const Items& items, const Cells& tree, const Form& form, bool at_least)
+        : items_(items), tree_(tree), cells_(tree), form_(form), at_least_(at_least) {}
+
+    void aim(const Form& form) { form_ = form; }
+    const Form& form() const { return form_; }
+
+    // Copies the box's undecided items into columns for the loops; again whenever they change.
+    void load(const Box& box);
+    // Climbs to good multipliers, kept in the box for its children. The cheapest choice at the
+    // centre comes back.
+    Choice centre(Box& box);
+    // Its sums are those the multipliers need; this adds the others. Right after `centre`.
+    void complete(Choice& choice) {
+        if (!choice.complete) add_chosen(choice, true);
+        choice.complete = true;
+    }
+    // All corners; after `centre`.
+    void bound(const Box& box);
+
+    int corners() const { return corners_; }
+    // No subset has less than this in the box, before error() is taken off.
+    double least() const { return least_; }
+    double error() const { return error_; }
+    // What a parameter's half-width costs where the bound is least: the remainder dropped there.
+    double width_cost(const Box& box, int column) const;
+    // How far the unopened cells may have lowered the bound, and opening those that matter most.
+    // False where none does.
+    double coarseness() const { return coarseness_; }
+    bool open_cells(Box& box) const;
+    void open_level(Box& box) const;  // every cell: into its two halves, a leaf into rows
+    void open_all(Box& box) const;
+    // Moves decided copies out of the undecided ones. False if the box can hold no subset.
+    bool fix(Box& box);
+    // Cuts off the sides of the box where the bound is not below zero; the share that is left.
+    double cut(Box& box) const;
+    // How strongly each open item moves what keeps the bound from being exact.
+    const std::vector<double>& pull(const Box& box);
+    // Sums of everything that is kept or open.
+    Gram everything(const Box& box);
+
+    double looked_at = 0;  // rows costed so far
+
+  private:
+    using Column = std::vector<double>;
+
+    void coefficients_u(const double* theta, const double* g, double* phi) const;
+    void corner_theta(const Box& box, int corner, double* theta) const;
+    void corner_g(const Box& box, const double* theta, double* g) const;
+    void fill_groups(const double* theta, const double* step, const double* phi, double* out);
+    double offset(const double* step, const double* phi) const;
+    double evaluate(const double* g, double& lambda, Choice& choice);
+    double chosen_product(int i, int j) const;
+    void add_chosen(Choice& choice, bool all);
+    bool least_squares(const Gram& sums, const double* theta, double* g);
+    double solve(const double* cost, const CellEnds& ends, double offset, double& lambda,
+                 bool positive_is_enough);
+    double guess(const double* cost, const CellEnds& ends) const;
+    void largest_coefficients(const Box& box, double* theta, double* phi) const;
+    double guess_with_cells(const double* cost, const CellEnds& ends) const;
+    void prepare_cells(const Box& box);
+    void swap_masks() {
+        std::swap(mask_, best_mask_);
+        std::swap(share_, best_share_);
+    }
+    bool fix_cells(Box& box, Decided& newly) const;
+    void cell_margins(std::size_t from, double* out, double* in, double* lowest,
+                      double* highest) const;
+    void measure_coarseness();
+    double touched_cells() const;
+    void open_cell(Box& box, int at, std::vector<int>& finer) const;
+    void order_dimensions(const Box& box);
+    double with_remainder(const Box& box);
+    // Along a dimension, in units of its half-width.
+    struct Range {
+        double low, high;
+    };
+    Range between_chords(int dimension) const;
+    Range between_roots(int dimension) const;
+    double diagonal_share() const;
+    void measure_errors(const Box& box, double base);
+    void row_errors(const Box& box, const double* theta, const double* phi);
+    void group_errors(const double* theta, const double* half, const double* phi);
+    std::vector<const double*> columns() const;
+
+    const Items& items_;
+    const Cells& tree_;
+    CellCosts cells_;
+    Form form_;
+    bool at_least_;
+    const Box* box_ = nullptr;
+    Gram kept_;
+    std::size_t count_ = 0, padded_ = 0;
+    std::vector<Column> column_;  // of rows, or entries of groups' Grams
+    Column weight_, e_, u_centre_, u_[4], cost_, mask_, best_mask_;
+    double kept_e_[most_searched] = {};  // sums of each column times e0 over the kept items
+    double theta0_[most_searched] = {}, slope_[most_active][most_searched] = {};
+    int dims_ = 0, inner_ = 0, outer_ = 0, corners_ = 0;
+    int dimension_[most_dims] = {};  // the column of each dimension, those that u sees last
+    std::vector<Column> row_;        // costs at each corner
+    CellEnds centre_ends_;
+    std::vector<CellEnds> ends_;  // at each corner
+    Column share_, best_share_;   // copies of each cell that are chosen
+    Column gap_;                  // and what it costs the bound
+    double coarseness_ = 0;
+    double offset_[most_corners];
+    double value_[most_corners], lambda_[most_corners], lift_[most_corners];
+    // The affine function below all corners, with the kept items' squares, in units of half-widths.
+    struct Smooth {
+        double slope[most_dims] = {}, square[most_dims] = {};
+        // The least of slope z + square z^2 over |z| <= 1.
+        double least(int d) const {
+            const double along = std::fabs(slope[d]);
+            return along >= 2 * square[d] ? square[d] - along : -along * (along / (4 * square[d]));
+        }
+    };
+    Smooth below_;
+    double diagonal_[most_searched];  // squares of what is chosen where the bound is least
+    double error_ = 0, least_ = 0, smooth_ = 0;
+    Column row_error_, magnitude_, out_, in_, lowest_, highest_, pull_;
+    double density_ = 0;  // of the costs around the last threshold, for the first step to the next
+};
+
+}  // namespace quadsweep::regression

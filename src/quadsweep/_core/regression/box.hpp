@@ -1,0 +1,46 @@
+// A box of the search: a rectangle of theta in one frame, and what is already decided for all
+// subsets whose own theta lies in it.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "gram.hpp"
+
+namespace quadsweep::regression {
+
+// Copies of items, and whole cells, that must be kept in every box below.
+struct Decided {
+    struct Copies {
+        int item, count;
+    };
+    std::vector<Copies> items;
+    std::vector<int> cells;
+    std::shared_ptr<const Decided> before;
+};
+
+struct Box {
+    int frame = 0;  // theta[frame] = 1
+    double centre[most_searched] = {}, half[most_searched] = {};
+    // A box of fits (form.hpp, `below`): minus the coefficients of Z in those of Y + x and of Y -
+    // x. Then centre and half are what they come to for the tau chosen last.
+    bool of_fits = false;
+    double tau = 1;
+    double fit[2][most_searched] = {}, fit_half[2][most_searched] = {};
+    double g[most_searched] = {};  // the free multipliers, a guess from the parent
+    double lambda = 0;             // threshold of the parent's centre
+    bool guessed = false;          // whether the two are worth starting from
+    double upper = infinity;       // no subset of the box scores more
+    double priority = 0;
+    int depth = 0;
+
+    std::vector<int> open, copies;  // of item open[i] between 0 and copies[i] more may be kept
+    std::vector<int> cell;          // of the tree, open too
+    int need = 0;                   // units still to be kept
+    int kept_units = 0;
+    KeptGram kept;
+    std::shared_ptr<const Decided> decided;
+};
+using Boxes = std::vector<std::unique_ptr<Box>>;
+
+}  // namespace quadsweep::regression

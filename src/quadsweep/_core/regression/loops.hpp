@@ -1,0 +1,85 @@
+// The loops over rows that take the time, compiled once for each instruction set (hot_loops.hpp
+// says how); `several_loops()` follows the choice made there.
+#pragma once
+
+namespace quadsweep::regression {
+
+// The costs of a box's rows at all corners. Corner q has the sign of bit j of q in its dimension j;
+// dimensions that the other square sees come last.
+struct CornerTask {
+    int size;   // rows, a multiple of 8
+    int inner;  // dimensions that only e sees
+    int outer;  // and those that u sees too
+    const double* e;
+    const double* column[6];  // of each dimension
+    double step[6];           // 2 s_e times half the width of each
+    double s_e, s_u;
+    const double* u[4];  // for each sign of the outer dimensions; null if s_u = 0
+    double lambda;       // at the centre, and u there, null likewise: for the anchors
+    const double* u_centre;
+    double* const* out;
+};
+
+// Over the corners, for each row: the least and the largest cost - lambda; and, of those corners
+// whose bound is below zero, the margin by which keeping it (leaving it out) lifts the bound over
+// zero where that is least.
+struct MarginTask {
+    int size, corners;
+    const double* const* cost;
+    const double* lambda;
+    const double* lift;
+    double *out, *in, *lowest, *highest;
+};
+
+// How far rounding may have moved a row's costs: see `ErrorTask` in loops.cpp.
+struct ErrorTask {
+    int size, columns, searched;
+    const double* const* column;
+    const double* theta;  // largest |coefficient| in e of each searched column
+    const double* half;   // half the width of each
+    const double* phi;    // largest |coefficient| in u of each column
+    double offset_e, offset_u;
+    double s_e, s_u, slack;
+    const double* e;
+    double *error, *magnitude;
+};
+
+// The ends of cells' costs: see cell_costs.hpp. Columns are the varying ones, the searched first.
+struct CellTask {
+    int size, searched, varying;
+    const double *const *centre, *const *half;
+    const double* const* slope;  // mean of each searched column times e
+    const double *theta, *step, *phi;
+    double s_e, s_u;
+    const double *e, *u;                        // at the centre
+    const double *reach_e, *reach_d, *reach_u;  // how far a row's may be from it
+    const double *square_e, *square_u;          // means of the squares at theta, and of u's
+    const double *weight, *error;
+    double *low, *high, *low_weight, *high_weight;
+};
+
+struct SeveralLoops {
+    // out = sum of coefficient times column
+    void (*combine)(const double* const* column, const double* coefficient, int count, int size,
+                    double* out);
+    // out = s_e e^2 - s_u u^2
+    void (*squares)(const double* e, double s_e, const double* u, double s_u, int size,
+                    double* out);
+    void (*corners)(const CornerTask& task);
+    void (*extremes)(const MarginTask& task);  // lowest and highest
+    void (*margins)(const MarginTask& task);   // out and in
+    void (*errors)(const ErrorTask& task);
+    // weight where cost < lambda, else 0; their sum
+    double (*chosen)(const double* cost, const double* weight, int size, double lambda,
+                     double* out);
+    void (*cell_ends)(const CellTask& task);
+    // sum of weight a b; without b, of weight a
+    double (*product)(const double* weight, const double* a, const double* b, int size);
+    // sum of weight a over rows with lowest < limit
+    double (*touched)(const double* weight, const double* a, const double* lowest,
+                      const double* limit, int size);
+};
+
+const SeveralLoops& several_loops();
+
+}  // namespace quadsweep::regression
