@@ -66,8 +66,8 @@ werror: $(VENV)/.ready
 # build, threads in another, each in its own environment. Takes a quarter of an hour on two cores, so
 # it is run by hand before a release and not by .ci/run. GCC on Linux; where an exception
 # is thrown, the runtime wants the C++ library loaded beside it.
-SANITIZED = core certificate_holes exhaustive naive sweep univariate concentrate batch interrupts certified fuzz \
-  engine_parts mcd several_engine
+SANITIZED = $(addprefix core/test_,core certificate_holes exhaustive naive sweep univariate concentrate \
+  interrupts certified engine_parts mcd several_engine) solving/test_batch fuzzing/test_fuzz
 sanitize:
 	$(MAKE) sanitize-address,undefined RUNTIME=libasan.so
 	$(MAKE) sanitize-thread RUNTIME=libtsan.so
@@ -80,12 +80,13 @@ sanitize-%:
 	LD_PRELOAD="$$($(CXX) -print-file-name=$(RUNTIME)) $$($(CXX) -print-file-name=libstdc++.so)" \
 	  OPENBLAS_NUM_THREADS=1 \
 	  ASAN_OPTIONS=detect_leaks=0 TSAN_OPTIONS="halt_on_error=1 report_signal_unsafe=0" \
-	  setarch -R build/$@/bin/python -m pytest $(SANITIZED:%=tests/test_%.py) \
-	  --deselect tests/test_naive.py::test_both_directions_miss_nothing_in_2000_samples
+	  setarch -R build/$@/bin/python -m pytest $(SANITIZED:%=tests/%.py) \
+	  --deselect tests/core/test_naive.py::test_both_directions_miss_nothing_in_2000_samples
 
-# Every benchmark, small: that they run, not what they measure.
+# Every benchmark and every fuzzer, small: that they run, not what they measure.
+FUZZERS = $(filter-out %/fuzz_runs.py %/test_%,$(wildcard tests/fuzzing/*.py))
 bench: $(VENV)/.ready wasm
-	set -e; for file in $(wildcard benchmarks/*.py); do \
+	set -e; for file in $(wildcard benchmarks/*.py) $(FUZZERS); do \
 	  echo "== $$file"; $(BIN)/python $$file --quick; done
 
 # Source distribution, a wheel from it, and the wheel at work where there is no compiler.
@@ -107,11 +108,11 @@ docs: $(VENV)/.ready wasm
 pictures: $(VENV)/.ready
 	mkdir -p docs/images
 	$(BIN)/python -m quadsweep.demo docs/images/animals.png
-	cp tests/images/mcd.png docs/images/mcd.png
+	cp tests/plotting/images/mcd.png docs/images/mcd.png
 
 # What the picture tests compare with; look at them before committing.
 images: $(VENV)/.ready
-	$(BIN)/python tests/test_images.py
+	$(BIN)/python tests/plotting/test_images.py
 
 format: $(VENV)/.ready
 	$(BIN)/ruff format .

@@ -27,10 +27,10 @@ import numpy as np
 
 import quadsweep as qs
 from quadsweep import _core
-from quadsweep.experiments.timing import PAPER
-from quadsweep.methods import METHODS
-from quadsweep.methods.certified import SearchOutcome, search
-from quadsweep.methods.problem import Problem
+from quadsweep.paper.experiments.timing import PAPER
+from quadsweep.solving.methods import METHODS
+from quadsweep.solving.methods.certified import SearchOutcome, search
+from quadsweep.solving.methods.problem import Problem
 
 REPEATS = 5
 AT_LEAST = 0.02  # seconds between two looks at the clock, where a call takes less

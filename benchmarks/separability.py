@@ -13,8 +13,8 @@ import numpy as np
 from paper_methods import best_times
 
 import quadsweep as qs
-from quadsweep.separability.hulls.exact import decide
-from quadsweep.separability.separate import hull_distance
+from quadsweep.paper.separability.hulls.exact import decide
+from quadsweep.paper.separability.separate import hull_distance
 
 
 def main() -> None:

@@ -15,11 +15,11 @@ DRIVER = shutil.which("chromedriver")
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-collect_ignore = [] if CHROMIUM and DRIVER else ["browser"]
+collect_ignore = [] if CHROMIUM and DRIVER else ["report/browser"]
 
 
 def pytest_report_header():
-    found = CHROMIUM if CHROMIUM and DRIVER else "none found, tests/browser is left out"
+    found = CHROMIUM if CHROMIUM and DRIVER else "none found, tests/report/browser is left out"
     return f"browser: {found}"
 
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from quadsweep.experiments import table1
-from quadsweep.experiments.campaign import reproduce
-from quadsweep.experiments.scale import Scale
-from quadsweep.running.workers import local
+from quadsweep.distributed.workers import local
+from quadsweep.paper.experiments import table1
+from quadsweep.paper.experiments.campaign import reproduce
+from quadsweep.paper.experiments.scale import Scale
 
 TINY = Scale(
     name="tiny",

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
-from quadsweep.experiments.runner import run
-from quadsweep.running.store import Chunk, ChunkStore
-from quadsweep.running.workers import local
+from quadsweep.distributed.store import Chunk, ChunkStore
+from quadsweep.distributed.workers import local
+from quadsweep.paper.experiments.runner import run
 
 
 def squares(first: int, count: int, pause: float = 0.0, log: str = "") -> dict[str, np.ndarray]:

@@ -9,8 +9,6 @@ of determination" (arXiv:2410.09316), and proves what the sweep assumes.
 """
 
 from quadsweep import datasets as datasets
-from quadsweep.answers.conic import Conic as Conic
-from quadsweep.answers.result import Result as Result
 from quadsweep.auditing.audit import Audit as Audit
 from quadsweep.auditing.audit import audit as audit
 from quadsweep.auditing.controls.range import CoefficientCurve as CoefficientCurve
@@ -29,18 +27,20 @@ from quadsweep.choosing.significance import Significance as Significance
 from quadsweep.choosing.significance import significance as significance
 from quadsweep.choosing.stability import Stability as Stability
 from quadsweep.choosing.stability import stability as stability
-from quadsweep.comparators.compare import Comparison as Comparison
-from quadsweep.comparators.compare import compare as compare
 from quadsweep.exploring import Explorer as Explorer
 from quadsweep.exploring import explore as explore
 from quadsweep.groups import Groups as Groups
 from quadsweep.groups import by as by
+from quadsweep.paper.comparators.compare import Comparison as Comparison
+from quadsweep.paper.comparators.compare import compare as compare
+from quadsweep.paper.separability.lifted_sweep import naive_sweep as naive_sweep
+from quadsweep.paper.separability.separate import Separation as Separation
+from quadsweep.paper.separability.separate import separate as separate
 from quadsweep.proofs.checking import Check as Check
 from quadsweep.proofs.checking import check as check
 from quadsweep.proofs.proof import Proof as Proof
-from quadsweep.separability.lifted_sweep import naive_sweep as naive_sweep
-from quadsweep.separability.separate import Separation as Separation
-from quadsweep.separability.separate import separate as separate
+from quadsweep.results.conic import Conic as Conic
+from quadsweep.results.result import Result as Result
 from quadsweep.solving.many import BatchResult as BatchResult
 from quadsweep.solving.many import solve_many as solve_many
 from quadsweep.solving.solve import solve as solve

@@ -11,8 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from quadsweep import datasets
-from quadsweep.answers.result import Result
 from quadsweep.extras import needed
+from quadsweep.results.result import Result
 from quadsweep.solving.solve import solve
 
 

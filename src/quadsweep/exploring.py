@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from quadsweep import datasets
-from quadsweep.border.frames import every_column
+from quadsweep.inputs.frames import every_column
 from quadsweep.report.live import Table, available, explore_page
 from quadsweep.report.live.page import MOST_VALUES
 

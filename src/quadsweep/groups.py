@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from quadsweep.answers.introduction import INDEX, SelfDescribing, renumbered, some
 from quadsweep.arrays import Ints
-from quadsweep.border.frames import Columns, in_memory, unpack
 from quadsweep.choosing.multiplicity import adjusted_p_values
 from quadsweep.extras import needed
+from quadsweep.inputs.frames import Columns, in_memory, unpack
+from quadsweep.results.introduction import INDEX, SelfDescribing, renumbered, some
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -116,7 +116,7 @@ class Groups(SelfDescribing, Mapping[Any, Any]):
 
     def to_frame(self) -> Any:
         """One row a group, in pandas (or polars where that is what there is)."""
-        from quadsweep.border.frames import table
+        from quadsweep.inputs.frames import table
 
         rows = self.rows()
         return table({name: [row.get(name) for row in rows] for name in _header(rows)})

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, TypedDict, overload
 
 import numpy as np
 
-from quadsweep.answers.introduction import named_rows
 from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.auditing import claims
 from quadsweep.auditing.baselines import Approximation, approximations, kept_by_influence
@@ -25,13 +24,14 @@ from quadsweep.auditing.least import Least
 from quadsweep.auditing.proving import refutation
 from quadsweep.auditing.rows import drop_limit, pose_audit
 from quadsweep.auditing.verdict import Known, Verdict, message
-from quadsweep.border import validation
-from quadsweep.border.frames import Columns
-from quadsweep.methods import Problem
-from quadsweep.passes.search import Asked
-from quadsweep.passes.solve import Means, columns_of, fits
-from quadsweep.passes.sources import collects_itself, is_source, source_meant
+from quadsweep.inputs import validation
+from quadsweep.inputs.frames import Columns
+from quadsweep.outofcore.search import Asked
+from quadsweep.outofcore.solve import Means, columns_of, fits
+from quadsweep.outofcore.sources import collects_itself, is_source, source_meant
 from quadsweep.progress import Removals, SearchProgress, watching
+from quadsweep.results.introduction import named_rows
+from quadsweep.solving.methods import Problem
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -155,7 +155,7 @@ class Audit(Verdict):
 
     def to_frame(self) -> Any:
         """The data with a column ``inlier``, in the library it came from (pandas for arrays)."""
-        from quadsweep.border.frames import marked
+        from quadsweep.inputs.frames import marked
 
         return marked(self.frame, self.x, self.y, self.names, self.mask)
 

@@ -36,8 +36,8 @@ from quadsweep.arrays import Floats, Ints
 from quadsweep.auditing.exact import ExactPoints
 from quadsweep.auditing.spread import Column
 from quadsweep.clock import Stopped
-from quadsweep.methods.certified import search
-from quadsweep.methods.problem import Problem
+from quadsweep.solving.methods.certified import search
+from quadsweep.solving.methods.problem import Problem
 
 _BRACKET_STEPS = 24
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import asdict, dataclass
 
-from quadsweep.answers.introduction import chance, finite
 from quadsweep.arrays import Floats
 from quadsweep.objectives import centred_sums
+from quadsweep.results.introduction import chance, finite
 
 
 @dataclass(frozen=True)

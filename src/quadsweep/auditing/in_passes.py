@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from quadsweep.answers.introduction import named_rows
 from quadsweep.auditing import claims
 from quadsweep.auditing.claims import Claim
 from quadsweep.auditing.decisions import FOUND_NONE, UNKNOWN, Answer, Impatient
@@ -28,14 +27,15 @@ from quadsweep.auditing.least import Least
 from quadsweep.auditing.rows import FEWEST_KEPT, drop_limit
 from quadsweep.auditing.sides import Side, Strong, Threshold, Tilt, Weak
 from quadsweep.auditing.verdict import Known, Verdict, message
-from quadsweep.border.frames import KEPT
 from quadsweep.clock import Stopped
-from quadsweep.passes.flags import Decision, Flags, decide, listed, whole
-from quadsweep.passes.result import cost
-from quadsweep.passes.search import Asked, Leaves, Placing, Search
-from quadsweep.passes.solve import Means, line_of
-from quadsweep.passes.sources import Source
+from quadsweep.inputs.frames import KEPT
+from quadsweep.outofcore.flags import Decision, Flags, decide, listed, whole
+from quadsweep.outofcore.result import cost
+from quadsweep.outofcore.search import Asked, Leaves, Placing, Search
+from quadsweep.outofcore.solve import Means, line_of
+from quadsweep.outofcore.sources import Source
 from quadsweep.progress import Removals, watching
+from quadsweep.results.introduction import named_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -423,7 +423,7 @@ class StreamedAudit(Verdict):
     missing : int
         Rows left out for a missing value.
     passes, rows_read, loaded : int
-        As in :class:`quadsweep.passes.result.StreamedResult`.
+        As in :class:`quadsweep.outofcore.result.StreamedResult`.
     """
 
     names: tuple[str, str]
@@ -455,7 +455,7 @@ class StreamedAudit(Verdict):
         }
 
     def flag(self, source: Any = None, column: str = KEPT) -> Any:
-        """Which rows are kept, as :meth:`quadsweep.passes.result.StreamedResult.flag`."""
+        """Which rows are kept, as :meth:`quadsweep.outofcore.result.StreamedResult.flag`."""
         return self._found().flag(source, column)
 
     def write(self, path: str | os.PathLike[str], column: str = KEPT) -> None:

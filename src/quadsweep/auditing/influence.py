@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from quadsweep.answers.introduction import SelfDescribing, aligned, known
 from quadsweep.arrays import Floats, Ints
 from quadsweep.auditing.controls.kinds import by_name, is_regression
 from quadsweep.auditing.controls.range import CoefficientCurve, coefficient_curve
@@ -23,9 +22,10 @@ from quadsweep.auditing.extremes import (
 )
 from quadsweep.auditing.fit import Fit, fit
 from quadsweep.auditing.rows import drop_limit, pose_audit
-from quadsweep.border import validation
 from quadsweep.clock import Stopped
+from quadsweep.inputs import validation
 from quadsweep.progress import Removals, SearchProgress, watching
+from quadsweep.results.introduction import SelfDescribing, aligned, known
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -136,7 +136,7 @@ class InfluenceCurve(SelfDescribing):
 
     def to_frame(self) -> Any:
         """One row for every m, in pandas (or polars where that is what there is)."""
-        from quadsweep.border.frames import table
+        from quadsweep.inputs.frames import table
 
         return table({"m": self.m, **self._columns()})
 

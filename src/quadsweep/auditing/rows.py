@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from quadsweep.border import validation
-from quadsweep.border.frames import unpack
-from quadsweep.border.predictors import columns_of
+from quadsweep.inputs import validation
+from quadsweep.inputs.frames import unpack
+from quadsweep.inputs.predictors import columns_of
 from quadsweep.solving.question import Question, pose
 
 FEWEST_KEPT = 3

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from quadsweep.answers.introduction import INDEX, SelfDescribing
 from quadsweep.auditing.claims import Claim
 from quadsweep.auditing.fit import Fit
+from quadsweep.results.introduction import INDEX, SelfDescribing
 
 PROOF = {
     "optimal": "proved: no fewer rows can",

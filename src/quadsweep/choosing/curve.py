@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quadsweep import objectives
-from quadsweep.answers.introduction import SelfDescribing, known
 from quadsweep.arrays import Floats, Ints
-from quadsweep.border import validation
 from quadsweep.choosing.path_significance import PathSignificance
 from quadsweep.choosing.suggestions import suggest
+from quadsweep.inputs import validation
+from quadsweep.results.introduction import SelfDescribing, known
 
 MOST_SIZES = 501  # of a default range
 _RULES = {"gain": "largest gain", "elbow": "elbow", "stands out": "stands out"}

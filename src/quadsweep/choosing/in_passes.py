@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quadsweep.choosing.curve import MOST_SIZES, Curve, sizes_meant
-from quadsweep.passes.search import Asked, Leaves, Search
-from quadsweep.passes.solve import Means, check_objective, line_of, values_of
-from quadsweep.passes.sources import Source
+from quadsweep.outofcore.search import Asked, Leaves, Search
+from quadsweep.outofcore.solve import Means, check_objective, line_of, values_of
+from quadsweep.outofcore.sources import Source
 from quadsweep.progress import CountProgress, Tick, counting
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class StreamedPath(Curve):
     k, drop, value, bound, status, slope, intercept, nodes, objective, n, seconds
         As in :class:`quadsweep.Path`.
     passes, rows_read, missing : int
-        As in :class:`quadsweep.passes.result.StreamedResult`.
+        As in :class:`quadsweep.outofcore.result.StreamedResult`.
     """
 
     passes: int
@@ -54,7 +54,7 @@ class StreamedPath(Curve):
 
     def to_frame(self) -> Any:
         """One row for every k, in pandas (or polars where that is what there is)."""
-        from quadsweep.border.frames import table
+        from quadsweep.inputs.frames import table
 
         return table(self._columns())
 

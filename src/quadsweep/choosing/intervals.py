@@ -21,16 +21,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from quadsweep.answers.introduction import SelfDescribing, finite, known
-from quadsweep.answers.result import Result
 from quadsweep.arrays import Floats, Ints, Mask
-from quadsweep.border import validation
 from quadsweep.choosing.stability import Resampling
 from quadsweep.clock import Clock
-from quadsweep.methods import Problem
-from quadsweep.methods.spreading import Hands
+from quadsweep.inputs import validation
 from quadsweep.objectives import OBJECTIVES, centred_sums
 from quadsweep.progress import CountProgress, counting
+from quadsweep.results.introduction import SelfDescribing, finite, known
+from quadsweep.results.result import Result
+from quadsweep.solving.methods import Problem
+from quadsweep.solving.methods.spreading import Hands
 from quadsweep.solving.question import pose
 
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ class Bootstrap(SelfDescribing):
 
     def to_frame(self) -> Any:
         """One row a draw, in pandas (or polars where that is what there is)."""
-        from quadsweep.border.frames import table
+        from quadsweep.inputs.frames import table
 
         return table({"slope": self.slope, "intercept": self.intercept})
 

@@ -33,9 +33,9 @@ from quadsweep.choosing.path_significance import (
 from quadsweep.choosing.verdicts import SIGNIFICANT, STATUSES
 from quadsweep.clock import Clock
 from quadsweep.least_squares import fit
-from quadsweep.methods import Problem
-from quadsweep.methods.several.certified import MOST
 from quadsweep.progress import Tick
+from quadsweep.solving.methods import Problem
+from quadsweep.solving.methods.several.certified import MOST
 
 OBJECTIVES = ("r2", "r", "lts")
 LAWS = {"line": UNKNOWN, "normal": NORMAL}  # the null's name, and the odds of its noise

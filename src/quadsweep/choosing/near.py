@@ -26,9 +26,9 @@ import numpy as np
 from quadsweep.arrays import Floats
 from quadsweep.clock import Clock, Stopped
 from quadsweep.least_squares import exact_value
-from quadsweep.methods import Problem
-from quadsweep.methods.batch import Batch, lowered, varied
-from quadsweep.methods.certified import search
+from quadsweep.solving.methods import Problem
+from quadsweep.solving.methods.batch import Batch, lowered, varied
+from quadsweep.solving.methods.certified import search
 
 Subset = frozenset[int]
 

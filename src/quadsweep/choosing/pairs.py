@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 
 from quadsweep.arrays import Floats, Ints, Mask
-from quadsweep.border import validation
 from quadsweep.clock import Clock
-from quadsweep.methods import Problem
-from quadsweep.methods.batch import Batch, correlations, lowered, varied
+from quadsweep.distributed.store import Chunk, Columns, digest_of
+from quadsweep.inputs import validation
 from quadsweep.objectives import Objective
-from quadsweep.running.store import Chunk, Columns, digest_of
+from quadsweep.solving.methods import Problem
+from quadsweep.solving.methods.batch import Batch, correlations, lowered, varied
 
 FEWEST_ROWS = 4
 _BLOCK_NUMBERS = 1 << 19  # numbers of a column solved at a time

@@ -31,7 +31,6 @@ from typing import Any
 import numpy as np
 
 from quadsweep import objectives
-from quadsweep.border import frames, validation
 from quadsweep.choosing.pairs import (
     FEWEST_ROWS,
     Table,
@@ -44,11 +43,12 @@ from quadsweep.choosing.pairs import (
 )
 from quadsweep.choosing.pairwise_result import PairwiseFiles, PairwiseResult
 from quadsweep.clock import Clock
+from quadsweep.distributed.runner import finish, missing
+from quadsweep.distributed.store import Chunk, ChunkStore, Columns
+from quadsweep.distributed.workers import Workers, one_by_one, team
+from quadsweep.inputs import frames, validation
 from quadsweep.objectives import Objective
 from quadsweep.progress import CountProgress, Tick, counting
-from quadsweep.running.runner import finish, missing
-from quadsweep.running.store import Chunk, ChunkStore, Columns
-from quadsweep.running.workers import Workers, one_by_one, team
 
 SYMMETRIC = ("r2", "r", "cov", "tv", "mcd")
 _CHUNK = 128  # pairs of a chunk that stays in memory: the display and Ctrl-C wait for it

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quadsweep import objectives
-from quadsweep.answers.introduction import SelfDescribing, known
 from quadsweep.arrays import Floats, Ints
-from quadsweep.border import frames
 from quadsweep.choosing.multiplicity import adjusted_p_values
 from quadsweep.choosing.strongest import strongest
 from quadsweep.extras import needed
+from quadsweep.inputs import frames
+from quadsweep.results.introduction import SelfDescribing, known
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

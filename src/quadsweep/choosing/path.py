@@ -18,28 +18,28 @@ from typing import TYPE_CHECKING, Any, TypedDict, overload
 import numpy as np
 
 from quadsweep import objectives
-from quadsweep.answers.introduction import INDEX, known, named_rows
-from quadsweep.answers.result import Result
 from quadsweep.arrays import Floats, Ints, Mask
-from quadsweep.border import validation
-from quadsweep.border.frames import Columns
-from quadsweep.border.predictors import least_kept
 from quadsweep.choosing.curve import Curve, sizes_meant
 from quadsweep.choosing.in_passes import StreamedPath, path_in_passes
 from quadsweep.choosing.line_significance import LAWS, check_line, check_plane, clean_paths
 from quadsweep.choosing.path_significance import PathSignificance, shuffled_paths
 from quadsweep.choosing.shuffles import check_pairs
 from quadsweep.clock import Clock
-from quadsweep.methods import Outcome, Problem
-from quadsweep.methods.certified import search
-from quadsweep.methods.several.choice import best
-from quadsweep.methods.several.concentrate import step
-from quadsweep.methods.univariate import univariate
-from quadsweep.passes.search import Asked
-from quadsweep.passes.solve import Means, columns_of, fits
-from quadsweep.passes.sources import collects_itself, source_meant
+from quadsweep.inputs import validation
+from quadsweep.inputs.frames import Columns
+from quadsweep.inputs.predictors import least_kept
+from quadsweep.outofcore.search import Asked
+from quadsweep.outofcore.solve import Means, columns_of, fits
+from quadsweep.outofcore.sources import collects_itself, source_meant
 from quadsweep.progress import CountProgress, Tick, counting
 from quadsweep.proofs.proof import Proof, together
+from quadsweep.results.introduction import INDEX, known, named_rows
+from quadsweep.results.result import Result
+from quadsweep.solving.methods import Outcome, Problem
+from quadsweep.solving.methods.certified import search
+from quadsweep.solving.methods.several.choice import best
+from quadsweep.solving.methods.several.concentrate import step
+from quadsweep.solving.methods.univariate import univariate
 from quadsweep.solving.proving import check_provable, proof_of
 from quadsweep.solving.question import Question, pose
 
@@ -210,7 +210,7 @@ class Path(Curve):
 
     def to_frame(self) -> Any:
         """One row for every k, in pandas (or polars where that is what there is)."""
-        from quadsweep.border.frames import table
+        from quadsweep.inputs.frames import table
 
         columns: dict[str, Any] = {
             **self._columns(),

@@ -24,14 +24,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quadsweep import objectives
-from quadsweep.answers.introduction import SelfDescribing, known
 from quadsweep.arrays import Floats, Ints
 from quadsweep.choosing.shuffles import blocks, shuffled
 from quadsweep.choosing.verdicts import SIGNIFICANT, STATUSES, UNREMARKABLE
 from quadsweep.clock import Clock
-from quadsweep.methods import Problem
-from quadsweep.methods.batch import Batch, lowered
 from quadsweep.progress import Tick
+from quadsweep.results.introduction import SelfDescribing, known
+from quadsweep.solving.methods import Problem
+from quadsweep.solving.methods.batch import Batch, lowered
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -138,7 +138,7 @@ class PathSignificance(SelfDescribing):
 
     def to_frame(self) -> Any:
         """One row for every k, in pandas (or polars where that is what there is)."""
-        from quadsweep.border.frames import table
+        from quadsweep.inputs.frames import table
 
         low, middle, high = self.band()
         return table(

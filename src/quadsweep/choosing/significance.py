@@ -19,17 +19,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quadsweep import objectives
-from quadsweep.answers.introduction import SelfDescribing, known
-from quadsweep.answers.result import Result
 from quadsweep.arrays import Floats, Mask
-from quadsweep.border import validation
 from quadsweep.choosing.shuffles import blocks, check_pairs, shuffled
 from quadsweep.choosing.verdicts import SIGNIFICANT, STATUSES, UNREMARKABLE
 from quadsweep.clock import Clock
-from quadsweep.methods import Problem
-from quadsweep.methods.batch import Batch, lowered
-from quadsweep.methods.spreading import Hands, hands
+from quadsweep.inputs import validation
 from quadsweep.progress import CountProgress, Tick, counting
+from quadsweep.results.introduction import SelfDescribing, known
+from quadsweep.results.result import Result
+from quadsweep.solving.methods import Problem
+from quadsweep.solving.methods.batch import Batch, lowered
+from quadsweep.solving.methods.spreading import Hands, hands
 from quadsweep.solving.question import pose
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ class Significance(SelfDescribing):
 
     def to_frame(self) -> Any:
         """One row a shuffle: its optimum where it is known, and whether it reaches the observed."""
-        from quadsweep.border.frames import table
+        from quadsweep.inputs.frames import table
 
         values = self.null if len(self.null) else np.full(len(self.reached), np.nan)
         return table({"value": values, "reached": self.reached})

@@ -17,18 +17,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quadsweep import objectives
-from quadsweep.answers.introduction import INDEX, SelfDescribing, known, named_rows
-from quadsweep.answers.result import Result
 from quadsweep.arrays import Floats, Ints, Mask
-from quadsweep.border import validation
 from quadsweep.choosing.near import NearOptimal
 from quadsweep.choosing.shuffles import blocks
 from quadsweep.clock import Clock
-from quadsweep.methods import Problem
-from quadsweep.methods.batch import Batch, varied
-from quadsweep.methods.several.certified import provable
-from quadsweep.methods.spreading import Hands, hands
+from quadsweep.inputs import validation
 from quadsweep.progress import CountProgress, Tick, counting
+from quadsweep.results.introduction import INDEX, SelfDescribing, known, named_rows
+from quadsweep.results.result import Result
+from quadsweep.solving.methods import Problem
+from quadsweep.solving.methods.batch import Batch, varied
+from quadsweep.solving.methods.several.certified import provable
+from quadsweep.solving.methods.spreading import Hands, hands
 from quadsweep.solving.question import Question, pose
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ class Stability(SelfDescribing):
 
     def to_frame(self) -> Any:
         """One row a point, in pandas (or polars where that is what there is)."""
-        from quadsweep.border.frames import table
+        from quadsweep.inputs.frames import table
 
         names = self.result.names
         return table(

@@ -24,8 +24,8 @@ from quadsweep.cli.ending import BadInput, fail
 from quadsweep.cli.helping import Command, Group
 from quadsweep.cli.reading import reads_a_file
 from quadsweep.cli.wording import as_options
-from quadsweep.experiments.command import reproduce
 from quadsweep.extras import sentence
+from quadsweep.paper.experiments.command import reproduce
 
 app = typer.Typer(
     name="quadsweep",

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from quadsweep.border.frames import table as frame_of
 from quadsweep.cli import options
 from quadsweep.cli.answering import answer
 from quadsweep.cli.ending import BadInput, code_of_all
@@ -16,6 +15,7 @@ from quadsweep.cli.points import read_columns
 from quadsweep.cli.predictors import read_predictors
 from quadsweep.cli.presenting import check_picture, show
 from quadsweep.cli.proving import check_place, saving
+from quadsweep.inputs.frames import table as frame_of
 
 
 def path_command(
@@ -201,7 +201,7 @@ def compare_command(
 
     Example: quadsweep compare stars-cyg --drop 4 --plot lines.png
     """
-    from quadsweep.comparators.compare import compare
+    from quadsweep.paper.comparators.compare import compare
 
     points = read_predictors(file, x, y, formula, label)
     check_picture(plot)

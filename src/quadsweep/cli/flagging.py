@@ -10,14 +10,14 @@ import csv
 from pathlib import Path
 from typing import Any
 
-from quadsweep.answers.result import Result
-from quadsweep.border.frames import KEPT
 from quadsweep.cli.ending import BadInput, note
 from quadsweep.cli.points import NamedPoints
 from quadsweep.cli.tables.values import is_missing, number
 from quadsweep.exploring import dataset_table
 from quadsweep.extras import needed
 from quadsweep.groups import Groups
+from quadsweep.inputs.frames import KEPT
+from quadsweep.results.result import Result
 
 _WRITTEN = (".csv", ".tsv", ".parquet")
 

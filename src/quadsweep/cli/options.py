@@ -6,11 +6,11 @@ from typing import Annotated, Any
 
 import typer
 
-from quadsweep.border.validation import brief
 from quadsweep.cli.ending import BadInput
 from quadsweep.cli.points import NamedPoints
-from quadsweep.methods.choice import CHOICES
+from quadsweep.inputs.validation import brief
 from quadsweep.objectives import OBJECTIVES
+from quadsweep.solving.methods.choice import CHOICES
 
 File = Annotated[
     str,

@@ -11,13 +11,13 @@ from typing import Any, NoReturn
 import numpy as np
 import typer
 
-from quadsweep.border import validation
 from quadsweep.cli.ending import BadInput, code_of_all, note
 from quadsweep.cli.presenting import show
-from quadsweep.passes.flags import write_flags
-from quadsweep.passes.result import StreamedResult
-from quadsweep.passes.solve import fits
-from quadsweep.passes.sources import Source, is_source, open_source
+from quadsweep.inputs import validation
+from quadsweep.outofcore.flags import write_flags
+from quadsweep.outofcore.result import StreamedResult
+from quadsweep.outofcore.solve import fits
+from quadsweep.outofcore.sources import Source, is_source, open_source
 
 
 def source_of(file: str, x: list[str] | None, y: str | None, memory: float | None) -> Source | None:

@@ -12,9 +12,6 @@ import numpy as np
 
 from quadsweep import datasets
 from quadsweep.arrays import Floats, Mask
-from quadsweep.border.formulas import Formula
-from quadsweep.border.frames import Columns
-from quadsweep.border.validation import brief
 from quadsweep.cli.ending import BadInput, note
 from quadsweep.cli.tables import SourceTable, open_table
 from quadsweep.cli.tables.values import (
@@ -26,6 +23,9 @@ from quadsweep.cli.tables.values import (
     reader_of,
 )
 from quadsweep.exploring import dataset_table
+from quadsweep.inputs.formulas import Formula
+from quadsweep.inputs.frames import Columns
+from quadsweep.inputs.validation import brief
 from quadsweep.report.live.page import Table
 
 _MOST_LISTED = 20  # columns named in an error

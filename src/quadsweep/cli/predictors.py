@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from quadsweep.border.frames import table as frame_of
-from quadsweep.border.frames import unpack
 from quadsweep.cli.ending import BadInput
 from quadsweep.cli.points import (
     NamedPoints,
@@ -20,6 +18,8 @@ from quadsweep.cli.points import (
 )
 from quadsweep.cli.tables import SourceTable, open_table
 from quadsweep.cli.tables.values import typed
+from quadsweep.inputs.frames import table as frame_of
+from quadsweep.inputs.frames import unpack
 
 
 def read_predictors(

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from quadsweep.answers.introduction import SelfDescribing, aligned, renumbered
 from quadsweep.cli.ending import BadInput, note, print_json, print_pairs
 from quadsweep.cli.points import NamedPoints
 from quadsweep.cli.wording import as_options
 from quadsweep.extras import needed
+from quadsweep.results.introduction import SelfDescribing, aligned, renumbered
 
 _ADVICE = ("beware", "verdict")  # lines that may name an argument
 

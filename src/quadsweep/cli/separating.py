@@ -6,8 +6,6 @@ from typing import Annotated
 
 import typer
 
-from quadsweep.answers.introduction import renumbered
-from quadsweep.border.frames import Columns
 from quadsweep.cli import options
 from quadsweep.cli.ending import (
     DONE,
@@ -22,7 +20,9 @@ from quadsweep.cli.ending import (
 from quadsweep.cli.predictors import read_predictors
 from quadsweep.cli.presenting import as_object, check_picture, described, draw
 from quadsweep.cli.solving import solved, solver_options
+from quadsweep.inputs.frames import Columns
 from quadsweep.objectives import OBJECTIVES
+from quadsweep.results.introduction import renumbered
 
 
 def separate_command(
@@ -48,7 +48,7 @@ def separate_command(
 
     Example: quadsweep separate nonseparable-r2 --lift L5
     """
-    from quadsweep.separability.separate import separate
+    from quadsweep.paper.separability.separate import separate
 
     points = read_predictors(file, x, y, formula, label)
     check_picture(plot)
@@ -95,7 +95,7 @@ def counterexamples_command(
 
     Example: quadsweep counterexamples --search --seconds 60 --objective dv
     """
-    from quadsweep import counterexamples
+    from quadsweep.paper import counterexamples
 
     if verify and search:
         raise BadInput("give --verify or --search, not both")

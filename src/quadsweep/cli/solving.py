@@ -7,7 +7,6 @@ from typing import Any
 
 import typer
 
-from quadsweep.answers.result import Result
 from quadsweep.cli import options
 from quadsweep.cli.answering import ask_every_group
 from quadsweep.cli.ending import BadInput, code_of, code_of_all
@@ -17,6 +16,7 @@ from quadsweep.cli.points import NamedPoints
 from quadsweep.cli.predictors import read_predictors
 from quadsweep.cli.presenting import check_picture, present
 from quadsweep.cli.proving import check_place, save_proof
+from quadsweep.results.result import Result
 from quadsweep.solving.solve import solve
 
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from quadsweep.answers.introduction import SelfDescribing
 from quadsweep.arrays import Floats
+from quadsweep.results.introduction import SelfDescribing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -78,7 +78,7 @@ class Dataset(SelfDescribing):
 
     def to_frame(self) -> Any:
         """The columns as a data frame."""
-        from quadsweep.border.frames import table
+        from quadsweep.inputs.frames import table
 
         return table(self.columns)
 
@@ -231,7 +231,7 @@ def _delivery() -> Dataset:
 
 
 def _nonseparable(name: str) -> Dataset:
-    from quadsweep.counterexamples.shipped import SHIPPED
+    from quadsweep.paper.counterexamples.shipped import SHIPPED
 
     example = next(shipped for shipped in SHIPPED if shipped.name == name)
     x, y = np.array(example.points, dtype=float).T.copy()

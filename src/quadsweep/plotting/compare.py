@@ -12,7 +12,7 @@ from quadsweep.plotting.canvas import INLIER, LINE, both_sides, legend_below, na
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from quadsweep.comparators.compare import Comparison
+    from quadsweep.paper.comparators.compare import Comparison
 
 # Colour, dashes and shape all differ, so that any one of them tells two lines apart.
 _STYLES = (

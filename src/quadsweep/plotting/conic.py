@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from quadsweep.answers.conic import Conic
 from quadsweep.plotting.canvas import INLIER, REGION, axes_or_new, tidy
+from quadsweep.results.conic import Conic
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

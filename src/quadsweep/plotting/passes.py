@@ -21,7 +21,7 @@ from quadsweep.plotting.canvas import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from quadsweep.passes.flags import Flags
+    from quadsweep.outofcore.flags import Flags
 
 _MOST = 5_000
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from quadsweep.answers.scatter import chi_square, scatter_of
 from quadsweep.arrays import Floats, Ints
 from quadsweep.objectives import centred_sums
 from quadsweep.plotting.canvas import (
@@ -21,11 +20,12 @@ from quadsweep.plotting.canvas import (
 )
 from quadsweep.plotting.conic import plot_conic
 from quadsweep.plotting.labels import name_points
+from quadsweep.results.scatter import chi_square, scatter_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from quadsweep.answers.result import Result
+    from quadsweep.results.result import Result
 
 
 _LINE_MATTERS = ("r2", "r", "lts")

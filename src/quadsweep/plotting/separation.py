@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quadsweep.arrays import Floats
+from quadsweep.paper.separability.hulls.exact import surface_values
 from quadsweep.plotting.canvas import INLIER, OUTLIER, legend_below, tidy_axes
 from quadsweep.plotting.conic import plot_conic
-from quadsweep.separability.hulls.exact import surface_values
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from quadsweep.separability.separate import Separation
+    from quadsweep.paper.separability.separate import Separation
 
 _SMALL = 24.0
 _LARGEST = 900.0  # area of a point that carries all the weight of its side

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from quadsweep.answers.result import Result
+    from quadsweep.results.result import Result
 
 KINDS = ("fitted", "residuals", "added")
 

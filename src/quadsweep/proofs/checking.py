@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from quadsweep.arrays import Floats
-from quadsweep.border import frames, validation
-from quadsweep.border.predictors import columns_of
+from quadsweep.inputs import frames, validation
+from quadsweep.inputs.predictors import columns_of
 from quadsweep.proofs import checker
 from quadsweep.proofs.proof import Proof
 

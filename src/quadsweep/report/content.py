@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 
 from quadsweep import objectives
-from quadsweep.answers.result import Result
 from quadsweep.auditing.audit import Audit, audit
-from quadsweep.border import validation
-from quadsweep.border.frames import Columns, unpack
 from quadsweep.choosing.line_significance import OBJECTIVES as LINES
 from quadsweep.choosing.line_significance import LineSignificance
 from quadsweep.choosing.path import Path, path
 from quadsweep.choosing.verdicts import SIGNIFICANT
 from quadsweep.clock import Clock
-from quadsweep.comparators.compare import Comparison, compare
+from quadsweep.inputs import validation
+from quadsweep.inputs.frames import Columns, unpack
+from quadsweep.paper.comparators.compare import Comparison, compare
+from quadsweep.results.result import Result
 
 MOST_STEPS = 60  # positions of the slider
 _AUDIT_SECONDS = 10.0

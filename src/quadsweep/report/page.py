@@ -14,9 +14,6 @@ from urllib.parse import quote
 
 import numpy as np
 
-from quadsweep.answers.conic import Conic
-from quadsweep.answers.introduction import finite
-from quadsweep.answers.result import Result
 from quadsweep.choosing.verdicts import SIGNIFICANT
 from quadsweep.extras import needed
 from quadsweep.objectives import centred_sums
@@ -25,6 +22,9 @@ from quadsweep.report.live import Table, available, fragments
 from quadsweep.report.live.page import MOST_VALUES
 from quadsweep.report.sections import failure, regression_section, scrolled, told_audit
 from quadsweep.report.shell import embedded, filled, page_around, script, text_of
+from quadsweep.results.conic import Conic
+from quadsweep.results.introduction import finite
+from quadsweep.results.result import Result
 
 _MOST_POINTS = 5_000  # drawn on the page
 _MOST_ROWS = 200  # listed by name

@@ -6,13 +6,13 @@ import math
 
 import numpy as np
 
-from quadsweep.answers.result import Result
 from quadsweep.arrays import Floats, Ints, Mask
-from quadsweep.border.frames import Columns
-from quadsweep.border.validation import Sample
+from quadsweep.inputs.frames import Columns
+from quadsweep.inputs.validation import Sample
 from quadsweep.least_squares import fit
-from quadsweep.methods import Outcome
 from quadsweep.objectives import Score
+from quadsweep.results.result import Result
+from quadsweep.solving.methods import Outcome
 
 
 def make_result(

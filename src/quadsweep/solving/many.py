@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quadsweep import objectives
-from quadsweep.answers.introduction import SelfDescribing, known
 from quadsweep.arrays import Floats, Mask
-from quadsweep.border import validation
-from quadsweep.methods.batch import Batch
-from quadsweep.methods.choice import choose
-from quadsweep.methods.spreading import hands
+from quadsweep.inputs import validation
 from quadsweep.objectives import Objective
+from quadsweep.results.introduction import SelfDescribing, known
+from quadsweep.solving.methods.batch import Batch
+from quadsweep.solving.methods.choice import choose
+from quadsweep.solving.methods.spreading import hands
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -87,7 +87,7 @@ class BatchResult(SelfDescribing):
 
     def to_frame(self) -> Any:
         """One row a data set, in pandas (or polars where that is what there is)."""
-        from quadsweep.border.frames import table
+        from quadsweep.inputs.frames import table
 
         return table(
             {

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from quadsweep.answers.result import Result
-from quadsweep.methods.choice import PROVING
-from quadsweep.methods.problem import Problem
 from quadsweep.progress import SearchProgress, watching
 from quadsweep.proofs.proof import Proof
 from quadsweep.proofs.several import MOST
 from quadsweep.proofs.writer import Statement, Unproved, write
+from quadsweep.results.result import Result
+from quadsweep.solving.methods.choice import PROVING
+from quadsweep.solving.methods.problem import Problem
 from quadsweep.solving.question import Question
 
 Callback = Callable[[float, float, int, float], object]

@@ -12,16 +12,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from quadsweep import objectives
-from quadsweep.answers.result import Result
-from quadsweep.border import frames, predictors, validation
-from quadsweep.border.frames import Columns
-from quadsweep.border.validation import Sample
-from quadsweep.methods import Outcome, Problem, run
-from quadsweep.methods.choice import choose
-from quadsweep.methods.several.choice import choose as choose_several
-from quadsweep.methods.several.choice import remark
+from quadsweep.inputs import frames, predictors, validation
+from quadsweep.inputs.frames import Columns
+from quadsweep.inputs.validation import Sample
 from quadsweep.progress import SearchProgress, watching
+from quadsweep.results.result import Result
 from quadsweep.solving.answering import make_result
+from quadsweep.solving.methods import Outcome, Problem, run
+from quadsweep.solving.methods.choice import choose
+from quadsweep.solving.methods.several.choice import choose as choose_several
+from quadsweep.solving.methods.several.choice import remark
 
 
 @dataclass(frozen=True)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, TypedDict, overload
 
-from quadsweep.answers.result import Result
-from quadsweep.border import validation
-from quadsweep.border.frames import Columns
 from quadsweep.clock import Clock
-from quadsweep.passes.result import StreamedResult
-from quadsweep.passes.search import Asked
-from quadsweep.passes.solve import Means, columns_of, fits, solve_in_passes
-from quadsweep.passes.sources import collects_itself, source_meant
+from quadsweep.inputs import validation
+from quadsweep.inputs.frames import Columns
+from quadsweep.outofcore.result import StreamedResult
+from quadsweep.outofcore.search import Asked
+from quadsweep.outofcore.solve import Means, columns_of, fits, solve_in_passes
+from quadsweep.outofcore.sources import collects_itself, source_meant
 from quadsweep.progress import SearchProgress
+from quadsweep.results.result import Result
 from quadsweep.solving.proving import check_provable, with_proof
 from quadsweep.solving.question import pose
 
@@ -148,7 +148,7 @@ def solve(
     Returns
     -------
     Result
-        Or, for data in passes, a :class:`quadsweep.passes.result.StreamedResult`.
+        Or, for data in passes, a :class:`quadsweep.outofcore.result.StreamedResult`.
 
     Examples
     --------

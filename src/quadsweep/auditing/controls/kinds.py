@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from quadsweep.border.frames import columns_by_name
+from quadsweep.inputs.frames import columns_by_name
 
 
 def is_regression(x: Any, **more: Any) -> bool:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from quadsweep.answers.introduction import SelfDescribing, aligned, known
 from quadsweep.arrays import Floats, Ints
 from quadsweep.auditing.controls.case import Case
 from quadsweep.auditing.controls.certified import CertifiedSide, Questions, Units, is_certified
@@ -29,9 +28,10 @@ from quadsweep.auditing.controls.report import units_limit
 from quadsweep.auditing.controls.robust import Errors, TermFit, fit_term
 from quadsweep.auditing.controls.watch import Watch
 from quadsweep.auditing.decisions import Answer, Impatient
-from quadsweep.border import validation
 from quadsweep.clock import Stopped
+from quadsweep.inputs import validation
 from quadsweep.progress import Removals, watching
+from quadsweep.results.introduction import SelfDescribing, aligned, known
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -132,7 +132,7 @@ class CoefficientCurve(SelfDescribing):
 
     def to_frame(self) -> Any:
         """One row for every m, in pandas (or polars where that is what there is)."""
-        from quadsweep.border.frames import table
+        from quadsweep.inputs.frames import table
 
         return table({"m": self.m, **self._columns()})
 

@@ -18,8 +18,8 @@ from quadsweep.auditing.controls.design import Design
 from quadsweep.auditing.controls.kinds import is_fitted, is_statsmodels
 from quadsweep.auditing.controls.moments import Moments
 from quadsweep.auditing.controls.robust import KINDS, Errors
-from quadsweep.border import frames, validation
 from quadsweep.extras import needed
+from quadsweep.inputs import frames, validation
 from quadsweep.least_squares import independent
 
 FIXED = "fixed"

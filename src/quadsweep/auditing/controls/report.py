@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from quadsweep.answers.introduction import named_rows
 from quadsweep.auditing import claims
 from quadsweep.auditing.audit import Audit
 from quadsweep.auditing.baselines import Approximation
@@ -25,8 +24,9 @@ from quadsweep.auditing.controls.proving import check_provable, refutation
 from quadsweep.auditing.controls.reading import Regression, read
 from quadsweep.auditing.controls.robust import RobustCase, TermFit, fit_term
 from quadsweep.auditing.controls.watch import Watch
-from quadsweep.border import validation
+from quadsweep.inputs import validation
 from quadsweep.progress import Removals, watching
+from quadsweep.results.introduction import named_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

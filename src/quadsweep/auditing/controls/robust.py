@@ -15,13 +15,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from quadsweep.answers.introduction import chance
 from quadsweep.arrays import Floats, Ints
 from quadsweep.auditing.controls.case import Case
 from quadsweep.auditing.controls.conditions import Strong, Weak
 from quadsweep.auditing.controls.design import Design
 from quadsweep.auditing.controls.moments import Sums, basis, residual
 from quadsweep.auditing.fit import Fit
+from quadsweep.results.introduction import chance
 
 KINDS = ("HC1", "HC3")
 _CLEAR = 1e-7

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from quadsweep.arrays import Floats
-from quadsweep.border.validation import brief
 from quadsweep.cli.ending import BadInput
+from quadsweep.inputs.validation import brief
 
 MISSING = frozenset(
     {"", "na", "n/a", "n.a.", "<na>", "nan", "nat", "null", "none", ".", "..", "-", "?"}

@@ -1,0 +1,376 @@
+"""Data frames at the border: columns in with their names and labels, a frame out with the answer.
+
+pandas, polars and whatever else narwhals knows. Nothing is imported unless a frame was given.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from quadsweep.datasets import Dataset
+from quadsweep.extras import needed
+from quadsweep.inputs.validation import unmasked
+
+if TYPE_CHECKING:
+    from quadsweep.inputs.formulas import Formula
+
+_PLAIN = (list, tuple, range, np.ndarray, type(None), int, float, str)
+KEPT = "inlier"
+_DAY = 86_400e6  # in microseconds
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What was given, taken apart.
+
+    Attributes
+    ----------
+    x, y : what validation is to look at; of several predictors x is a list of columns or a table.
+    names : the columns' names, the predictors' first and y's last.
+    labels : the index, where it says more than the position; otherwise None.
+    frame : a data frame with these columns, in the caller's library, or None.
+    k : how many rows a data set of ours suggests to keep; otherwise None.
+    formula : how to make the same predictors of new data, where a formula made these.
+    """
+
+    x: Any
+    y: Any
+    names: tuple[str, ...] = ("x", "y")
+    labels: Sequence[Any] | None = None
+    frame: Any = None
+    k: int | None = None
+    formula: Formula | None = None
+
+
+def in_memory(data: Any) -> Any:
+    """A relation of DuckDB as a table of Arrow, decimals as floats; everything else as it is."""
+    if type(data).__module__.split(".")[0] not in ("duckdb", "_duckdb"):
+        return data
+    with needed("a relation of DuckDB"):
+        import narwhals as nw
+        import pyarrow  # noqa: F401
+
+    frame = nw.from_native(data).collect("pyarrow")
+    decimals = [name for name, kind in frame.schema.items() if kind == nw.Decimal]
+    return nw.to_native(
+        frame.with_columns(nw.col(*decimals).cast(nw.Float64)) if decimals else frame
+    )
+
+
+def unpack(x: Any = None, y: Any = None, data: Any = None) -> Columns:
+    """Columns from sequences, tables, series, a frame of two columns, names of columns, a formula.
+
+    Columns taken apart already pass as they are.
+    """
+    if data is not None:
+        return _of_data(x, y, data)
+    if isinstance(x, Columns):
+        return x
+    if isinstance(x, Dataset):
+        if y is not None:
+            raise ValueError("y must be left out beside a data set, which has its own")
+        return Columns(x.x, x.y, x.names, x.labels or None, k=x.k)
+    if isinstance(x, str) or isinstance(y, str):
+        text = x if isinstance(x, str) else y
+        raise ValueError(f"{text!r} names columns; give the frame they are in as data=")
+    if x is None:
+        raise TypeError("give x and y, or data= and the names of its columns; got neither")
+    if isinstance(x, _PLAIN) and isinstance(y, _PLAIN):
+        return Columns(x, y, _numbered(x))
+    try:
+        import narwhals.stable.v1 as nw
+    except ModuleNotFoundError:
+        return Columns(x, y, _numbered(x))
+    x, y = (nw.from_native(in_memory(v), allow_series=True, pass_through=True) for v in (x, y))
+    for name, value in (("x", x), ("y", y)):
+        if isinstance(value, nw.LazyFrame):
+            raise TypeError(f"{name} must be in memory; got a lazy frame, collect it first")
+    if isinstance(x, nw.DataFrame) and y is not None and len(x.columns) != 1:
+        return _table_and_column(x, _only_column(y, "y", nw), nw)
+    frame = x if isinstance(x, nw.DataFrame) and y is None else None
+    x, y = _split(x, y, nw)
+    if not isinstance(x, nw.Series) and not isinstance(y, nw.Series):
+        return Columns(x, y, _numbered(x))
+    if isinstance(y, nw.Series) and table_shape(x) is not None and not isinstance(x, nw.Series):
+        return _plain_table_and_column(x, y, nw)
+    _check_same_index(x, y, nw)
+    names = _names(x, y, nw)
+    if frame is None:
+        frame = _joined(x, y, names, nw)
+    labels = _labels(x if isinstance(x, nw.Series) else y)
+    native = None if frame is None else nw.to_native(frame)
+    return Columns(_values(x, nw), _values(y, nw), names, labels, native)
+
+
+def _numbered(x: Any) -> tuple[str, ...]:
+    """Names for the columns of a table without any: x1, x2, ..., y."""
+    shape = table_shape(x)
+    if shape is None or shape[1] < 2:
+        return ("x", "y")
+    return (*(f"x{j}" for j in range(1, shape[1] + 1)), "y")
+
+
+def table_shape(x: Any) -> tuple[int, int] | None:
+    """Rows and columns of an array of two dimensions or of rows of one length; otherwise None.
+
+    >>> table_shape([[1, 2], [3, 4], [5, 6]])
+    (3, 2)
+    """
+    if isinstance(x, (list, tuple)):
+        rows = bool(x) and all(isinstance(row, (list, tuple, np.ndarray)) for row in x)
+        flat = rows and all(np.ndim(v) == 0 for row in x[:1] for v in row)
+        same = flat and len({len(row) for row in x}) == 1
+        return (len(x), len(x[0])) if same else None
+    shape = getattr(x, "shape", None)
+    return (int(shape[0]), int(shape[1])) if isinstance(shape, tuple) and len(shape) == 2 else None
+
+
+def _table_and_column(x: Any, y: Any, nw: Any) -> Columns:
+    """A frame of predictors beside y."""
+    if not x.columns:
+        raise ValueError("x must have at least one column; got a frame without any")
+    _check_same_index(x, y, nw)
+    label = str(y.name) if isinstance(y, nw.Series) and y.name not in (None, "") else "y"
+    label = label if label not in x.columns else f"{label}_y"
+    native = None
+    if len(y) == len(x):
+        library = nw.get_native_namespace(x)
+        same = isinstance(y, nw.Series) and nw.get_native_namespace(y) is library
+        lead = x[x.columns[0]]
+        column = y.alias(label) if same else _series(y, label, lead, library, nw)
+        native = nw.to_native(x.with_columns(column))
+    return Columns(
+        [_values(x[name], nw) for name in x.columns],
+        _values(y, nw),
+        (*(str(name) for name in x.columns), label),
+        _labels(x[x.columns[0]]),
+        native,
+    )
+
+
+def _plain_table_and_column(x: Any, y: Any, nw: Any) -> Columns:
+    """An array of predictors beside a series."""
+    names = _numbered(x)
+    label = str(y.name) if y.name not in (None, "", *names[:-1]) else "y"
+    return Columns(x, _values(y, nw), (*names[:-1], label), _labels(y))
+
+
+def _of_data(x: Any, y: Any, data: Any) -> Columns:
+    """The columns of a frame that x and y name, or that a formula makes of it."""
+    if x is None and y is None:
+        return unpack(data)
+    if isinstance(data, Dataset):
+        raise ValueError("a data set has its own x and y; leave out the names beside it")
+    data = table(dict(data)) if isinstance(data, Mapping) else in_memory(data)
+    if isinstance(x, str) and "~" in x:
+        from quadsweep.inputs.formulas import evaluated
+
+        if y is not None:
+            raise ValueError(f"y must be left out beside a formula; got {x!r} and {y!r}")
+        return evaluated(x, data)
+    try:
+        import narwhals.stable.v1 as nw
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError("data= needs narwhals; pip install 'quadsweep[frames]'") from None
+    frame = nw.from_native(data, pass_through=True)
+    wanted = [x] if isinstance(x, str) else list(x) if isinstance(x, (list, tuple)) else []
+    if isinstance(frame, nw.LazyFrame):  # only the columns needed are read
+        names = frame.collect_schema().names()
+        needs = [_found(name, names) for name in (*wanted, *([] if y is None else [y]))]
+        frame = frame.select(dict.fromkeys(needs)).collect()
+        data = nw.to_native(frame)
+    if not isinstance(frame, nw.DataFrame):
+        raise TypeError(f"data must be a data frame; got {type(data).__name__}")
+    if not wanted:
+        raise TypeError(f"x must be the name of a column of data, or a list of names; got {x!r}")
+    chosen = [_found(name, frame.columns) for name in wanted]
+    second = None if y is None else _found(y, frame.columns)
+    columns = [_values(frame[name], nw) for name in chosen]
+    return Columns(
+        columns if len(columns) > 1 else columns[0],
+        None if second is None else _values(frame[second], nw),
+        (*chosen, "y" if second is None else second),
+        _labels(frame[chosen[0]]),
+        data,
+    )
+
+
+def _found(name: Any, columns: list[str]) -> str:
+    """A column by name, or the error that suggests the nearest one."""
+    if name in columns:
+        return str(name)
+    near = difflib.get_close_matches(str(name), columns, 1, cutoff=0.5)
+    hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(columns)}"
+    raise ValueError(f"data has no column {name!r}; {hint}")
+
+
+def columns_by_name(data: Any, **names: Any) -> dict[str, Any]:
+    """Columns of a frame in place of their names: a list of names becomes a frame.
+
+    What is no name is left as it is, and so is text that names no column, except for x and y.
+    """
+    with needed("a data frame"):
+        import narwhals.stable.v1 as nw
+    data = table(dict(data)) if isinstance(data, Mapping) else in_memory(data)
+    frame = nw.from_native(data, eager_only=True)
+
+    def column(which: str, name: Any) -> Any:
+        if isinstance(name, (list, tuple)) and name and all(isinstance(one, str) for one in name):
+            return nw.to_native(frame.select([_found(one, frame.columns) for one in name]))
+        if isinstance(name, str) and (which in ("x", "y") or name in frame.columns):
+            return nw.to_native(frame[_found(name, frame.columns)])
+        return name
+
+    return {which: column(which, name) for which, name in names.items()}
+
+
+def every_column(frame: Any) -> tuple[list[Any], list[Any]]:
+    """Names and columns of a frame, or of an array with columns numbered from 0."""
+    if isinstance(frame, (list, tuple, np.ndarray)):
+        array = unmasked(frame)
+        if array.ndim != 2:
+            raise ValueError(f"frame must have two dimensions; got shape {array.shape}")
+        return list(range(array.shape[1])), list(array.T)
+    with needed("a data frame"):
+        import narwhals.stable.v1 as nw
+    wrapped = nw.from_native(in_memory(frame), eager_only=True, pass_through=True)
+    if not isinstance(wrapped, nw.DataFrame):
+        raise TypeError(f"frame must be a data frame or an array; got {type(frame).__name__}")
+    return list(wrapped.columns), [_values(wrapped[name], nw) for name in wrapped.columns]
+
+
+def with_mask(frame: Any, mask: Any) -> Any:
+    """The frame with one more column, True for the rows kept."""
+    with needed("to_frame"):
+        import narwhals.stable.v1 as nw
+
+    wrapped = nw.from_native(frame, eager_only=True)
+    name = KEPT
+    while name in wrapped.columns:
+        name += "_"
+    column = nw.new_series(name, mask, nw.Boolean, native_namespace=nw.get_native_namespace(frame))
+    native = nw.to_native(column)
+    if hasattr(frame, "index"):
+        native.index = frame.index
+    # pyarrow's columns have no name of their own.
+    return nw.to_native(wrapped.with_columns(nw.from_native(native, series_only=True).alias(name)))
+
+
+def marked(frame: Any, x: Any, y: Any, names: tuple[str, ...], mask: Any) -> Any:
+    """The data with the rows kept marked, in the frame they came in or in one of our own."""
+    if frame is None:
+        columns = [x] if np.ndim(x) == 1 else list(x.T)
+        frame = table(dict(zip(names, [*columns, y], strict=True)))
+    return with_mask(frame, mask)
+
+
+def table(columns: dict[str, Any]) -> Any:
+    """A frame of our own: pandas, or polars where that is what there is."""
+    try:
+        import pandas as pd
+
+        return pd.DataFrame(columns)
+    except ModuleNotFoundError as missing:
+        if missing.name != "pandas":
+            raise
+    try:
+        import polars as pl
+
+        return pl.DataFrame(columns)
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError(
+            "to_frame needs pandas or polars: pip install pandas (extra: quadsweep[frames])"
+        ) from None
+
+
+def _split(x: Any, y: Any, nw: Any) -> tuple[Any, Any]:
+    if isinstance(x, nw.DataFrame) and y is None and len(x.columns) == 2:
+        return x[x.columns[0]], x[x.columns[1]]
+    return _only_column(x, "x", nw), _only_column(y, "y", nw)
+
+
+def _only_column(value: Any, name: str, nw: Any) -> Any:
+    if not isinstance(value, nw.DataFrame):
+        return value
+    if len(value.columns) != 1:
+        raise ValueError(
+            f"{name} must be one column; got a frame with {len(value.columns)} columns"
+            + (
+                " (two are taken as x and y; of more, write solve(data=frame, x='a', y='c'))"
+                if name == "x"
+                else ""
+            )
+        )
+    return value[value.columns[0]]
+
+
+def _check_same_index(x: Any, y: Any, nw: Any) -> None:
+    if isinstance(x, nw.Series) and isinstance(y, nw.Series):
+        first, second = (_index(nw.to_native(v)) for v in (x, y))
+        if first is None or second is None or len(x) != len(y):
+            return
+        if not first.equals(second):
+            raise ValueError("x and y must have the same index; theirs differ, align them first")
+
+
+def _names(x: Any, y: Any, nw: Any) -> tuple[str, str]:
+    first, second = (
+        str(v.name) if isinstance(v, nw.Series) and v.name not in (None, "") else default
+        for v, default in ((x, "x"), (y, "y"))
+    )
+    return first, second if second != first else f"{second}_y"
+
+
+def _joined(x: Any, y: Any, names: tuple[str, str], nw: Any) -> Any:
+    """One frame of both, if they are of one length."""
+    lead = x if isinstance(x, nw.Series) else y
+    library = nw.get_native_namespace(lead)
+    pair = []
+    for value, name in ((x, names[0]), (y, names[1])):
+        if value is None:
+            continue
+        if isinstance(value, nw.Series) and nw.get_native_namespace(value) is library:
+            pair.append(value.alias(name))
+        elif len(value) == len(lead):
+            pair.append(_series(value, name, lead, library, nw))
+        else:
+            return None
+    return pair[0].to_frame().with_columns(*pair[1:]) if len({len(p) for p in pair}) == 1 else None
+
+
+def _series(value: Any, name: str, like: Any, library: Any, nw: Any) -> Any:
+    native = nw.to_native(nw.new_series(name, np.asarray(value).tolist(), native_namespace=library))
+    index = _index(nw.to_native(like))
+    if index is not None:
+        native.index = index
+    return nw.from_native(native, series_only=True).alias(name)
+
+
+def _values(value: Any, nw: Any) -> Any:
+    if not isinstance(value, nw.Series):
+        return value
+    if value.dtype.is_numeric():
+        return value.cast(nw.Float64).to_numpy()
+    if value.dtype in (nw.Date, nw.Datetime):  # with a time zone too: days in UTC
+        return value.dt.timestamp("us").cast(nw.Float64).to_numpy() / _DAY
+    return np.asarray(nw.to_native(value))
+
+
+def _labels(series: Any) -> Sequence[Any] | None:
+    """The index of a pandas column, unless it only counts."""
+    index = _index(series.to_native())
+    if index is None or not hasattr(index, "tolist"):
+        return None
+    labels = index.tolist()
+    return None if labels == list(range(len(labels))) else labels
+
+
+def _index(native: Any) -> Any:
+    """The index of a column that has one; pyarrow's `index` looks for a value."""
+    index = getattr(native, "index", None)
+    return None if callable(index) else index

@@ -1,0 +1,199 @@
+"""The answer about rows that are not in memory: what is proved, and which rows it is about.
+
+It does not hold its rows: it holds a decision about them (see ``flags``), and reads the source
+again for what needs every row, such as the conic.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from quadsweep.arrays import Ints
+from quadsweep.inputs.frames import KEPT
+from quadsweep.objectives import OBJECTIVES
+from quadsweep.outofcore.boundary import boundary_in_a_pass
+from quadsweep.outofcore.flags import Flags
+from quadsweep.results.conic import Conic
+from quadsweep.results.introduction import SelfDescribing, equation, finite, named_rows
+from quadsweep.results.result import CERTIFICATE, MEMORY, caution
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def cost(answer: Any) -> str:
+    """What an answer of passes took."""
+    return (
+        f"{answer.passes} passes, {answer.loaded:,} rows one by one, {answer.nodes:,} nodes, "
+        f"{answer.seconds:.3g} s"
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class StreamedResult(SelfDescribing):
+    """The best subset of rows that are not in memory, and what is known about it.
+
+    Attributes
+    ----------
+    value, bound, gap, status, objective, n, k, nodes, seconds, names, limit
+        As in :class:`quadsweep.results.result.Result`; ``heuristic`` is for data in which so many
+        rows share an x or a y that passes alone cannot prove the answer.
+    before : float
+        The objective on all rows.
+    slope, intercept : float
+        Least squares of the inliers.
+    missing : int
+        Rows left out for a missing value.
+    outliers : array of row numbers, or None if there are more than 10,000.
+    passes : int
+        How often the source was read, the sample included.
+    reading : float
+        Seconds of ``seconds`` that passes took.
+    rows_read : int
+        Rows read in all passes together.
+    loaded : int
+        Rows that were looked at one by one.
+    flags : Flags
+        Which rows are kept; ``flag`` and ``write`` tell.
+    gain : Conic or None
+        The gradient of the objective at the inliers, through their mean; None if undefined.
+    """
+
+    value: float
+    bound: float
+    gap: float
+    status: str
+    objective: str
+    n: int
+    k: int
+    nodes: int
+    seconds: float
+    names: tuple[str, str]
+    before: float
+    slope: float
+    intercept: float
+    missing: int
+    passes: int
+    reading: float
+    rows_read: int
+    loaded: int
+    outliers: Ints | None
+    flags: Flags = field(repr=False)
+    gain: Conic | None = field(repr=False)
+    limit: str = field(default="time", repr=False)
+    method: str = "certified, in passes"
+
+    @property
+    def success(self) -> bool:
+        """True if the answer is proved to be the best."""
+        return self.status == "optimal"
+
+    @property
+    def certificate(self) -> str:
+        """What is proved, in words."""
+        if self.status == "time_limit" and self.limit == "memory":
+            return MEMORY
+        if self.success and self.k == self.n:
+            return f"nothing to choose: all {self.n:,} points are kept"
+        return CERTIFICATE[self.status].format(k=self.k, n=self.n)
+
+    @property
+    def message(self) -> str:
+        """The status in words."""
+        return self.certificate[0].upper() + self.certificate[1:] + "."
+
+    @cached_property
+    def boundary(self) -> tuple[Conic | None, str]:
+        """The conic, or None and why there is none; it is one pass over the source, once."""
+        return boundary_in_a_pass(self.flags, self.gain, self.n - self.k)
+
+    @property
+    def conic(self) -> Conic | None:
+        """A curve with the inliers on one side and the outliers on the other, checked on all rows.
+
+        None where the gradient of the objective has none that separates them: ``boundary`` says
+        why. It is worked out when it is first asked for.
+        """
+        return self.boundary[0]
+
+    def flag(self, source: Any = None, column: str = KEPT) -> Any:
+        """Which rows are kept, as a lazy column or by part: see
+        :meth:`quadsweep.outofcore.flags.Flags.flag`."""
+        return self.flags.flag(source, column)
+
+    def write(self, path: str | os.PathLike[str], column: str = KEPT) -> None:
+        """Write the source to a Parquet file with a column that says which rows are kept.
+
+        One part at a time, a row group each.
+        """
+        self.flags.write(path, column)
+
+    @property
+    def title(self) -> str:
+        """How people write the objective."""
+        return OBJECTIVES[self.objective].title
+
+    def lines(self) -> list[tuple[str, str]]:
+        """The summary as pairs: what, and its text."""
+        every = "" if self.k == self.n else f"   (all {self.n:,} points: {self.before:.6g})"
+        lines = [
+            ("kept", f"{self.k:,} of {self.n:,} points"),
+            (self.title, f"{self.value:.6g}{every}"),
+            ("certificate", self.certificate),
+        ]
+        if self.status != "optimal" and math.isfinite(self.bound):
+            lines.append(("bound", f"{self.bound:.6g}   (gap {self.gap:.3g})"))
+        if not math.isnan(self.slope):
+            lines.append(("line", equation(self.names, self.slope, self.intercept)))
+        dropped = (
+            f"{self.n - self.k:,} points" if self.outliers is None else named_rows(self.outliers)
+        )
+        lines.append(("dropped", dropped))
+        if self.missing:
+            lines.append(("left out", f"{self.missing:,} rows (missing values)"))
+        if beware := caution(self.objective, self.k, self.n):
+            lines.append(("beware", beware))
+        lines.append(("search", cost(self)))
+        return lines
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON; rows by their number from 0."""
+        return {
+            "objective": self.objective,
+            "method": self.method,
+            "n": self.n,
+            "k": self.k,
+            "value": finite(self.value),
+            "bound": finite(self.bound),
+            "gap": finite(self.gap),
+            "status": self.status,
+            "success": self.success,
+            "message": self.message,
+            "outliers": None if self.outliers is None else self.outliers.tolist(),
+            "missing": self.missing,
+            "slope": finite(self.slope),
+            "intercept": finite(self.intercept),
+            "names": list(self.names),
+            "passes": self.passes,
+            "reading": self.reading,
+            "rows_read": self.rows_read,
+            "loaded": self.loaded,
+            "nodes": self.nodes,
+            "seconds": self.seconds,
+        }
+
+    def to_frame(self) -> Any:
+        """The rows left out, where they are few, as a data frame: number, x and y."""
+        return self.flags.left_out(self.outliers, self.n - self.k)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Rows of the first part, kept and left out, and the line."""
+        from quadsweep.plotting.passes import plot_streamed
+
+        lines = [("line of kept", self.slope, self.intercept)]
+        title = f"of {self.n:,} rows; {self.title} {self.value:.4g} of all kept"
+        return plot_streamed(self.flags, lines, title, ax=ax)

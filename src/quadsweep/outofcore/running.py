@@ -1,0 +1,138 @@
+"""A pass over all parts: by threads of this process or on a cluster, finished parts on disk.
+
+Parts are cut into runs by their number alone, and what comes back is put together in order, so that
+the answer is the same to the last bit whoever did the work.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from itertools import islice, pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quadsweep.distributed.runner import finish, missing, stored
+from quadsweep.distributed.store import Chunk, ChunkStore, Columns
+from quadsweep.distributed.workers import Finished, Workers
+from quadsweep.outofcore.work import Task, unpacked
+
+_RUNS = 64  # pieces that the parts are cut into, at most
+
+
+@dataclass
+class Passes:
+    """Who reads the source, and how often it has been read.
+
+    ``workers`` None: threads of this process. ``store``: where finished runs of parts are kept.
+    """
+
+    jobs: int
+    workers: Workers | None = None
+    store: ChunkStore | None = None
+    tick: Callable[[str, int, int, float], object] = field(default=lambda *_: None)
+    start: float = field(default_factory=time.perf_counter)
+    count: int = 0
+    rows_read: int = 0
+    seconds: float = 0.0
+
+    def over(
+        self, name: str, work: Callable[..., Columns], task: Task
+    ) -> Iterator[dict[str, NDArray[Any]]]:
+        """A pass: the arrays of every run of parts, in order."""
+        self.count += 1
+        self.rows_read += task.source.given
+        edges = runs(task.source.parts)
+        plan = task.digest()
+        chunks = [
+            Chunk(
+                f"{self.count:02d}-{name}-{i:03d}",
+                work,
+                {"first": first, "last": last, "plan": plan + task.source.identity(first, last)},
+                data=task,
+            )
+            for i, (first, last) in enumerate(edges)
+        ]
+        return self._in_order(f"pass {self.count}: {name}", chunks)
+
+    def some(
+        self, name: str, work: Callable[..., Columns], task: Task, asked: list[dict[str, Any]]
+    ) -> Iterator[dict[str, NDArray[Any]]]:
+        """The same for some parts, with arguments of their own."""
+        self.count += 1
+        self.rows_read += int(task.source.rows[[one["part"] for one in asked]].sum())
+        chunks = [
+            Chunk(f"{self.count:02d}-{name}-{i:03d}", work, one, data=task)
+            for i, one in enumerate(asked)
+        ]
+        return self._in_order(f"pass {self.count}: {name}", chunks)
+
+    def _in_order(self, what: str, chunks: list[Chunk]) -> Iterator[dict[str, NDArray[Any]]]:
+        waiting: dict[str, Columns] = {}
+        since = time.perf_counter()
+        names = iter([chunk.name for chunk in chunks])
+        name = next(names, None)
+        for done, (finished, columns) in enumerate(self._done(chunks), 1):
+            waiting[finished] = columns
+            self.tick(what, done, len(chunks), time.perf_counter() - self.start)
+            while name in waiting:
+                yield unpacked(waiting.pop(name))
+                name = next(names, None)
+        self.seconds += time.perf_counter() - since
+
+    def _done(self, chunks: list[Chunk]) -> Iterator[tuple[str, Columns]]:
+        workers = threads(self.jobs) if self.workers is None else self.workers
+        if self.store is None:
+            for chunk, columns, _ in workers(chunks):
+                assert columns is not None
+                yield chunk.name, columns
+            return
+        left = missing(chunks, self.store, resume=True)
+        ready = {chunk.name for chunk in chunks} - {chunk.name for chunk in left}
+        for chunk in chunks:
+            if chunk.name in ready:
+                yield chunk.name, stored(chunk, self.store)
+        for chunk in finish(left, self.store, workers):
+            yield chunk.name, stored(chunk, self.store)
+
+
+def runs(parts: int) -> list[tuple[int, int]]:
+    """Runs of neighbouring parts, of about one length.
+
+    >>> runs(3)
+    [(0, 1), (1, 2), (2, 3)]
+    """
+    edges = np.linspace(0, parts, min(parts, _RUNS) + 1).round().astype(int).tolist()
+    return [(a, b) for a, b in pairwise(edges) if b > a]
+
+
+def threads(jobs: int) -> Workers:
+    """Threads of this process, a few chunks ahead and no more: what they bring back takes room."""
+
+    def run(chunks: Any) -> Iterator[Finished]:
+        left = iter(chunks)
+        with ThreadPoolExecutor(jobs) as pool:
+            asked = {pool.submit(_perform, chunk) for chunk in islice(left, jobs)}
+            try:
+                while asked:
+                    ready, asked = wait(asked, return_when=FIRST_COMPLETED)
+                    asked |= {pool.submit(_perform, chunk) for chunk in islice(left, len(ready))}
+                    yield from (one.result() for one in _sorted(ready))
+            finally:
+                pool.shutdown(cancel_futures=True)
+
+    return run
+
+
+def _perform(chunk: Chunk) -> Finished:
+    start = time.thread_time()
+    return chunk, chunk.perform(), time.thread_time() - start
+
+
+def _sorted(ready: set[Future[Finished]]) -> list[Future[Finished]]:
+    failed = [one for one in ready if one.exception() is not None]
+    return failed or sorted(ready, key=lambda one: one.result()[0].name)

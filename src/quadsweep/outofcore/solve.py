@@ -1,0 +1,197 @@
+"""The door for data in parts: in memory where they fit, in passes where they do not."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from quadsweep.clock import Clock
+from quadsweep.distributed.runner import missing
+from quadsweep.distributed.store import ChunkStore
+from quadsweep.distributed.workers import team
+from quadsweep.inputs import validation
+from quadsweep.objectives import Objective
+from quadsweep.outofcore.boundary import gradient_of_sums
+from quadsweep.outofcore.flags import Flags, decide, listed
+from quadsweep.outofcore.result import StreamedResult
+from quadsweep.outofcore.running import Passes
+from quadsweep.outofcore.search import ROW_BYTES, Asked, Leaves, Placing, Room, Search
+from quadsweep.outofcore.sources import Source
+from quadsweep.progress import SearchProgress, StatusLine, is_false, watching
+
+IN_PASSES = ("r2", "r", "cov", "dv", "tv", "lts")
+
+
+def fits(source: Source, memory: float) -> bool:
+    """Whether all rows can be searched in memory."""
+    return source.given * ROW_BYTES <= memory
+
+
+def columns_of(source: Source) -> tuple[Any, Any]:
+    """All rows of a source."""
+    read = [source.read(part) for part in range(source.parts)]
+    x, y = (np.concatenate([np.zeros(0), *column]) for column in zip(*read, strict=True))
+    return x, y
+
+
+@dataclass(frozen=True)
+class Means:
+    """What a search in passes may use, as the user gives it."""
+
+    memory: float
+    time_limit: float | None = None
+    n_jobs: int | None = None
+    progress: SearchProgress = False
+    client: Any = None
+    out: str | os.PathLike[str] | None = None
+    resume: bool = False
+
+    @contextmanager
+    def search(self, source: Source, asked: Asked, callback: Any) -> Iterator[Search]:
+        """A search with workers, a place for finished parts and a clock."""
+        jobs = validation.jobs(self.n_jobs)
+        store = None if self.out is None else ChunkStore(self.out)
+        if store is not None:
+            missing([], store, resume=self.resume)
+        clock = Clock(validation.seconds(self.time_limit))
+        with team("threads", self.client, jobs) as workers, telling(self.progress) as tick:
+            passes = Passes(jobs, workers, store, tick)
+            room = Room.within(self.memory, source.given)
+            yield Search(source, asked, passes, room, clock, callback)
+
+
+def check_objective(goal: Objective) -> None:
+    """Says so if an objective needs its rows in memory."""
+    if goal.name not in IN_PASSES:
+        allowed = ", ".join(IN_PASSES)
+        raise ValueError(f"{goal.name} cannot be searched in passes; {allowed} can")
+
+
+def solve_in_passes(source: Source, asked: Asked, means: Means) -> StreamedResult:
+    """The best subset of a source's rows, which stay where they are."""
+    goal = asked.objective
+    check_objective(goal)
+    with (
+        watching(means.progress, goal) as callback,
+        means.search(source, asked, _in_units(callback, goal)) as search,
+    ):
+        found, leaves, size = search.run()
+        if not found["real"]:
+            raise ValueError(
+                f"no {size:,} rows with a value of {goal.name} were found; "
+                "give a larger memory_limit"
+            )
+        return _result(source, goal, found, leaves, size, search.passes, search.clock)
+
+
+def _in_units(callback: Any, goal: Objective) -> Any:
+    """Scores of a search in passes are in units of its own; only those of r and r2 are shown."""
+    if callback is None or goal.name in ("r2", "r"):
+        return callback
+    return lambda score, bound, nodes, seconds: callback(math.nan, math.nan, nodes, seconds)
+
+
+@contextmanager
+def telling(progress: Any) -> Iterator[Callable[[str, int, int, float], object]]:
+    """Passes and parts on standard error, where progress is asked for."""
+    if progress is None or is_false(progress) or callable(progress):
+        yield lambda *_: None
+        return
+    line = StatusLine()
+
+    def tell(what: str, done: int, total: int, seconds: float) -> None:
+        if line.due(seconds):
+            line.show(f"{what}, {done:,} of {total:,} parts, {seconds:.0f} s")
+
+    try:
+        yield tell
+    finally:
+        line.close()
+
+
+def _value(goal: Objective, score: float, placing: Placing) -> float:
+    """The value of a score in placed coordinates: a power of two, exactly."""
+    ex, ey = placing[2:4]
+    exponent = {"cov": ex + ey, "dv": 2 * ex, "tv": 2 * ex, "lts": 2 * ey}.get(goal.name, 0)
+    return math.ldexp(goal.sense * score, exponent) + 0.0
+
+
+def line_of(moments: list[float], k: int, placing: Placing) -> tuple[float, float]:
+    """Slope and intercept of the least squares line, from placed sums."""
+    x0, y0, ex, ey, tilt = placing
+    sx, sy, sxx, sxy, _ = moments
+    a, c = sxx - sx * sx / k, sxy - sx * sy / k
+    if not a > 0:
+        return math.nan, math.nan
+    steep = c / a
+    slope = math.ldexp(steep, ey - ex) + tilt
+    height = y0 + math.ldexp((sy - steep * sx) / k, ey)
+    return slope, height - slope * x0
+
+
+def _score(goal: Objective, moments: list[float], k: int) -> float:
+    sx, sy, sxx, sxy, syy = moments
+    a, b, c = sxx - sx * sx / k, syy - sy * sy / k, sxy - sx * sy / k
+    return goal.sense * goal.of_sums(a, b, c, k)
+
+
+def values_of(
+    goal: Objective, found: dict[str, Any], k: int, placing: Placing
+) -> tuple[float, float]:
+    """The value of what was found, and its bound."""
+    score, bound = found["score"], found["bound"]
+    if score is None:
+        score = bound = _score(goal, found["moments"], k)
+    return _value(goal, score, placing), _value(goal, bound, placing)
+
+
+def _result(
+    source: Source,
+    goal: Objective,
+    found: dict[str, Any],
+    leaves: Leaves,
+    k: int,
+    passes: Passes,
+    clock: Clock,
+) -> StreamedResult:
+    placing, n = leaves.partition.placing, leaves.n
+    value, best = values_of(goal, found, k, placing)
+    slope, intercept = line_of(found["moments"], k, placing)
+    flags = Flags(source, decide(found, leaves), passes.jobs)
+    out_of_memory = found["status"] == "memory_limit"
+    outliers = listed(flags, passes, n - k)
+    return StreamedResult(
+        value=value,
+        bound=best,
+        gap=max(0.0, goal.sense * (best - value)),
+        status="time_limit" if out_of_memory else found["status"],
+        objective=goal.name,
+        n=n,
+        k=k,
+        nodes=found["nodes"],
+        seconds=clock.gone(),
+        names=source.names,
+        before=_before(goal, leaves),
+        slope=slope,
+        intercept=intercept,
+        missing=int(leaves.missing.sum()),
+        passes=passes.count,
+        reading=passes.seconds,
+        rows_read=passes.rows_read,
+        loaded=len(leaves.row),
+        outliers=outliers,
+        flags=flags,
+        gain=gradient_of_sums(goal, found["moments"], k, placing),
+        limit="memory" if out_of_memory else "time",
+    )
+
+
+def _before(goal: Objective, leaves: Leaves) -> float:
+    placing = leaves.partition.placing
+    return _value(goal, _score(goal, leaves.total().tolist(), leaves.n), placing)

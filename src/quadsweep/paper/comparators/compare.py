@@ -1,0 +1,374 @@
+"""The certified optimum beside every method it is usually compared with.
+
+The methods answer different questions, so each is judged by the k points it would keep: its own
+subset where it names k points; otherwise the k points nearest to its line. Those with neither (rank
+correlations) have a correlation to show and no subset.
+"""
+
+from __future__ import annotations
+
+import importlib
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from quadsweep.arrays import Floats, Ints, Mask
+from quadsweep.clock import Clock
+from quadsweep.inputs import validation
+from quadsweep.least_squares import fit
+from quadsweep.paper.comparators.estimates import COMPARATORS, Estimate, r2_of
+from quadsweep.paper.comparators.several import PLANES
+from quadsweep.progress import CountProgress, Tick, counting
+from quadsweep.results.introduction import SelfDescribing, finite
+from quadsweep.results.result import Result
+from quadsweep.solving.question import pose
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+CERTIFIED = "certified"
+SAME = 1e-9  # R2 as close to the optimum as this is the optimum
+
+_LIBRARIES = {
+    "anneal_published": "simanneal",
+    "anneal_fair": "simanneal",
+    "ransac": "sklearn.linear_model",
+    "theil_sen": "sklearn.linear_model",
+    "mcd": "sklearn.covariance",
+    "spearman": "scipy.stats",
+    "kendall": "scipy.stats",
+}
+_NEEDS = "needs "
+_ABOUT_R2 = (
+    "of the points each method would keep: its own where it names as many, else those nearest to "
+    "its line; slope, intercept and correlation are the method's own"
+)
+_ABOUT_ANNEALING = (
+    '"published" cools from 1e5 to 1 as the paper does, nearly a random walk on a score between 0 '
+    'and 1; "fair" takes as many steps from 1 to 1e-4'
+)
+_COLUMNS = ("method", "R²", "optimal", "slope", "intercept", "correlation", "seconds")
+
+
+@dataclass(frozen=True, eq=False)
+class MethodAnswer:
+    """One method's answer; None where it has nothing to say.
+
+    Attributes
+    ----------
+    method : str
+    r2 : float or None
+        R2 of the k points the method would keep.
+    optimal : bool or None
+        Whether that is the certified optimum.
+    slope, intercept, correlation : float or None
+        The method's own line and its own correlation figure.
+    seconds : float
+    subset : boolean array or None
+        The k points, among those considered.
+    note : str
+        Why there is no answer.
+    coef : tuple of floats or None
+        Of several predictors, the method's own plane.
+    """
+
+    method: str
+    r2: float | None = None
+    optimal: bool | None = None
+    slope: float | None = None
+    intercept: float | None = None
+    correlation: float | None = None
+    seconds: float = 0.0
+    subset: Mask | None = field(default=None, repr=False)
+    note: str = ""
+    coef: tuple[float, ...] | None = None
+
+    @property
+    def name(self) -> str:
+        """The method in words."""
+        return self.method.replace("_", " ")
+
+    @property
+    def missing(self) -> str:
+        """The library the method could not do without; empty if it had all it needs."""
+        return self.note.removeprefix(_NEEDS) if self.note.startswith(_NEEDS) else ""
+
+    def cells(self) -> tuple[str, ...]:
+        """The row as texts."""
+        word = {True: "yes", False: "no", None: ""}[self.optimal]
+        numbers = [_short(v) for v in (self.slope, self.intercept, self.correlation)]
+        time_ = self.note or f"{self.seconds:.2g}"
+        return (self.name, _short(self.r2), word, *numbers, time_)
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison(SelfDescribing):
+    """A table of methods, the certified optimum first.
+
+    Attributes
+    ----------
+    rows : tuple of MethodAnswer
+    result : Result
+        The certified optimum.
+    n, k : int
+    status : str
+        ``finished``, ``time_limit`` or ``interrupted``; rows not reached are left out.
+    """
+
+    rows: tuple[MethodAnswer, ...]
+    result: Result
+    n: int
+    k: int
+    status: str
+
+    def __getitem__(self, method: str) -> MethodAnswer:
+        for row in self.rows:
+            if row.method == method:
+                return row
+        raise KeyError(method)
+
+    def grid(self) -> list[Sequence[str]]:
+        """One row a method; not those whose library is not installed."""
+        return [_COLUMNS, *(row.cells() for row in self.rows if not row.missing)]
+
+    def lines(self) -> list[tuple[str, str]]:
+        """What the table comes to."""
+        judged = [row for row in self.rows[1:] if row.optimal is not None]
+        hits = sum(bool(row.optimal) for row in judged)
+        lines = [
+            ("kept", f"{self.k:,} of {self.n:,} points"),
+            (
+                "found by",
+                f"{hits} of {len(judged)} other methods with a subset or a line",
+            ),
+        ]
+        lines.append(("R²", _ABOUT_R2))
+        shown = [row.method for row in self.rows if not row.missing]
+        if "anneal_published" in shown and "anneal_fair" in shown:
+            lines.append(("annealing", _ABOUT_ANNEALING))
+        if absent := [row for row in self.rows if row.missing]:
+            told = ", ".join(f"{row.name} (needs {row.missing})" for row in absent)
+            lines.append(("not run", told))
+        if self.status != "finished":
+            lines.append(("stopped", f"by {self.status.replace('_', ' ')}; rows are missing"))
+        return lines
+
+    def to_frame(self) -> Any:
+        """One row a method, in pandas (or polars where that is what there is)."""
+        from quadsweep.inputs.frames import table
+
+        names = ("method", "r2", "optimal", "slope", "intercept", "correlation", "seconds", "note")
+        return table({name: [getattr(row, name) for row in self.rows] for name in names})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        return {
+            "n": self.n,
+            "k": self.k,
+            "status": self.status,
+            "rows": [
+                {
+                    "method": row.method,
+                    "optimal": row.optimal,
+                    **{
+                        name: finite(getattr(row, name))
+                        for name in ("r2", "slope", "intercept", "correlation", "seconds")
+                    },
+                    "note": row.note,
+                }
+                for row in self.rows
+            ],
+            "result": self.result.to_dict(),
+        }
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """The points and every method's line."""
+        from quadsweep.plotting.compare import plot_comparison
+
+        return plot_comparison(self, ax=ax)
+
+
+def compare(
+    x: Any = None,
+    y: Any = None,
+    k: int | float | None = None,
+    *,
+    drop: int | float | None = None,
+    methods: Sequence[str] | None = None,
+    tol: float = 1e-9,
+    time_limit: float | None = None,
+    n_jobs: int | None = None,
+    seed: int = 0,
+    nan_policy: str = "raise",
+    progress: CountProgress = False,
+    data: Any = None,
+) -> Comparison:
+    """Other methods' R2, lines and correlations beside the certified optimum.
+
+    Parameters
+    ----------
+    x, y, k, drop, tol, n_jobs, nan_policy, data :
+        As in :func:`solve`.
+    methods : sequence of str, optional
+        Names of :data:`quadsweep.paper.comparators.COMPARATORS`, or of several predictors ``lts``,
+        ``ransac``, ``huber``, ``theil_sen``, ``least_squares``; all of them if left out. A method
+        whose library is not installed has a row that says so, which the table leaves out.
+    time_limit : float, optional
+        Seconds for everything; methods that were not reached are left out.
+    seed : int
+        For methods that draw random numbers.
+    progress : bool or callable
+        True shows the count on standard error; a callable is given (done, total, seconds) and may
+        return False to stop.
+
+    Returns
+    -------
+    Comparison
+
+    Examples
+    --------
+    >>> import quadsweep as qs
+    >>> table = qs.compare([1, 2, 3, 4, 5, 6], [1, 2, 9, 4, 5, 6], drop=1, methods=["pearson"])
+    >>> [(row.method, round(row.r2, 3), row.optimal) for row in table.rows]
+    [('certified', 1.0, True), ('pearson', 1.0, True)]
+    """
+    clock = Clock(validation.seconds(time_limit))
+    question = pose(
+        x, y, data=data, objective="r2", tol=tol, n_jobs=n_jobs, seed=seed, nan_policy=nan_policy
+    )
+    names = _names(methods, PLANES if question.problem.several else COMPARATORS)
+    question = question.keeping(k, drop)
+    points, size = question.points, question.problem.k
+    result = question.answer(time_limit=clock.left())
+    rows = [_certified_row(result, points.rows)]
+    with counting(progress, "methods") as tick:
+        status = _run(names, rows, points.x, points.y, size, question.problem.seed, clock, tick)
+    return Comparison(tuple(rows), result, points.n, size, status)
+
+
+def _names(methods: Any, known: Mapping[str, object]) -> list[str]:
+    if methods is None:
+        return list(known)
+    if isinstance(methods, str):
+        raise TypeError(f"methods must be a sequence of names; got {methods!r}")
+    names = list(methods)
+    for name in names:
+        if name not in known:
+            raise ValueError(f"methods must be among {', '.join(known)}; got {name!r}")
+    return names
+
+
+def _run(
+    names: list[str],
+    rows: list[MethodAnswer],
+    x: Floats,
+    y: Floats,
+    k: int,
+    seed: int,
+    clock: Clock,
+    tick: Tick,
+) -> str:
+    try:
+        for done, name in enumerate(names, 1):
+            if clock.left() == 0:
+                return "time_limit"
+            row = _row if x.ndim == 1 else _plane_row
+            rows.append(row(name, x, y, k, seed, rows[0].r2))
+            if tick(done, len(names), clock.gone()) is False and done < len(names):
+                return "interrupted"
+    except KeyboardInterrupt:
+        return "interrupted"
+    return "finished"
+
+
+def _certified_row(result: Result, rows: Ints) -> MethodAnswer:
+    a_sign = 1.0 if (result.slope or 0.0) >= 0 else -1.0
+    return MethodAnswer(
+        CERTIFIED,
+        result.value,
+        result.success,
+        result.slope,
+        result.intercept,
+        a_sign * result.value**0.5,
+        result.seconds,
+        result.mask[rows],
+        "" if result.success else "not proved",
+        tuple(result.coef.tolist()) if result.several else None,
+    )
+
+
+def _row(name: str, x: Floats, y: Floats, k: int, seed: int, best: float | None) -> MethodAnswer:
+    try:
+        if name in _LIBRARIES:
+            importlib.import_module(_LIBRARIES[name])  # not a part of the method's time
+        start = time.perf_counter()
+        estimate = COMPARATORS[name](x, y, k, seed=seed)
+    except ModuleNotFoundError as missing:
+        return MethodAnswer(name, note=f"{_NEEDS}{missing.name}")
+    seconds = time.perf_counter() - start
+    subset = kept_by(estimate, x, y, k)
+    r2 = None if subset is None else r2_of(x, y, subset)
+    return MethodAnswer(
+        name,
+        r2,
+        None if r2 is None or best is None else bool(r2 >= best - SAME),
+        estimate.slope,
+        estimate.intercept,
+        estimate.correlation,
+        seconds,
+        subset,
+    )
+
+
+def _plane_row(
+    name: str, X: Floats, y: Floats, k: int, seed: int, best: float | None
+) -> MethodAnswer:
+    try:
+        start = time.perf_counter()
+        estimate = PLANES[name](X, y, k, seed)
+    except ModuleNotFoundError as missing:
+        return MethodAnswer(name, note=f"{_NEEDS}{missing.name}")
+    except ValueError:
+        return MethodAnswer(name, note="found nothing")
+    seconds = time.perf_counter() - start
+    subset = estimate.kept(X, y, k)
+    r2 = fit(X[subset], y[subset]).r2
+    return MethodAnswer(
+        name,
+        r2,
+        None if best is None else bool(r2 >= best - SAME),
+        None,
+        estimate.intercept,
+        r2**0.5,
+        seconds,
+        subset,
+        coef=tuple(estimate.coef.tolist()),
+    )
+
+
+def kept_by(estimate: Estimate, x: Floats, y: Floats, k: int) -> Mask | None:
+    """The k points a method would keep: its own, or those nearest to its line.
+
+    >>> line = Estimate(slope=1.0, intercept=0.0)
+    >>> kept_by(line, np.array([0.0, 1, 2]), np.array([0.0, 5, 2]), 2)
+    array([ True, False,  True])
+    """
+    if estimate.subset is not None and int(estimate.subset.sum()) == k:
+        return estimate.subset
+    if estimate.slope is None or estimate.intercept is None:
+        return None
+    distance = np.abs(y - estimate.slope * x - estimate.intercept)
+    subset = np.zeros(len(x), dtype=bool)
+    subset[np.argsort(distance, kind="stable")[:k]] = True
+    return subset
+
+
+def _short(value: float | None) -> str:
+    if value is None:
+        return ""
+    text = f"{value:.4g}"
+    return f"{value:.9g}" if text == "1" and value < 1 else text

@@ -1,0 +1,172 @@
+"""Experiments from chunks to files: tables, figures and a note on how they came about."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from quadsweep.distributed.store import Chunk, ChunkStore
+from quadsweep.distributed.workers import Workers, one_by_one
+from quadsweep.paper.experiments import figures, table1, table2, timing
+from quadsweep.paper.experiments.runner import Results, run
+from quadsweep.paper.experiments.scale import Scale
+from quadsweep.paper.experiments.tables import TextTable, write
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What is computed, and how it is shown.
+
+    Attributes
+    ----------
+    alone : True if its chunks must run one by one, because they are timed.
+    draw : writes figures, given results, scale and directory.
+    """
+
+    label: str
+    chunks: Callable[[Scale], list[Chunk]]
+    tables: Callable[[Results, Scale], list[TextTable]]
+    alone: bool = False
+    draw: Callable[[Results, Scale, Path], object] | None = None
+
+
+EXPERIMENTS = {
+    "table1": Experiment("table 1", table1.chunks, table1.tables),
+    "table2": Experiment("table 2", table2.chunks, table2.tables),
+    "timing": Experiment("timing", timing.chunks, timing.tables, alone=True, draw=timing.draw),
+}
+NAMES = (*EXPERIMENTS, "figures", "all")
+
+
+def parts(what: str) -> tuple[str, ...]:
+    """The experiments a name stands for.
+
+    >>> parts("all")
+    ('table1', 'table2', 'timing', 'figures')
+    """
+    if what not in NAMES:
+        raise ValueError(f"the experiment must be one of {', '.join(NAMES)}; got {what!r}")
+    return (*EXPERIMENTS, "figures") if what == "all" else (what,)
+
+
+def reproduce(
+    what: str, scale: Scale, out: Path, workers: Workers, *, resume: bool
+) -> dict[str, str]:
+    """Run experiments and write their files to ``out``; returns the tables as Markdown by name.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from quadsweep.paper.experiments.scale import QUICK
+    >>> with tempfile.TemporaryDirectory() as out:
+    ...     tables = reproduce("figures", QUICK, Path(out), one_by_one, resume=False)
+    ...     sorted(path.name for path in Path(out).glob("*.pdf"))
+    ['boundaries.pdf', 'lift.pdf']
+    """
+    texts = {}
+    for name in parts(what):
+        start = time.perf_counter()
+        if name == "figures":
+            figures.draw(out)
+        else:
+            texts[name] = _one(name, scale, out, workers, resume)
+        note(out, scale, name, time.perf_counter() - start, resume)
+    return texts
+
+
+def _one(name: str, scale: Scale, out: Path, workers: Workers, resume: bool) -> str:
+    experiment = EXPERIMENTS[name]
+    results = run(
+        experiment.label,
+        experiment.chunks(scale),
+        ChunkStore(chunk_directory(out, scale, name)),
+        one_by_one if experiment.alone else workers,
+        resume=resume,
+    )
+    if experiment.draw is not None:
+        experiment.draw(results, scale, out)
+    return write(experiment.tables(results, scale), out, name, experiment.label.capitalize())
+
+
+def chunk_directory(out: Path, scale: Scale, name: str) -> Path:
+    return out / "chunks" / scale.name / name
+
+
+def note(out: Path, scale: Scale, name: str, seconds: float, resumed: bool) -> None:
+    """Keep the machine, the versions and the time of each experiment in ``run.json``."""
+    path = out / "run.json"
+    known: dict[str, Any] = json.loads(path.read_text("utf-8")) if path.exists() else {}
+    runs = {
+        **known.get("experiments", {}),
+        name: {
+            "command": f"quadsweep reproduce {name} --scale {scale.name}",
+            ("seconds since resumed" if resumed else "seconds"): round(seconds, 1),
+            **_seconds_of_parts(chunk_directory(out, scale, name), resumed),
+        },
+    }
+    text = json.dumps({**machine(), "experiments": runs}, indent=2)
+    path.write_text(text + "\n", encoding="utf-8")
+
+
+def _seconds_of_parts(directory: Path, resumed: bool) -> dict[str, dict[str, float]]:
+    """By part of the experiment: seconds of a processor, and since the start until all was done.
+
+    Parts follow one another, so the second of the first part is what it took by the clock. After a
+    break it has no meaning.
+    """
+    processor: dict[str, float] = {}
+    finished: dict[str, float] = {}
+    for name, (used, since_start) in ChunkStore(directory).times().items():
+        part = name.split("-")[0]
+        processor[part] = processor.get(part, 0.0) + used
+        finished[part] = max(finished.get(part, 0.0), since_start)
+    seconds = {"processor seconds": processor}
+    if not resumed:
+        seconds["finished after seconds"] = finished
+    return {
+        title: {part: round(value, 1) for part, value in sorted(values.items())}
+        for title, values in seconds.items()
+        if values
+    }
+
+
+def machine() -> dict[str, Any]:
+    """What the figures were measured on."""
+    from quadsweep import __version__, _core
+
+    return {
+        "processor": _processor(),
+        "cores": os.cpu_count(),
+        "instructions": _core.instruction_set(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "versions": {"quadsweep": __version__, "python": platform.python_version(), **_versions()},
+    }
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
+    except OSError:
+        return platform.processor()
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor()
+
+
+def _versions(
+    packages: Sequence[str] = ("numpy", "scipy", "scikit-learn", "piqp", "simanneal"),
+) -> dict[str, str]:
+    from importlib.metadata import PackageNotFoundError, version
+
+    found = {}
+    for package in packages:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found

@@ -1,0 +1,382 @@
+"""Is a subset cut off by a conic, or by a quadric? The paper's numerical test and an exact one.
+
+The lifted inliers and outliers are separable if their convex hulls do not meet, which is to say
+that a plane has one strictly on each side. The paper measures the hulls' distance by a quadratic
+program (hulls/distance.py); whether it is zero is decided in rational arithmetic (hulls/exact.py).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from quadsweep import lifts, objectives
+from quadsweep.arrays import Floats, Mask
+from quadsweep.inputs import frames, predictors, validation
+from quadsweep.paper.separability.hulls.distance import TOLERANCE, HullDistances, hull_distance
+from quadsweep.paper.separability.hulls.exact import Decision, Plane, decide
+from quadsweep.results.conic import Conic
+from quadsweep.results.introduction import SelfDescribing, finite
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["HullDistances", "Separation", "hull_distance", "separate"]
+
+MOST_COORDINATES = 44  # seven predictors: a system of 46 whole equations takes seconds
+MOST_NUMBERS = 1_000_000  # lifted, as whole numbers: about ten seconds
+
+_UNKNOWN = "Undecided: time ran out before a certificate was found."
+
+
+@dataclass(frozen=True, eq=False)
+class Separation(SelfDescribing):
+    """Whether a lift separates inliers from outliers, and the proof.
+
+    Attributes
+    ----------
+    separable : bool or None
+        None if the exact decision was asked for and ran out of time.
+    exact : bool
+        True if the answer is proved in rational arithmetic, by ``plane`` or ``weights``.
+    distance2 : float
+        Squared distance of the hulls of the lifted points: 0 where they are proved to meet,
+        otherwise ``primal``.
+    primal, dual : float
+        Values of the quadratic program, an upper and a lower bound on the squared distance. NaN
+        where piqp is not installed.
+    conic : Conic or None
+        A curve with the inliers on its positive side; None with several predictors.
+    weights : dict
+        If not separable, the points of the certificate: position to weight. On either side the
+        weights sum to one, and both sides have the same weighted mean of the lifted points. They
+        are Fractions if ``exact``.
+    plane : tuple of Fractions, or None
+        The separating conic or quadric exactly: its coefficients on ``terms``, positive on inliers.
+    lift : str
+    message : str
+        The answer in words.
+    mask : boolean array, True for inliers.
+    x, y : arrays
+        The data as given; x has a column for each predictor where there are several.
+    names : tuple of str
+        The columns' names, y's last.
+    labels : sequence, optional
+        A name for every point; the summary uses them instead of positions.
+    """
+
+    separable: bool | None
+    exact: bool
+    distance2: float
+    primal: float
+    dual: float
+    conic: Conic | None
+    weights: dict[int, Fraction] | dict[int, float]
+    plane: Plane | None
+    lift: str
+    message: str
+    mask: Mask = field(repr=False)
+    x: Floats = field(repr=False)
+    y: Floats = field(repr=False)
+    names: tuple[str, ...] = ("x", "y")
+    labels: Sequence[Any] | None = field(default=None, repr=False)
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """What the coefficients of ``plane`` belong to, by the columns' names; 1 is the last.
+
+        A name that is there already, such as that of a column called ``a^2``, has ``_`` after it.
+        """
+        products = (
+            f"{self.names[i]}^2" if i == j else f"{self.names[i]}*{self.names[j]}"
+            for i, j in lifts.pairs(len(self.names) - 1)
+        )
+        terms: list[str] = []
+        for term in (*products, *self.names, "1"):
+            while term in terms:
+                term += "_"
+            terms.append(term)
+        return tuple(terms)
+
+    @property
+    def quadric(self) -> dict[str, Fraction] | None:
+        """The separating surface, coefficients by term; None where none is known."""
+        return None if self.plane is None else dict(zip(self.terms, self.plane, strict=True))
+
+    def lines(self) -> list[tuple[str, str]]:
+        """The summary as pairs: what, and its text."""
+        inside = int(self.mask.sum())
+        verdict = {True: "yes", False: "no", None: "not known"}[self.separable]
+        lines = [
+            ("separable", f"{verdict}, under {self.lift}"),
+            ("points", f"{inside} inliers, {len(self.mask) - inside} outliers"),
+            ("certificate", self.message),
+        ]
+        if self.quadric is not None:
+            surface = "conic" if self.x.ndim == 1 else "quadric"
+            lines.append((surface, _equation(self.quadric)))
+        for name, side in (("inliers", True), ("outliers", False)):
+            shares = [
+                f"{i if self.labels is None else self.labels[i]}: {_share(w)}"
+                for i, w in self.weights.items()
+                if self.mask[i] == side
+            ]
+            if shares:
+                lines.append((name, ", ".join(shares)))
+        if not math.isnan(self.primal):
+            lines.append(("distance", _told_distance(self.dual, self.primal)))
+        return lines
+
+    def plot(self, ax: Axes | None = None, **style: Any) -> Axes:
+        """The separating conic, or the points of the certificate sized by their weights.
+
+        With several predictors, y against the signed root of the quadric.
+        """
+        from quadsweep.plotting.separation import plot_separation
+
+        return plot_separation(self, ax=ax, **style)
+
+    def to_frame(self) -> Any:
+        """One row a point: its coordinates, whether it is an inlier, its weight if it has one."""
+        from quadsweep.inputs.frames import table
+
+        weight = np.zeros(len(self.x))
+        weight[list(self.weights)] = [float(w) for w in self.weights.values()]
+        columns: dict[str, Any] = dict(
+            zip(self.names, lifts.columns_of(self.x, self.y), strict=True)
+        )
+        for name, values in (("inlier", self.mask), ("weight", weight)):
+            while name in columns:
+                name += "_"
+            columns[name] = values
+        return table(columns)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON; exact numbers as text like ``"3/7"``."""
+        return {
+            "separable": self.separable,
+            "exact": self.exact,
+            "lift": self.lift,
+            "distance2": finite(self.distance2),
+            "primal": finite(self.primal),
+            "dual": finite(self.dual),
+            "inliers": np.flatnonzero(self.mask).tolist(),
+            "conic": None if self.conic is None else self.conic.to_dict(),
+            "terms": list(self.terms),
+            "plane": None if self.plane is None else [str(c) for c in self.plane],
+            "weights": {str(i): str(w) if self.exact else w for i, w in self.weights.items()},
+            "message": self.message,
+        }
+
+
+def separate(
+    x: Any = None,
+    y: Any = None,
+    inliers: Any = None,
+    *,
+    data: Any = None,
+    lift: str | None = None,
+    exact: bool = True,
+    time_limit: float | None = 60.0,
+) -> Separation:
+    """Whether a conic, or with several predictors a quadric, cuts the inliers strictly off.
+
+    Parameters
+    ----------
+    x, y : sequences of numbers
+        Taken as the exact rationals their doubles are. ``x`` may have several columns, be the names
+        of columns of ``data``, or a formula. ``y`` may be None for lift ``L2``.
+    inliers : sequence
+        Positions, or a boolean mask as long as the data.
+    data : data frame, optional
+    lift : str, optional
+        ``L2``, ``L3c``, ``L3d``, ``L3t``, ``L4`` or ``L5`` (see :mod:`quadsweep.lifts`), by default
+        ``L5``, any conic. With several predictors there is one lift, to all products of two columns
+        and the columns (y among them): any quadric, ``L9`` for two predictors.
+    exact : bool
+        Decide in rational arithmetic. Otherwise the answer is the paper's: separable if the
+        quadratic program's squared distance is above 1e-10, which needs the extra
+        ``separability``.
+    time_limit : float, optional
+        Seconds for the exact decision; when they are over, the answer is None.
+
+    Returns
+    -------
+    Separation
+
+    Examples
+    --------
+    >>> import quadsweep as qs
+    >>> found = qs.separate([0, 1, 2, 3], [0, 0, 0, 0], [1, 2], lift="L2")
+    >>> found.separable, found.exact, found.conic.kind
+    (True, True, 'line pair')
+    >>> qs.separate([0, 1, 2, 3], [0, 0, 0, 0], [0, 2], lift="L2").weights
+    {0: Fraction(1, 4), 1: Fraction(3, 4), 2: Fraction(3, 4), 3: Fraction(1, 4)}
+
+    The sign of a product of two columns is a quadric's, whatever y is:
+
+    >>> corners = [[-1, -1], [-1, 1], [1, -1], [1, 1]]
+    >>> found = qs.separate(corners, [0, 0, 0, 0], [0, 3])
+    >>> found.separable, found.lift, found.terms[:4]
+    (True, 'L9', ('x1^2', 'x1*x2', 'x1*y', 'x2^2'))
+    """
+    given = frames.unpack(x, y, data)
+    alone = lift == "L2" and given.y is None
+    points = predictors.sample(given, objectives.get("var" if alone else "r2"))
+    lift = lifts.general(points.p) if lift is None else lift
+    lifts.coordinates(lift, points.p)  # or the sentence that says which there are
+    ys = np.zeros_like(points.y) if lift == "L2" else points.y
+    mask = _mask(inliers, points.n)
+    seconds = validation.seconds(time_limit)
+    if exact:
+        _check_reach(points.n, points.p)
+    primal, dual, shares = _distance(points.x, ys, mask, lift, needed=not exact)
+    about = Separation(
+        None, False, primal, primal, dual, None, {}, None, lift, _UNKNOWN,
+        mask, points.x, points.y, given.names, given.labels,
+    )  # fmt: skip
+    if not exact:
+        return _numerical(about, shares)
+    decision = decide(points.x, ys, mask, lift, seconds)
+    return _decided(about, decision, ys)
+
+
+def _check_reach(n: int, p: int) -> None:
+    """A ValueError where whole numbers would take too long, with what to do instead."""
+    d = lifts.dimension(lifts.general(p), p)
+    if p > 1 and (d > MOST_COORDINATES or n * d > MOST_NUMBERS):
+        raise ValueError(
+            f"{p} predictors and y have {d} lifted coordinates in each of {n:,} rows; the exact "
+            f"decision goes to {MOST_COORDINATES} coordinates and {MOST_NUMBERS:,} numbers "
+            "(exact=False is the paper's numerical test)"
+        )
+
+
+def _decided(about: Separation, decision: Decision, ys: Floats) -> Separation:
+    """The exact answer, or that there is none."""
+    plane, conic = decision.plane, None
+    if plane is not None and about.x.ndim == 1:
+        origin = float(np.median(about.x)), float(np.median(ys))
+        conic = conic_of(plane, about.x, ys, origin)
+    return replace(
+        about,
+        separable=decision.separable,
+        exact=decision.separable is not None,
+        distance2=0.0 if decision.separable is False else about.primal,
+        conic=conic,
+        weights=decision.weights,
+        plane=plane,
+        message=_proved(decision),
+    )
+
+
+def _mask(inliers: Any, n: int) -> Mask:
+    given = np.asarray(inliers)
+    if given.ndim != 1 or (given.size and given.dtype.kind not in "biu"):
+        raise TypeError(
+            "inliers must be a one-dimensional sequence of positions or a boolean mask; "
+            f"got {inliers!r}"
+        )
+    mask = np.zeros(n, dtype=bool)
+    if given.dtype.kind == "b":
+        if len(given) != n:
+            raise ValueError(f"a mask must be as long as the data, {n}; got {len(given)}")
+        mask[:] = given
+    elif given.size:
+        if given.min() < 0 or given.max() >= n:
+            raise ValueError(
+                f"inliers must be positions from 0 to {n - 1}; got {given.min()} to {given.max()}"
+            )
+        mask[given] = True
+        if mask.sum() < given.size:
+            raise ValueError("inliers must name each point once; got a position twice")
+    if mask.all() or not mask.any():
+        raise ValueError(
+            "inliers must hold at least one point and leave at least one outlier; "
+            f"got {int(mask.sum())} of {n}"
+        )
+    return mask
+
+
+def _distance(
+    x: Floats, y: Floats, mask: Mask, lift: str, needed: bool
+) -> tuple[float, float, Floats]:
+    """Primal and dual value and weights of the quadratic program; NaN where piqp is missing."""
+    try:
+        found = hull_distance(x[None], y[None], mask[None], lift)
+    except ImportError:
+        if needed:
+            raise
+        return math.nan, math.nan, np.zeros(len(x))
+    return float(found.primal[0]), float(found.dual[0]), found.weights[0]
+
+
+def _numerical(about: Separation, shares: Floats) -> Separation:
+    """The paper's answer."""
+    apart = about.primal > TOLERANCE
+    relation = "above" if apart else "not above"
+    return replace(
+        about,
+        separable=apart,
+        weights={} if apart else {int(i): float(shares[i]) for i in np.flatnonzero(shares > 1e-9)},
+        message=f"Numerical: the squared distance is {relation} {TOLERANCE:g}; nothing is proved.",
+    )
+
+
+def _proved(decision: Decision) -> str:
+    if decision.separable is None:
+        return _UNKNOWN
+    if decision.separable:
+        return "Proved: a rational plane has the lifted points strictly on either side."
+    count = len(decision.weights)
+    return f"Proved: the hulls of the lifted points share the point that {count} points average to."
+
+
+def conic_of(plane: Plane, x: Floats, y: Floats, origin: tuple[float, float]) -> Conic:
+    """The rational conic in doubles, about ``origin`` and in units of the data."""
+    with np.errstate(over="ignore"):
+        reach = [float(np.abs(v - o).max()) for v, o in zip((x, y), origin, strict=True)]
+    scale = [2.0 ** min(math.frexp(r)[1], 1000) if r > 0 else 1.0 for r in reach]
+    A, B, C, D, E, F = plane
+    x0, y0, sx, sy = (Fraction(v) for v in (*origin, *scale))
+    local = (
+        A * sx * sx,
+        B * sx * sy,
+        C * sy * sy,
+        (2 * A * x0 + B * y0 + D) * sx,
+        (2 * C * y0 + B * x0 + E) * sy,
+        (A * x0 + B * y0 + D) * x0 + (C * y0 + E) * y0 + F,
+    )
+    largest = max(abs(c) for c in local)
+    a, b, c, d, e, f = (float(v / largest) for v in local)
+    return Conic((a, b, c, d, e, f), origin, (scale[0], scale[1]))
+
+
+def _told_distance(dual: float, primal: float) -> str:
+    """The squared distance of the hulls as far as it is known."""
+    if primal <= TOLERANCE:
+        return f"the hulls of the lifted points meet: d² is 0 within {TOLERANCE:g}"
+    low = f"{max(dual, 0.0):.4g}"
+    known = f"d² = {low}" if low == f"{primal:.4g}" else f"{low} <= d² <= {primal:.4g}"
+    return f"{known}, between the hulls of the lifted points"
+
+
+def _share(weight: Fraction | float) -> str:
+    """A weight as it is, or rounded where a fraction would fill the line."""
+    text = str(weight)
+    return text if len(text) <= 24 else f"{float(weight):.9g}"
+
+
+def _equation(quadric: dict[str, Fraction]) -> str:
+    terms = []
+    for place, (name, coefficient) in enumerate(quadric.items(), 1):
+        if coefficient:
+            sign = "-" if coefficient < 0 else "+"
+            times = f" {name}" if place < len(quadric) else ""
+            terms.append(f"{sign} {abs(float(coefficient)):.6g}{times}")
+    return " ".join(terms).removeprefix("+ ") + " > 0 on the inliers"

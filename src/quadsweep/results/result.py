@@ -1,0 +1,429 @@
+"""The answer, its certificate, and how it introduces itself."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from quadsweep.arrays import Floats, Ints, Mask
+from quadsweep.least_squares import Plane
+from quadsweep.objectives import OBJECTIVES
+from quadsweep.results import plane
+from quadsweep.results.boundary import boundary
+from quadsweep.results.conic import Conic
+from quadsweep.results.introduction import INDEX, SelfDescribing, equation, finite, named_rows
+from quadsweep.results.scatter import Scatter, collinear, line_through, scatter_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from quadsweep.choosing.intervals import Bootstrap, Interval
+    from quadsweep.inputs.formulas import Formula
+    from quadsweep.proofs.proof import Proof
+
+
+CERTIFICATE = {
+    "optimal": "proved: no other {k:,} of these {n:,} points do better",
+    "best_separable": "the best of the subsets that a conic cuts off; others were not looked at",
+    "heuristic": "a good subset, with no proof that it is the best",
+    "time_limit": "the time limit stopped the search; the best subset so far",
+    "interrupted": "interrupted; the best subset so far",
+}
+MEMORY = "the memory limit stopped the search; the best subset so far"
+
+
+def caution(objective: str, k: int, n: int) -> str:
+    """What to beware of in the best k of n points; nothing where no point was dropped."""
+    if k == n:
+        return ""
+    share = k / n
+    if objective in ("r2", "r") and share < 0.75:
+        return (
+            f"the best {share:.0%} of pure noise also look like a line; see quadsweep.significance"
+        )
+    return "the points were chosen to look like this; a usual p-value does not apply"
+
+
+@dataclass(frozen=True, eq=False)
+class Result(SelfDescribing):
+    """The chosen subset and what is known about it.
+
+    Attributes
+    ----------
+    inliers, outliers : sorted arrays of positions in the data as given.
+    mask : boolean array, as long as the data given; True for inliers.
+    value : float
+        The objective on the inliers.
+    bound : float
+        No subset of this size has a better value.
+    gap : float
+        Distance between the two, 0 when the proof is complete without slack.
+    status : str
+        ``optimal``, ``best_separable``, ``heuristic``, ``time_limit`` (also where it was the
+        memory's; the message says so) or ``interrupted``.
+    objective, method : str
+    n, k : int
+        Points considered (rows with missing values left out) and points kept.
+    nodes : int
+        Subsets, hyperplanes or boxes looked at.
+    seconds : float
+        Time taken.
+    x, y : arrays
+        The data as given; several predictors are the columns of ``x``.
+    names : tuple of strings
+        What the predictors and, last, y are called.
+    fit_intercept : bool
+    weights : array, optional
+        One for each row given.
+    searched : array of ints, optional
+        The predictors that are not combinations of those before them, where there are several.
+    formula : Formula, optional
+        How the predictors were made.
+    remark : str
+        What else the message says.
+    labels : sequence, optional
+        A name for every row given; the summary and the picture use them instead of positions.
+    frame : data frame, optional
+        The data in the library it came from.
+    limit : str
+        Which limit ``time_limit`` is about: ``time`` or ``memory``.
+    proof : Proof, optional
+        With ``proof=True``, why no subset is better: for :func:`quadsweep.check`. None where the
+        answer is not optimal, or the time limit left no time to write it.
+
+    The line, the conic and the message are worked out when they are first asked for: at a million
+    points the conic alone takes longer than many a search.
+    """
+
+    inliers: Ints
+    outliers: Ints
+    mask: Mask
+    value: float
+    bound: float
+    gap: float
+    status: str
+    objective: str
+    method: str
+    n: int
+    k: int
+    nodes: int
+    seconds: float
+    x: Floats = field(repr=False)
+    y: Floats = field(repr=False)
+    names: tuple[str, ...] = ("x", "y")
+    fit_intercept: bool = True
+    weights: Floats | None = field(default=None, repr=False)
+    searched: Ints | None = field(default=None, repr=False)
+    formula: Formula | None = field(default=None, repr=False)
+    remark: str = field(default="", repr=False)
+    labels: Sequence[Any] | None = field(default=None, repr=False)
+    frame: Any = field(default=None, repr=False)
+    limit: str = field(default="time", repr=False)
+    proof: Proof | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        assert len(self.inliers) == self.k
+        assert len(self.outliers) == self.n - self.k
+        assert self.gap >= 0
+
+    @property
+    def success(self) -> bool:
+        """True if the answer is proved to be the best."""
+        return self.status == "optimal"
+
+    @property
+    def omitted(self) -> Ints:
+        """Positions left out because of a missing value."""
+        return np.setdiff1d(np.arange(len(self.mask)), self.used, assume_unique=True)
+
+    @property
+    def used(self) -> Ints:
+        """Positions considered, inliers and outliers."""
+        return np.sort(np.concatenate([self.inliers, self.outliers]))
+
+    @property
+    def certificate(self) -> str:
+        """What is proved, in words."""
+        if self.status == "time_limit" and self.limit == "memory":
+            return MEMORY
+        if self.success and self.k == self.n:
+            return f"nothing to choose: all {self.n:,} points are kept"
+        text = CERTIFICATE[self.status].format(k=self.k, n=self.n)
+        return text.replace("a conic", "a quadric") if self.several else text
+
+    @property
+    def several(self) -> bool:
+        """Whether this is more than a line: several predictors, weights or no intercept."""
+        return self.x.ndim == 2 or self.weights is not None or not self.fit_intercept
+
+    @property
+    def residuals(self) -> Floats:
+        """What the plane of the inliers leaves over, for every row given; NaN for omitted ones."""
+        return np.asarray(self.y - plane.matrix(self) @ self.coef - self.intercept)
+
+    def predict(self, X: Any) -> Floats:
+        """Heights of the plane of the inliers.
+
+        Parameters
+        ----------
+        X : array of shape (m, p), or a frame with columns of the predictors' names
+            A plain sequence will do for one predictor. Where a formula made the predictors, a frame
+            with the columns it names.
+
+        Examples
+        --------
+        >>> import quadsweep as qs
+        >>> qs.solve([1, 2, 3, 4, 5], [1, 2, 9, 4, 5], drop=1).predict([10, 20]).round(6)
+        array([10., 20.])
+        """
+        return plane.predicted(self, X)
+
+    @cached_property
+    @np.errstate(over="ignore", invalid="ignore")  # columns near the largest numbers
+    def _plane(self) -> Plane:
+        return plane.plane_of(self, self.inliers) if self.several else plane.line_of(self)
+
+    @property
+    def slope(self) -> float | None:
+        """Of the least squares line of the inliers; None where there are several predictors."""
+        return float(self.coef[0]) if self.x.ndim == 1 else None
+
+    @property
+    def intercept(self) -> float:
+        """Of the least squares line or plane of the inliers, 0 where it has none."""
+        return self._plane.intercept
+
+    @property
+    def coef(self) -> Floats:
+        """One coefficient for each predictor, least squares on the inliers."""
+        return self._plane.coef
+
+    @property
+    def dependent(self) -> Ints:
+        """Predictors that on the inliers are constant or a combination of those before them.
+
+        Their coefficient is 0.
+        """
+        return self._plane.dependent
+
+    @cached_property
+    @np.errstate(over="ignore", invalid="ignore")  # columns near the largest numbers
+    def scatter(self) -> Scatter:
+        """Mean and covariance of the inliers; of one predictor and y."""
+        if self.x.ndim == 2:
+            raise ValueError("scatter is of two columns: one predictor and y")
+        return scatter_of(self.x[self.inliers], self.y[self.inliers])
+
+    @property
+    def location(self) -> Floats:
+        """The mean of the inliers, (x, y)."""
+        return self.scatter.location
+
+    @property
+    def covariance(self) -> Floats:
+        """Of the inliers, with the number of them as the divisor."""
+        return self.scatter.covariance
+
+    @property
+    def correlation(self) -> float:
+        """Pearson's r of the inliers, NaN where a column does not vary."""
+        return self.scatter.correlation
+
+    @property
+    def on_a_line(self) -> str | None:
+        """The line that all inliers lie on, for ``mcd`` with an exact fit; None otherwise."""
+        if self.objective != "mcd" or self.status != "optimal" or self.bound != 0:
+            return None
+        x, y = self.x[self.inliers], self.y[self.inliers]
+        return line_through(x, y, self.names) if collinear(x, y) else None
+
+    @cached_property
+    @np.errstate(over="ignore", invalid="ignore")  # columns near the largest numbers
+    def _boundary(self) -> tuple[Conic | None, str]:
+        if self.several:
+            return None, self.remark
+        used = self.used if self.n < len(self.mask) else slice(None)
+        known = OBJECTIVES.get(self.objective)
+        return boundary(self.x[used], self.y[used], self.mask[used], known)
+
+    @property
+    def conic(self) -> Conic | None:
+        """A curve with the inliers on one side and the outliers on the other.
+
+        None where nothing of the kind separates them, or there are several predictors.
+        """
+        return self._boundary[0]
+
+    @property
+    def message(self) -> str:
+        """The status in words, and anything else worth knowing."""
+        proved, reason, line = self.certificate, self._boundary[1], self.on_a_line
+        exact = "" if line is None else f"They lie on the line {line}."
+        return " ".join(filter(None, [proved[0].upper() + proved[1:] + ".", exact, reason]))
+
+    @property
+    def title(self) -> str:
+        """How people write the objective."""
+        known = OBJECTIVES.get(self.objective)
+        return self.objective if known is None else known.title
+
+    @property
+    def before(self) -> float:
+        """The objective on all points, NaN for a score given as a function."""
+        known = OBJECTIVES.get(self.objective)
+        if known is None:
+            return math.nan
+        if self.several:
+            return plane.plane_of(self, self.used).value(self.objective)
+        return known.value(self.x[self.used], self.y[self.used])
+
+    def lines(self) -> list[tuple[str, str]]:
+        """The summary as pairs: what, and its text."""
+        lines = [
+            ("kept", f"{self.k:,} of {self.n:,} points"),
+            (self.title, self._value_text()),
+            ("certificate", self.certificate),
+        ]
+        if self.status != "optimal" and math.isfinite(self.bound):
+            lines.append(("bound", f"{self.bound:.6g}   (gap {self.gap:.3g})"))
+        if self.several and len(self.dependent):
+            lines.append(("dependent", plane.dependence(self)))
+        elif self.objective == "mcd":
+            lines += self._ellipse_lines()
+        elif not self.several and self.objective != "var" and not math.isnan(self.coef[0]):
+            lines.append(("line", equation(self.names, float(self.coef[0]), self.intercept)))
+        lines.append(("dropped", named_rows(self.outliers, self.labels)))
+        if len(self.omitted):
+            lines.append(("left out", named_rows(self.omitted, self.labels, "missing values")))
+        if self.proof is not None:
+            lines.append(("proof", f"{self.proof.nodes:,} nodes, for quadsweep.check"))
+        if caution := self.caution():
+            lines.append(("beware", caution))
+        lines.append(("search", f"{self.method}, {self.nodes:,} nodes, {self.seconds:.3g} s"))
+        return lines
+
+    def _ellipse_lines(self) -> list[tuple[str, str]]:
+        if self.on_a_line is not None:
+            return [("exact fit", f"all kept points lie on {self.on_a_line}")]
+        (x, y), ((a, c), (_, b)) = self.location, self.covariance
+        return [
+            ("location", f"({x:.6g}, {y:.6g})"),
+            ("covariance", f"{a:.6g}, {b:.6g}, between them {c:.6g}"),
+            ("correlation", f"{self.correlation:.6g}"),
+        ]
+
+    def grid(self) -> list[Sequence[str]]:
+        """The coefficients of all rows and of the rows kept; none where a line says it."""
+        return plane.coefficients(self) if self.several else []
+
+    def label(self, row: int) -> Any:
+        """What a row is called: its label, or its position where it has none."""
+        return row if self.labels is None else self.labels[row]
+
+    def _value_text(self) -> str:
+        before = self.before
+        every = (
+            ""
+            if math.isnan(before) or self.k == self.n
+            else f"   (all {self.n:,} points: {before:.6g})"
+        )
+        return f"{self.value:.6g}{every}"
+
+    def caution(self) -> str:
+        """What to beware of, in a sentence; nothing where no point was dropped."""
+        return caution(self.objective, self.k, self.n)
+
+    def plot(
+        self, ax: Axes | None = None, *, kind: str | None = None, predictor: str | None = None
+    ) -> Axes:
+        """Inliers, outliers, the lines with and without trimming, the conic.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            A new figure if left out.
+        kind : {"fitted", "residuals", "added"}, optional
+            y against the plane's heights (what several predictors show if left out), residuals
+            against heights, or the added-variable plot of ``predictor``: y and it, each less what
+            the other predictors explain on the inliers.
+        predictor : str, optional
+            For ``added``, the name of a predictor.
+        """
+        if kind is None and predictor is None and not self.several:
+            from quadsweep.plotting.result import plot_result
+
+            return plot_result(self, ax=ax)
+        from quadsweep.plotting.several import plot_several
+
+        return plot_several(self, ax=ax, kind=kind, predictor=predictor)
+
+    def panels(self) -> Figure:
+        """One figure of it all: fitted against observed, residuals, every predictor's own part."""
+        from quadsweep.plotting.several import plot_panels
+
+        return plot_panels(self)
+
+    def bootstrap(self, resamples: int = 999, **options: Any) -> Bootstrap:
+        """Standard errors, intervals and bands that allow for the choosing.
+
+        Draws the points again ``resamples`` times and chooses anew, exactly, in each draw;
+        ``options`` are those of :func:`quadsweep.choosing.intervals.bootstrap`.
+        """
+        from quadsweep.choosing.intervals import bootstrap
+
+        return bootstrap(self, resamples, **options)
+
+    def naive_interval(self, parameter: str = "slope", level: float = 0.95) -> Interval:
+        """The textbook interval of the kept points, as if nobody had chosen them: too short."""
+        from quadsweep.choosing.intervals import naive_interval
+
+        return naive_interval(self, parameter, level)
+
+    def to_frame(self) -> Any:
+        """The data with a column ``inlier``, in the library it came from (pandas for arrays)."""
+        from quadsweep.inputs.frames import marked
+
+        return marked(self.frame, self.x, self.y, self.names, self.mask)
+
+    def _ellipse(self) -> dict[str, Any]:
+        if self.objective != "mcd":
+            return {}
+        return {
+            "location": [finite(float(v)) for v in self.location],
+            "covariance": [[finite(float(v)) for v in row] for row in self.covariance],
+            "correlation": finite(self.correlation),
+            "line": self.on_a_line,
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON, which has no infinity: None where nothing is known."""
+        return {
+            "objective": self.objective,
+            "method": self.method,
+            "n": self.n,
+            "k": self.k,
+            "value": finite(self.value),
+            "bound": finite(self.bound),
+            "gap": finite(self.gap),
+            "status": self.status,
+            "success": self.success,
+            "message": self.message,
+            "rows": INDEX,
+            "inliers": self.inliers.tolist(),
+            "outliers": self.outliers.tolist(),
+            "omitted": self.omitted.tolist(),
+            "slope": None if self.slope is None else finite(self.slope),
+            "intercept": finite(self.intercept),
+            "names": list(self.names),
+            "coef": [finite(float(c)) for c in self.coef],
+            **self._ellipse(),
+            "conic": None if self.conic is None else self.conic.to_dict(),
+            "nodes": self.nodes,
+            "seconds": self.seconds,
+        }

@@ -1,9 +1,0 @@
-"""Can a surface of the lift cut a subset off? Decided exactly, and swept over any lift.
-
-Imports solving, border and the lifts. Certificates are rational; nothing in here trusts a float.
-"""
-
-from quadsweep.separability.hulls.distance import HullDistances as HullDistances
-from quadsweep.separability.hulls.distance import hull_distance as hull_distance
-from quadsweep.separability.separate import Separation as Separation
-from quadsweep.separability.separate import separate as separate

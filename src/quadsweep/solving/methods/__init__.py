@@ -1,0 +1,44 @@
+"""One algorithm a file; each is a function from a Problem to an Outcome.
+
+=============  ==========================================  ======================
+method         what its answer is                          cost
+=============  ==========================================  ======================
+certified      the best subset, proved                     box after box, near n
+exhaustive     the best of all subsets                     C(n, k)
+naive          the paper's sweep, every d-tuple            n^(d+1) log n
+sweep          the best separable subset                   n^d log n
+concentrate    a good subset, no proof                     n per step
+univariate     the best subset for ``var``                 n log n
+=============  ==========================================  ======================
+
+``problem`` is what they are given and what they give back, ``choice`` picks one; ``batch`` asks
+about many data sets and ``spreading`` sends these elsewhere. Where there are several predictors,
+weights or no intercept, `several` has the same names. Imports ``running``, the compiled core and
+what everyone shares. Never checks its arguments: the border has.
+"""
+
+from quadsweep.solving.methods import several
+from quadsweep.solving.methods.certified import certified
+from quadsweep.solving.methods.concentrate import concentrate
+from quadsweep.solving.methods.exhaustive import exhaustive
+from quadsweep.solving.methods.naive import naive
+from quadsweep.solving.methods.problem import Method, Outcome, Problem
+from quadsweep.solving.methods.sweep import sweep
+from quadsweep.solving.methods.univariate import univariate
+
+METHODS: dict[str, Method] = {
+    "certified": certified,
+    "exhaustive": exhaustive,
+    "naive": naive,
+    "sweep": sweep,
+    "concentrate": concentrate,
+    "univariate": univariate,
+}
+
+
+def run(name: str, problem: Problem) -> Outcome:
+    """The method of that name, for one predictor or for several."""
+    return (several.METHODS if problem.several else METHODS)[name](problem)
+
+
+__all__ = ["METHODS", "Method", "Outcome", "Problem", "run"]

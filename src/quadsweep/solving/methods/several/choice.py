@@ -1,0 +1,58 @@
+"""Which method answers a question of several predictors, and up to where proofs go."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from quadsweep.arrays import Ints
+from quadsweep.solving.methods.choice import CHOICES
+from quadsweep.solving.methods.problem import Outcome, Problem
+from quadsweep.solving.methods.several.certified import MOST, beyond, provable, search
+from quadsweep.solving.methods.several.lifted import check
+
+EXHAUSTIVE_LIMIT = 20_000  # subsets listed in about a quarter of a second
+MOST_LISTED = 3_000_000  # subsets that `exhaustive` takes when asked for
+
+
+def choose(method: str, problem: Problem) -> str:
+    """The method to run, or a ValueError that says what can be done instead."""
+    if method not in CHOICES:
+        raise ValueError(f"method must be one of {', '.join(CHOICES)}; got {method!r}")
+    if method == "auto":
+        few = _subsets(problem) <= EXHAUSTIVE_LIMIT
+        if provable(problem.p) and not (few and beyond(problem)):
+            return "certified"
+        return "exhaustive" if few else "concentrate"
+    if method in ("sweep", "naive"):
+        check(method, problem)
+    if method == "certified" and not provable(problem.p):
+        raise ValueError(
+            f"certified takes up to {MOST} predictors; got {problem.p} (concentrate "
+            "takes any number, without a proof)"
+        )
+    return method
+
+
+def best(problem: Problem, starts: Sequence[Ints] = ()) -> Outcome:
+    """What `auto` finds, from some subsets to start from."""
+    from quadsweep.solving.methods.several import METHODS
+
+    method = choose("auto", problem)
+    return search(problem, starts=starts) if method == "certified" else METHODS[method](problem)
+
+
+def remark(method: str, asked: str, problem: Problem) -> str:
+    """Up to where proofs go, where that is why there is none."""
+    if asked != "auto" or method != "concentrate":
+        return ""
+    return (
+        f"Proofs go up to {MOST} predictors, and to {EXHAUSTIVE_LIMIT:,} subsets for more; "
+        f"here there are {problem.p} predictors."
+    )
+
+
+def _subsets(problem: Problem) -> float:
+    """C(n, k), infinite where it is out of all reach."""
+    few = min(problem.k, problem.n - problem.k)
+    return math.comb(problem.n, problem.k) if few <= 40 and problem.n <= 2000 else math.inf

@@ -1,0 +1,178 @@
+"""Concentration steps with several predictors: a good subset for any number of them, no proof.
+
+From a subset fit the plane; to first order a row with residual e is worth
+
+    -w e^2                                  for lts,
+    w (y - mean)^2 / TSS - w e^2 / RSS      for r2 (the gain of log TSS - log RSS).
+
+Keep the k rows worth most and repeat while the value rises. Starts are planes through as many
+random rows as they have coefficients, tried on a subsample where n is large; the best few are
+polished on all rows. All starts of a round step together: sums over subsets are one matrix product.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+
+import numpy as np
+
+from quadsweep.arrays import Floats, Ints, Mask
+from quadsweep.least_squares import fit
+from quadsweep.solving.methods.problem import Outcome, Problem
+
+STARTS = 500
+_SUBSAMPLE = 600  # rows on which starts are tried
+_POLISHED = 10
+_STEPS = 30
+_TOGETHER = 4_000_000  # numbers in the residuals of starts that step together
+_SAME = 1e-12  # of pinv: smaller eigenvalues of the scaled sums are rounding
+
+
+def concentrate(problem: Problem) -> Outcome:
+    """The best subset that steps from random planes lead to."""
+    walk = _Walk(problem)
+    start = time.perf_counter()
+    status = "heuristic"
+    try:
+        for mask in walk.candidates():
+            walk.keep(mask)
+            gone = time.perf_counter() - start
+            if problem.callback is not None:
+                bound = 1.0 if problem.objective.sense > 0 else 0.0
+                if problem.callback(walk.value, bound, walk.steps, gone) is False:
+                    status = "interrupted"
+                    break
+            if gone >= problem.time_limit:
+                status = "time_limit"
+                break
+    except KeyboardInterrupt:
+        status = "interrupted"
+    bound = 1.0 if problem.objective.sense > 0 else 0.0
+    return Outcome(walk.rows, walk.value, bound, status, walk.steps)
+
+
+def step(problem: Problem, inliers: Ints) -> list[Ints]:
+    """One step from a subset of any size to one of size k; none where it is undefined."""
+    weights = None if problem.weights is None else problem.weights[inliers]
+    if len(inliers) <= problem.p + problem.intercept:
+        return []
+    plane = fit(problem.x[inliers], problem.y[inliers], weights, problem.intercept)
+    w = np.ones(problem.n) if problem.weights is None else problem.weights
+    cost = w * (problem.y - problem.x @ plane.coef - plane.intercept) ** 2
+    if problem.objective.name == "r2":
+        if not plane.rss > 0 or not plane.tss > 0:
+            return []
+        mean = float(np.average(problem.y[inliers], weights=weights)) if problem.intercept else 0.0
+        cost = cost / plane.rss - w * (problem.y - mean) ** 2 / plane.tss
+    return [np.sort(np.argsort(cost, kind="stable")[: problem.k])]
+
+
+class _Walk:
+    """Subsets on their way, and the best one seen."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.rng = np.random.default_rng(problem.seed)
+        self.z = _scaled(problem)
+        self.w = np.ones(problem.n) if problem.weights is None else problem.weights
+        self.steps = 0
+        self.rows: Ints = np.array([], dtype=np.int64)
+        self.value = math.nan
+
+    def keep(self, mask: Mask) -> None:
+        """Remember a subset if it is the best."""
+        p, rows = self.problem, np.flatnonzero(mask)
+        weights = None if p.weights is None else p.weights[rows]
+        value = fit(p.x[rows], p.y[rows], weights, p.intercept).value(p.objective.name)
+        if (
+            not math.isnan(value)
+            and not p.objective.sense * value <= p.objective.sense * self.value
+        ):
+            self.rows, self.value = rows, value
+
+    def candidates(self) -> list[Mask]:
+        """Polished subsets, the first from all rows."""
+        p = self.problem
+        some = self._sample()
+        share = min(len(some), max(p.p + 2, round(p.k * len(some) / p.n)))
+        tried = self._stepped(self._starts(some), some, share)
+        best = tried[:_POLISHED] if len(some) < p.n else tried[: 3 * _POLISHED]
+        whole = np.zeros((len(best) + 1, p.n), dtype=bool)
+        whole[0] = True
+        whole[1:, some] = best
+        everyone = np.arange(p.n)
+        if p.n * len(whole) <= _TOGETHER:
+            return list(self._stepped(whole, everyone, p.k))
+        return [self._stepped(one[None], everyone, p.k)[0] for one in whole]
+
+    def _sample(self) -> Ints:
+        p = self.problem
+        if p.n <= _SUBSAMPLE:
+            return np.arange(p.n)
+        return np.sort(self.rng.choice(p.n, max(_SUBSAMPLE, 20 * p.p), replace=False))
+
+    def _starts(self, some: Ints) -> Mask:
+        """As many random rows as a plane has coefficients, for each start."""
+        p = self.problem
+        size = min(p.p + p.intercept, len(some))
+        draws = self.rng.random((STARTS, len(some))).argpartition(size - 1, axis=1)[:, :size]
+        masks = np.zeros((STARTS, len(some)), dtype=bool)
+        np.put_along_axis(masks, draws, True, axis=1)
+        return masks
+
+    def _stepped(self, masks: Mask, some: Ints, k: int) -> Mask:
+        """Steps until nothing changes; the best subset of every start, best start first."""
+        best, score = masks.copy(), np.full(len(masks), -math.inf)
+        going = np.arange(len(masks))
+        moments = _moments(self.z[some], self.w[some])
+        for step in range(_STEPS):
+            worth, value = self._judged(masks[going], moments, some, first=step == 0)
+            if step > 0:
+                better = value > score[going]
+                best[going[better]] = masks[going[better]]
+                score[going[better]] = value[better]
+                going, worth = going[better], worth[better]
+            if len(going) == 0:
+                break
+            kept = np.argpartition(-worth, k - 1, axis=1)[:, :k]
+            masks[going] = False
+            np.put_along_axis(fresh := masks[going], kept, True, axis=1)
+            masks[going] = fresh
+            self.steps += len(going)
+        order: Ints = np.argsort(-score, kind="stable")
+        return np.asarray(best[order])
+
+    def _judged(
+        self, masks: Mask, moments: Floats, some: Ints, first: bool
+    ) -> tuple[Floats, Floats]:
+        """What every row is worth to every subset, and every subset's score."""
+        q = self.z.shape[1] - 1
+        gram = (masks @ moments).reshape(len(masks), q + 1, q + 1)
+        use = slice(0 if self.problem.intercept else 1, q)
+        coef = np.linalg.pinv(gram[:, use, use], rcond=_SAME, hermitian=True) @ gram[:, use, q:]
+        z, w = self.z[some], self.w[some]
+        square = w * (z[:, q] - coef[..., 0] @ z[:, use].T) ** 2
+        rss = np.einsum("bn,bn->b", masks, square)
+        if self.problem.objective.name == "lts" or first:
+            return -square, -rss
+        mean = gram[:, 0, q] / gram[:, 0, 0] if self.problem.intercept else np.zeros(len(masks))
+        spread = w * (z[:, q] - mean[:, None]) ** 2
+        tss = np.einsum("bn,bn->b", masks, spread)
+        tiny = 1e-300
+        worth = spread / (tss[:, None] + tiny) - square / (rss[:, None] + tiny)
+        return worth, np.where(tss > 0, -rss / (tss + tiny), -math.inf)
+
+
+def _scaled(problem: Problem) -> Floats:
+    """Columns 1, x, y of unit size, about their medians where there is an intercept."""
+    columns = np.column_stack([problem.x, problem.y])
+    if problem.intercept:
+        columns = columns - np.median(columns, axis=0)
+    size = np.sqrt(np.mean(columns**2, axis=0))
+    return np.column_stack([np.ones(problem.n), columns / np.where(size > 0, size, 1.0)])
+
+
+def _moments(z: Floats, w: Floats) -> Floats:
+    """Products of every two columns, a row for each point."""
+    return np.asarray((w[:, None, None] * z[:, :, None] * z[:, None, :]).reshape(len(z), -1))

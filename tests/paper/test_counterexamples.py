@@ -1,0 +1,196 @@
+"""The shipped counterexamples, copies that are none, and the search for new ones."""
+
+from dataclasses import replace
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+import quadsweep as qs
+from quadsweep.paper.counterexamples import SHIPPED, Counterexample, search, verify
+from quadsweep.paper.counterexamples.construction import Plan, start
+from quadsweep.paper.counterexamples.proof import best_two, exact_value
+
+LIFTED = {
+    "L5": lambda u, v: (u * u, u * v, v * v, u, v),
+    "L4": lambda u, v: (u * u, v * v, u, v),
+    "L3d": lambda u, v: (u * u - v * v, u, v),
+    "L3c": lambda u, v: (u * v, u, v),
+}
+by_name = pytest.mark.parametrize("example", SHIPPED, ids=lambda e: e.name)
+
+
+@by_name
+def test_shipped_counterexamples_are_proved_by_a_text_one_can_follow(example, capsys):
+    (proof,) = verify([example])
+    assert proof.valid
+    assert proof.reason == ""
+    printed = capsys.readouterr().out
+    assert printed.strip() == proof.text.strip()
+    assert "1. The best subset" in printed
+    assert printed.count("The hulls meet") == len(example.lifts)
+    for point in example.points:
+        assert str(point) in printed
+    assert "So it is a counterexample." in printed
+
+
+@by_name
+def test_weights_of_the_proof_give_one_mean_by_another_road(example):
+    x, y = np.array(example.points, dtype=float).T
+    for lift in example.lifts:
+        found = qs.separate(x, y, list(example.inliers), lift=lift)
+        rows = LIFTED[lift]
+        signed = {i: w if i in example.inliers else -w for i, w in found.weights.items()}
+        total = [
+            sum(w * c for w, c in zip(signed.values(), column, strict=True))
+            for column in zip(*(rows(*example.points[i]) for i in signed), strict=True)
+        ]
+        assert not any(total)
+        assert sum(signed.values()) == 0
+
+
+@by_name
+def test_a_moved_point_that_makes_the_best_subset_separable_is_noticed(example):
+    index = 6  # an outlier of the certificate in all three
+    assert index not in example.inliers
+    rejected = set()
+    for step in (-40, -20, -3, 3, 20, 40):
+        points = list(example.points)
+        points[index] = (points[index][0] + step, points[index][1])
+        changed = replace(example, points=tuple(points))
+        (proof,) = verify([changed], show=None)
+        if not proof.valid:
+            rejected.add("cut off by the conic" if "cut off" in proof.reason else "does not have")
+            assert proof.reason in proof.text
+            assert "Not a counterexample" in proof.text
+    assert rejected
+
+
+def test_every_kind_of_flaw_is_named():
+    example = SHIPPED[2]
+    other = replace(example, inliers=(0, 1, 2, 3, 4, 6))
+    (proof,) = verify([other], show=None)
+    assert "{0, 1, 2, 3, 4, 6} does not have the best covariance" in proof.reason
+    assert "{0, 1, 2, 3, 5, 7} has" in proof.reason
+    twins = replace(example, points=(*example.points[:7], example.points[6]))
+    (proof,) = verify([replace(twins, inliers=best_two(twins)[0].subset)], show=None)
+    assert "two subsets share the best" in proof.reason or "cut off" in proof.reason
+    (proof,) = verify([replace(example, lifts=("L5",))], show=None)
+    assert "under L5 the best subset is cut off by the conic" in proof.reason
+
+
+@pytest.mark.parametrize(
+    ("name", "index", "change", "reason"),
+    [
+        ("nonseparable-r2", 8, (20, 0), "cut off by the conic"),
+        ("nonseparable-r2", 2, (0, 60), "does not have the best"),
+        ("nonseparable-dv", 6, (0, 3), "cut off by the conic"),
+        ("nonseparable-dv", 4, (-9, 0), "does not have the best"),
+        ("nonseparable-cov", 6, (0, -2), "cut off by the conic"),
+        ("nonseparable-cov", 4, (0, 9), "does not have the best"),
+    ],
+)
+def test_a_tampered_copy_is_rejected_with_the_reason(name, index, change, reason):
+    example = next(e for e in SHIPPED if e.name == name)
+    points = list(example.points)
+    points[index] = (points[index][0] + change[0], points[index][1] + change[1])
+    (proof,) = verify([replace(example, points=tuple(points))], show=None)
+    assert not proof.valid
+    assert reason in proof.reason
+
+
+def test_exact_values_are_those_of_the_package():
+    rng = np.random.default_rng(0)
+    for _ in range(30):
+        points = tuple((int(a), int(b)) for a, b in rng.integers(-9, 10, size=(7, 2)))
+        x, y = np.array(points, dtype=float).T
+        for name in ("r2", "r", "cov", "dv", "tv", "var", "lts"):
+            subset = tuple(sorted(int(i) for i in rng.permutation(7)[:5]))
+            exact = exact_value(points, subset, name)
+            value = qs.objectives.get(name).value(x[list(subset)], y[list(subset)])
+            if exact is None:
+                assert np.isnan(value)
+            else:
+                expected = float(exact)
+                if name == "r":
+                    expected = np.sign(expected) * np.sqrt(abs(expected))
+                assert value == pytest.approx(expected, rel=1e-12, abs=1e-12)
+
+
+def test_best_two_are_the_best_two_by_sorting():
+    rng = np.random.default_rng(1)
+    for name, sense in (("r2", 1), ("cov", 1), ("tv", -1)):
+        points = tuple((int(a), int(b)) for a, b in rng.integers(-99, 100, size=(8, 2)))
+        example = Counterexample("x", name, ("L5",), points, (0, 1, 2, 3, 4))
+        values = sorted(
+            (sense * exact_value(points, s, name) for s in combinations(range(8), 5)), reverse=True
+        )
+        best, second = best_two(example)
+        assert [sense * best.value, sense * second.value] == values[:2]
+
+
+def test_too_many_subsets_are_refused():
+    points = tuple((i, i * i) for i in range(40))
+    with pytest.raises(ValueError, match="too many to list"):
+        verify([Counterexample("x", "r2", ("L5",), points, tuple(range(20)))], show=None)
+
+
+@pytest.mark.parametrize(("objective", "k"), [("r2", 8), ("r", 7), ("cov", 6), ("dv", 6)])
+def test_starts_lie_on_one_level_of_the_gradient_and_cannot_be_separated(objective, k):
+    rng = np.random.default_rng(2)
+    plan = Plan(objective, qs.objectives.get(objective).lift, k + 3, k)
+    rows = [row for row in (start(plan, rng) for _ in range(400)) if row is not None][:5]
+    assert len(rows) == 5
+    x, y = plan.points(np.array(rows))
+    inside = plan.inliers
+    for u, w in zip(x, y, strict=True):
+        a, b, c = qs.objectives.get(objective).gradient(u[inside], w[inside])
+        u, w = u - u[inside].mean(), w - w[inside].mean()
+        gain = (a * u * u + b * u * w + c * w * w)[: plan.alternating]
+        assert np.ptp(gain) < 1e-6 * np.abs(gain).max()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("objective", "lift", "n", "k"),
+    [("cov", "L3c", 7, 5), ("dv", "L3d", 6, 4), ("cov", "L4", 6, 4), ("r2", "L4", 7, 4)],
+)
+def test_search_finds_small_ones_and_proves_them(objective, lift, n, k):
+    found = search(120, objective, n, k, seed=1, lift=lift)
+    assert found is not None
+    assert (found.n, found.k, found.lifts) == (n, k, (lift,))
+    assert verify([found], show=None)[0].valid
+    x, y = np.array(found.points, dtype=float).T
+    best = qs.solve(x, y, k, objective=objective, method="exhaustive")
+    assert tuple(best.inliers.tolist()) == found.inliers
+    assert qs.separate(x, y, best.inliers, lift=lift).separable is False
+
+
+def test_search_gives_up_when_time_is_over():
+    assert search(0.0, "r2", 11, 8) is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"objective": "tv"}, "a theorem rules out"),
+        ({"objective": "nothing"}, "objective must be one of"),
+        ({"n": 5, "k": 5}, "leave at least one"),
+        ({"n": 30, "k": 15}, "subsets"),
+        ({"lift": "L9"}, "lift must be"),
+    ],
+)
+def test_bad_searches_are_named(arguments, words):
+    with pytest.raises(ValueError, match=words):
+        search(1.0, **arguments)
+
+
+def test_data_sets_and_proofs_share_their_integers():
+    for example in SHIPPED:
+        data = qs.datasets.load(example.name)
+        assert [(int(u), int(w)) for u, w in zip(data.x, data.y, strict=True)] == list(
+            example.points
+        )
+        assert (data.k, data.objective) == (example.k, example.objective)
+        assert Fraction(data.x[0]) == example.points[0][0]

@@ -1,0 +1,68 @@
+"""Every result introduces itself in the same six ways."""
+
+import json
+import tempfile
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+import quadsweep as qs
+from quadsweep.results.introduction import SelfDescribing
+
+STARS = qs.datasets.load("stars-cyg")
+X, Y = STARS.x, STARS.y
+FILES = tempfile.TemporaryDirectory()
+
+
+def results():
+    walk = qs.path(X, Y, drop=4, permutations=3)
+    yield "Result", qs.solve(X, Y, drop=4)
+    yield "BatchResult", qs.solve_many(np.array([X, X]), np.array([Y, Y]), drop=4)
+    yield "Path", walk
+    yield "PathSignificance", walk.noise
+    yield "Significance", qs.significance(X, Y, drop=4, permutations=9)
+    yield "Stability", qs.stability(X, Y, drop=4, resamples=5, most=3)
+    yield "PairwiseResult", qs.pairwise(np.column_stack([X, Y, X * Y]), drop=4, permutations=9)
+    yield "PairwiseFiles", qs.pairwise(np.column_stack([X, Y, X + Y]), drop=4, out=FILES.name)
+    yield "Comparison", qs.compare(X, Y, drop=4, methods=["pearson", "kendall"])
+    yield "LineSignificance", qs.path(X, Y, drop=4, permutations=3, null="line").noise
+    yield "Audit", qs.audit(X, Y)
+    yield "RegressionAudit", qs.audit(X, Y, controls=np.arange(len(X)) % 5, max_drop=2)
+    yield "InfluenceCurve", qs.influence_curve(X, Y, max_drop=2)
+    yield "Separation", qs.separate(X, Y, qs.solve(X, Y, drop=4).mask)
+    yield "Dataset", STARS
+
+
+RESULTS = dict(results())
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_every_result_has_the_same_six_ways(name):
+    result = RESULTS[name]
+    assert type(result).__name__ == name
+    text = result.summary()
+    assert str(result) == text
+    assert all(f"{what}:" in text for what, _ in result.lines())
+    page = result._repr_html_()
+    assert page.count("<tr>") == len(result.grid()) + len(result.lines())
+    assert json.loads(json.dumps(result.to_dict(), allow_nan=False))
+    assert len(result.to_frame()) > 0
+    ax = Figure().subplots()
+    assert result.plot(ax=ax) is ax
+    assert ax.get_title(loc="left") or ax.get_title()
+
+
+def test_no_public_result_is_left_out():
+    public = {getattr(qs, name) for name in dir(qs) if name[0].isupper()} | {qs.datasets.Dataset}
+    # A curve, a file, the verdict on it and a page: none of them is an answer in rows.
+    others = {qs.Conic, qs.Proof, qs.Check, qs.Explorer}
+    assert {c for c in public if not issubclass(c, SelfDescribing)} == others
+    unfinished = {c.__name__ for c in public - others if c.__abstractmethods__}
+    assert unfinished == set()
+
+
+def test_a_sentence_comes_first_where_one_says_it_all():
+    audit = RESULTS["Audit"]
+    assert str(audit).startswith(audit.message)
+    assert audit.message in audit._repr_html_()
