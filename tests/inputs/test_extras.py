@@ -55,6 +55,7 @@ def test_a_frame_without_pandas_and_polars_says_what_to_install(without):
 
 def test_the_estimators_without_scikit_learn_say_what_to_install(without, monkeypatch):
     without("sklearn")
-    monkeypatch.delitem(sys.modules, "quadsweep.sklearn", raising=False)
+    for module in ("sklearn", "estimators.trimmed", "estimators.covariance"):
+        monkeypatch.delitem(sys.modules, f"quadsweep.{module}", raising=False)
     with pytest.raises(ModuleNotFoundError, match="needs scikit-learn: pip install scikit-learn"):
         import quadsweep.sklearn  # noqa: F401
