@@ -1,5 +1,7 @@
 """The built-in data sets, and that each shows what it says."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -11,6 +13,7 @@ EXPECTED = {
     "anscombe-2": 11,
     "anscombe-3": 11,
     "anscombe-4": 11,
+    "colonial-origins": 64,
     "delivery": 25,
     "hawkins-bradu-kass": 75,
     "masking-groups": 12,
@@ -20,8 +23,11 @@ EXPECTED = {
     "nonseparable-dv": 8,
     "nonseparable-r2": 11,
     "phone-calls": 24,
+    "red-wine": 1599,
+    "ruggedness": 170,
     "stack-loss": 21,
     "stars-cyg": 47,
+    "voting-rights": 504,
 }
 
 
@@ -70,3 +76,60 @@ def test_the_best_subset_leaves_out_what_is_known_to_be_wrong(name, dropped):
 def test_an_unknown_name_lists_the_known_ones(name):
     with pytest.raises(ValueError, match="one of animals, anscombe-1"):
         datasets.load(name)
+
+
+def _least_squares(name, term, *others):
+    """The coefficient of a column given others and an intercept, and its standard error."""
+    data = datasets.load(name)
+    columns = {title: np.array(values) for title, values in data.columns.items()}
+    columns["log_gdp_2000"] = np.log(columns.get("rgdppc_2000", np.ones(len(data.y))))
+    columns |= {
+        f"{a}:cont_africa": columns[a] * columns["cont_africa"]
+        for a in ("rugged", "dist_coast")
+        if a in columns
+    }
+    outcome, *names = [term[0], term[1], *others]
+    design = [np.ones(len(data.y))]
+    for each in names:
+        values = columns[each]
+        classes = np.unique(values)[1:] if each in ("state", "year") else None
+        design += [values] if classes is None else [values == level for level in classes]
+    matrix, y = np.column_stack(design).astype(float), columns[outcome]
+    coefficients = np.linalg.lstsq(matrix, y, rcond=None)[0]
+    rest = y - matrix @ coefficients
+    variance = rest @ rest / (len(y) - matrix.shape[1]) * np.linalg.inv(matrix.T @ matrix)
+    return coefficients[1], np.sqrt(variance[1, 1])
+
+
+def test_published_regressions_have_their_published_coefficients():
+    """Acemoglu, Johnson and Robinson, table 4: 0.94 by the instrument, 0.52 by least squares."""
+    rugged = _least_squares(
+        "ruggedness", ("log_gdp_2000", "rugged:cont_africa"), "rugged", "cont_africa",
+        "dist_coast", "dist_coast:cont_africa",
+    )  # fmt: skip
+    assert rugged[0] > 1.96 * rugged[1]
+    plain = _least_squares("colonial-origins", ("log_gdp", "expropriation_risk"))
+    assert plain[0] == pytest.approx(0.52, abs=0.005)
+    reduced = _least_squares("colonial-origins", ("log_gdp", "log_mortality"))
+    first = _least_squares("colonial-origins", ("expropriation_risk", "log_mortality"))
+    assert reduced[0] / first[0] == pytest.approx(0.94, abs=0.02)  # 0.92 here
+    covered = _least_squares(
+        "voting-rights",
+        ("incarceration_rate", "covered_after_1965"),
+        "urban_share",
+        "state",
+        "year",
+    )
+    assert abs(covered[0]) > 1.96 * covered[1]
+
+
+@pytest.mark.parametrize("name", ["colonial-origins", "red-wine", "ruggedness", "voting-rights"])
+def test_published_regressions_name_columns_that_are_there(name):
+    data = datasets.load(name)
+    words = set(re.findall(r"[a-zA-Z_]\w*", data.formula)) - {"log"}
+    assert words <= set(data.columns)
+    assert set(data.term.split(":")) <= words
+    frame = data.to_frame()
+    assert list(frame.columns) == list(data.columns)
+    assert len(frame) == len(data.y)
+    assert data.to_dict()["columns"].keys() == data.columns.keys()

@@ -1,14 +1,15 @@
 """Small data sets that show what the package is for.
 
-The tables are facts from the literature, each with its source; the three ``nonseparable`` ones are
-this project's own counterexamples (``docs/theory.md``), the three ``masking`` ones its own examples
-for audits (``docs/audit.md``). Imports the counterexamples it ships, and how answers introduce
-themselves; never solves.
+The tables are facts from the literature, each with its source; four of them are the data of
+published regressions. The three ``nonseparable`` ones are this project's own counterexamples
+(``docs/theory.md``), the three ``masking`` ones its own examples for audits (``docs/audit.md``).
+Imports the counterexamples it ships, and how answers introduce themselves; never solves.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +40,11 @@ class Dataset(SelfDescribing):
         A name for every point, or empty.
     objective : str
         What to judge a subset by.
+    formula, term : str
+        Of a published regression: the regression, and the term whose coefficient it is about; x and
+        y are then that term and the outcome alone. Empty otherwise.
+    table : dict
+        Of a published regression: every column that the formula needs, by name.
     """
 
     x: Floats
@@ -48,12 +54,16 @@ class Dataset(SelfDescribing):
     description: str
     labels: tuple[str, ...] = field(default=(), repr=False)
     objective: str = "r2"
+    formula: str = ""
+    term: str = ""
+    table: dict[str, list[Any]] = field(default_factory=dict, repr=False)
 
     def lines(self) -> list[tuple[str, str]]:
         """What it is, as pairs."""
         return [
             ("data", f"{self.names[-1]} against {', '.join(self.names[:-1])}"),
             ("points", f"{len(self.x):,}, of which to keep {self.k:,} by {self.objective}"),
+            *([("regression", f"{self.formula}, term {self.term}")] if self.formula else []),
             ("about", self.description),
         ]
 
@@ -66,12 +76,18 @@ class Dataset(SelfDescribing):
             "names": list(self.names),
             "labels": list(self.labels),
             "objective": self.objective,
+            "formula": self.formula,
+            "term": self.term,
+            "columns": {name: list(values) for name, values in self.columns.items()},
             "description": self.description,
         }
 
     @property
     def columns(self) -> dict[str, Any]:
-        """The columns by name, after the labels where there are any."""
+        """The columns by name, after the labels where there are any; of a published regression all
+        that it needs."""
+        if self.table:
+            return dict(self.table)
         predictors = [self.x] if self.x.ndim == 1 else list(self.x.T)
         columns: dict[str, Any] = dict(zip(self.names, [*predictors, self.y], strict=True))
         return {"label": list(self.labels), **columns} if self.labels else columns
@@ -230,6 +246,88 @@ def _delivery() -> Dataset:
     )
 
 
+def _published(
+    name: str, formula: str, term: str, x: tuple[str, str], y: tuple[str, str], description: str,
+    labels: tuple[str, ...] = (),
+) -> Dataset:  # fmt: skip
+    """A regression's table, of which x and y are a column and what it is called."""
+    texts = _table(name)
+    table = {title: _values(values) for title, values in texts.items()}
+    across, up = _numbers(texts[x[0]]), _numbers(texts[y[0]])
+    up = np.log(up) if y[1].startswith("log ") else up
+    rows = zip(*(texts[title] for title in labels), strict=True)
+    called = tuple(" ".join(row) for row in rows) if labels else ()
+    return Dataset(
+        across, up, round(0.95 * len(up)), (x[1], y[1]), description, called,
+        formula=formula, term=term, table=table,
+    )  # fmt: skip
+
+
+def _values(texts: list[str]) -> list[Any]:
+    """Whole numbers, numbers, or the texts as they are."""
+    for kind in (int, float):
+        with suppress(ValueError):
+            return [kind(text) for text in texts]
+    return texts
+
+
+def _ruggedness() -> Dataset:
+    return _published(
+        "ruggedness",
+        "log(rgdppc_2000) ~ rugged * cont_africa + dist_coast * cont_africa",
+        "rugged:cont_africa",
+        ("rugged", "ruggedness of the terrain"),
+        ("rgdppc_2000", "log GDP per head in 2000"),
+        "Income and the ruggedness of the terrain in 170 countries: rugged terrain goes with low "
+        "income, but in Africa, where it protected against the slave trades, with high income. "
+        "Nunn and Puga (2012), Ruggedness: the blessing of bad geography in Africa, Review of "
+        "Economics and Statistics 94, 20-36.",
+        ("country",),
+    )
+
+
+def _colonial_origins() -> Dataset:
+    return _published(
+        "colonial-origins",
+        "log_gdp ~ 1 | expropriation_risk ~ log_mortality",
+        "expropriation_risk",
+        ("expropriation_risk", "protection against expropriation"),
+        ("log_gdp", "GDP per head in 1995 (logarithm)"),
+        "Income and institutions in 64 former colonies, with the mortality of settlers as an "
+        "instrument for institutions. Acemoglu, Johnson and Robinson (2001), The colonial origins "
+        "of comparative development, American Economic Review 91, 1369-1401.",
+    )
+
+
+def _voting_rights() -> Dataset:
+    return _published(
+        "voting-rights",
+        "incarceration_rate ~ covered_after_1965 + urban_share | state + year",
+        "covered_after_1965",
+        ("covered_after_1965", "covered by the Voting Rights Act"),
+        ("incarceration_rate", "incarceration rate"),
+        "Incarceration rates in 18 states between 1946 and 1982, before and after the Voting "
+        "Rights Act of 1965: 504 state-years. Eubank and Fresh (2022), Enfranchisement and "
+        "incarceration after the 1965 Voting Rights Act, American Political Science Review 116, "
+        "791-806.",
+        ("state", "year"),
+    )
+
+
+def _red_wine() -> Dataset:
+    measured = list(_table("red-wine"))[:-1]
+    return _published(
+        "red-wine",
+        f"quality ~ {' + '.join(measured)}",
+        "alcohol",
+        ("alcohol", "alcohol (% vol)"),
+        ("quality", "quality (0 to 10)"),
+        "Quality of 1,599 red wines, as tasters marked it, and eleven measurements of their "
+        "chemistry. Cortez, Cerdeira, Almeida, Matos and Reis (2009), Modeling wine preferences by "
+        "data mining from physicochemical properties, Decision Support Systems 47, 547-553.",
+    )
+
+
 def _nonseparable(name: str) -> Dataset:
     from quadsweep.paper.counterexamples.shipped import SHIPPED
 
@@ -292,6 +390,10 @@ _BUILDERS: dict[str, Callable[[], Dataset]] = {
     "hawkins-bradu-kass": _hawkins_bradu_kass,
     "stack-loss": _stack_loss,
     "delivery": _delivery,
+    "ruggedness": _ruggedness,
+    "colonial-origins": _colonial_origins,
+    "voting-rights": _voting_rights,
+    "red-wine": _red_wine,
     "masking-groups": lambda: _masking("masking-groups"),
     "masking-populations": lambda: _masking("masking-populations"),
     "masking-leverage": lambda: _masking("masking-leverage"),
