@@ -42,7 +42,7 @@ def share(
         x, y = line(family, stream, seed, p)
         path = qs.path(x, y, drop=5, objective=objective, null=null, permutations=99, seed=seed)
         some += path.noise.overall <= 0.05
-        three += path.noise.standing_out == 3
+        three += path.noise.n_outliers == 3
     return some, three
 
 
@@ -60,7 +60,7 @@ def timing(n: int = 1460) -> None:
                 start, work = time.perf_counter(), time.process_time()
                 path = qs.path(x, y, drop=sizes, objective=objective, null="line", permutations=99)
                 took, work = time.perf_counter() - start, time.process_time() - work
-                found = path.noise.standing_out
+                found = path.noise.n_outliers
                 print(
                     f"{objective}, n = {n:,}, {title}, 20 sizes up to {sizes[-1]} dropped, "
                     f"99 draws: {took:.1f} s ({work:.1f} s of processors), {found} stand out",

@@ -18,7 +18,7 @@ from quadsweep.arrays import Ints
 from quadsweep.choosing.multiplicity import adjusted_p_values
 from quadsweep.extras import needed
 from quadsweep.inputs.frames import Columns, in_memory, unpack
-from quadsweep.results.introduction import INDEX, SelfDescribing, renumbered, some
+from quadsweep.results.formatting import INDEX, ResultMixin, renumbered, some
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,7 +32,7 @@ _LEFT_OUT = frozenset(
 
 
 @dataclass(frozen=True, eq=False)
-class Groups(SelfDescribing, Mapping[Any, Any]):
+class Groups(ResultMixin, Mapping[Any, Any]):
     """The answer of every group, by the group's name.
 
     Attributes
@@ -96,7 +96,7 @@ class Groups(SelfDescribing, Mapping[Any, Any]):
                     row[f"p_{name}"] = float(value)
         return rows
 
-    def lines(self) -> list[tuple[str, str]]:
+    def summary_items(self) -> list[tuple[str, str]]:
         """The summary as pairs: what, and its text."""
         lines = [("groups", f"{len(self.sizes):,} by {self.column}")]
         lines += [(f"no answer, {group}", why) for group, why in self.failures.items()]

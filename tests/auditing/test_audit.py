@@ -60,7 +60,7 @@ def test_the_rows_named_do_what_is_said() -> None:
     assert found.after is not None
     assert found.after.n == len(kept)
     assert f"Removing {found.drop} of 300 rows" in found.message
-    assert f"No {found.drop - 1} rows can." in found.message
+    assert f"No set of {found.drop - 1} rows does." in found.message
 
 
 def mostly_one_y(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:

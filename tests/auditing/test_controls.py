@@ -297,7 +297,7 @@ def test_rows_left_out_are_named_as_rows() -> None:
         qs.audit(x, y, nan_policy="omit"),
         qs.audit(x, y, controls=z, nan_policy="omit"),
     ):
-        lines = dict(found.lines())
+        lines = dict(found.summary_items())
         assert lines["left out"] == "row 3 (numbered from 0; missing values)"
         assert lines["removed"].startswith("row")
 
@@ -340,9 +340,9 @@ def test_goes_to_json_and_html() -> None:
     assert read["controls"] == ["Intercept", "z1", "z2"]
     assert read["n_groups"] == 10
     assert "coefficient of x" in found._repr_html_()
-    assert "test" not in dict(found.lines())
+    assert "test" not in dict(found.summary_items())
     tested = qs.audit(x, y, controls=z, claim="significance")
-    assert dict(tested.lines())["test"] == "classical t test"
+    assert dict(tested.summary_items())["test"] == "classical t test"
 
 
 @pytest.mark.parametrize(

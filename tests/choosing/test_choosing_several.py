@@ -88,11 +88,11 @@ def test_rows_stand_out_of_a_clean_plane(plane, sizes, objective):
     X, y = plane
     asked = {"drop": sizes, "null": "line", "permutations": 39, "objective": objective}
     noise = qs.path(X, y, **asked).noise
-    assert noise.standing_out == 2
+    assert noise.n_outliers == 2
     assert noise.null.shape == (39, len(noise.k))
     assert "a clean plane of this noise" in noise.verdict()
     y = 1 + X @ [2.0, -1.0] + np.random.default_rng(5).normal(size=16)
-    assert qs.path(X, y, **asked).noise.standing_out == 0
+    assert qs.path(X, y, **asked).noise.n_outliers == 0
 
 
 def test_a_plane_over_one_column_is_the_line():

@@ -98,7 +98,7 @@ def test_rows_with_missing_values_are_left_out():
     assert np.array_equal(with_gap.bootstrap(9).slope, qs.solve(x, y, drop=4).bootstrap(9).slope)
 
 
-def test_what_was_drawn_introduces_itself():
+def test_what_was_drawn_has_a_summary():
     drawn = qs.solve(*noisy_line(5), drop=4).bootstrap(49)
     assert "standard error" in drawn.summary()
     assert "as if nothing was chosen" in drawn.summary()

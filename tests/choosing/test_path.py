@@ -174,7 +174,7 @@ def test_noise_suggests_no_size():
     assert "unremarkable" in answer.summary()
     clean = qs.path(x, y, drop=6, null="line", permutations=39)
     assert clean.suggestions() == {"stands out": None}
-    assert "no row stands out" in clean.summary()
+    assert "no outliers" in clean.summary()
     assert "gain:" not in clean.summary()
 
 
@@ -190,18 +190,18 @@ def planted(seed, n=60):
 def test_rows_that_stand_out_of_a_line_are_counted(objective):
     x, y = planted(5)
     answer = qs.path(x, y, drop=6, null="line", permutations=99, objective=objective)
-    assert answer.noise.standing_out == 3
+    assert answer.noise.n_outliers == 3
     assert answer.noise.overall <= 0.05
     assert answer.suggestions()["stands out"] == 57
     assert sorted(answer.result(57).outliers) == [0, 1, 2]
-    assert "3 rows stand out: a clean line of this noise gains as much" in answer.summary()
-    assert answer.to_dict()["noise"]["standing_out"] == 3
+    assert "3 outliers: a clean line of this noise gains as much" in answer.summary()
+    assert answer.to_dict()["noise"]["n_outliers"] == 3
 
 
 def test_the_clean_line_needs_no_size_of_all_points_and_counts_from_it():
     x, y = planted(5)
     answer = qs.path(x, y, drop=[2, 3, 4], null="line", permutations=99, objective="lts")
-    assert answer.noise.standing_out == 3
+    assert answer.noise.n_outliers == 3
     assert answer.noise.null.shape == (99, 3)
 
 
@@ -242,7 +242,7 @@ def test_rules_that_know_nothing_of_noise_are_silent_beside_the_line_null():
     assert plain.suggestions()["gain"] is not None
     beside = qs.path(x, y, drop=5, null="line", permutations=49)
     assert beside.suggestions() == {"stands out": None}
-    assert "no row stands out" in beside.summary()
+    assert "no outliers" in beside.summary()
     assert "largest gain" not in beside.summary()
 
 
@@ -261,7 +261,7 @@ def test_whoever_knows_that_noise_is_normal_sees_smaller_outliers():
     y[:3] += [3.5, -3.5, 3.5]
     unknown = qs.path(x, y, drop=5, objective="lts", null="line").noise
     normal = qs.path(x, y, drop=5, objective="lts", null="normal").noise
-    assert (unknown.standing_out, normal.standing_out) == (0, 3)
+    assert (unknown.n_outliers, normal.n_outliers) == (0, 3)
     assert normal.normal == pytest.approx(1)
     assert unknown.normal < 0.9
     assert normal.to_dict()["null"] == "normal"
@@ -301,7 +301,7 @@ def test_a_step_that_only_decides_draws_no_more_than_it_needs(monkeypatch):
 
     monkeypatch.setattr(line_significance, "null_paths", counted)
     x, y = planted(5)
-    assert qs.path(x, y, drop=6, null="line", objective="lts").noise.standing_out == 3
+    assert qs.path(x, y, drop=6, null="line", objective="lts").noise.n_outliers == 3
     first, *further = map(len, made)
     assert first == 99
     assert 0 < further[-1] < 99

@@ -231,11 +231,11 @@ def test_nearly_always_is_not_called_always():
     share = answer.dropped.copy()
     out = answer.result.outliers[0]
     share[out] = 0.94
-    lines = dict(replace(answer, dropped=share).lines())
+    lines = dict(replace(answer, dropped=share).summary_items())
     assert lines["always out"] == "none"
     assert lines["nearly always"].startswith(f"row {out} (numbered from 0; over 90%")
     share[out] = 1.0
-    lines = dict(replace(answer, dropped=share).lines())
+    lines = dict(replace(answer, dropped=share).summary_items())
     assert lines["always out"] == f"row {out} (numbered from 0)"
     assert lines["nearly always"].startswith("none")
 

@@ -272,10 +272,10 @@ def test_printing_any_result_is_its_summary():
 def test_nothing_dropped_is_not_called_chosen(run):
     _, out, _ = run("solve", "stars-cyg", "--drop", 0)
     assert "chosen" not in out
-    assert "beware" not in out
+    assert "caution" not in out
     assert "nothing to choose: all 47 points are kept" in out
     _, out, _ = run("solve", "stars-cyg", "--drop", 1)
-    assert "the points were chosen to look like this" in " ".join(out.split())
+    assert "rows were selected to maximise R²" in " ".join(out.split())
 
 
 def test_a_p_value_is_never_nought(run, file):

@@ -12,6 +12,7 @@ import pytest
 
 import quadsweep as qs
 import quadsweep.paper.counterexamples
+from quadsweep.paper.counterexamples import SHIPPED
 
 TABLE = """Species name,Group,body mass (kg),"brain, g"
 Cow,mammal,465,423
@@ -299,7 +300,7 @@ def test_separate_maps_the_certificate_back_over_skipped_rows(run, tmp_path):
 def test_counterexamples_are_proved_and_searched_for(run):
     code, out, _ = run("counterexamples")
     assert code == 0
-    assert out.count("So it is a counterexample.") == len(qs.counterexamples.SHIPPED)
+    assert out.count("So it is a counterexample.") == len(SHIPPED)
     code, _, err = run("counterexamples", "--verify", "--search")
     assert code == 2
     assert "not both" in err

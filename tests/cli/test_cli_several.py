@@ -63,7 +63,7 @@ def test_a_built_in_data_set_with_several_predictors(capsys):
         (["solve", "--formula", "y ~ x1 + x2", "--drop", "10"], "y against x1, x2"),
         (["solve", "--x", "x1", "--x", "x3", "--y", "y", "--drop", "10"], "y against x1, x3"),
         (["solve", "--x", "x3", "--y", "y", "--drop", "10"], "y against x3"),
-        (["audit", "--formula", "y ~ x1 + x2 + x3", "--term", "x1"], "No 4 rows can."),
+        (["audit", "--formula", "y ~ x1 + x2 + x3", "--term", "x1"], "No set of 4 rows does."),
         (["pairwise", "--drop", "10", "--p-values", "none"], "6 of 4 columns"),
     ],
 )

@@ -66,7 +66,7 @@ def test_rows_without_a_group_belong_to_none():
     assert set(qs.by(frame, "site", qs.solve, x="t", y="h", drop=2)) == {"a", "c"}
 
 
-def test_groups_introduce_themselves():
+def test_groups_have_a_summary():
     groups = qs.by(table(), "site", qs.solve, x="t", y="h", drop=2)
     text = str(groups)
     assert "3 by site" in text

@@ -86,7 +86,7 @@ def assert_same(seed: int, n: int, folder: Path) -> StreamedResult:
     assert mask.sum() == here.k, told
     assert abs(goal.value(x[mask], y[mask]) - result.value) <= slack, told
     assert goal.sense * (result.bound - here.value) >= -slack, told
-    assert dict(result.lines())["beware"] == here.caution(), told
+    assert dict(result.summary_items())["caution"] == here.caution(), told
     return result
 
 
@@ -653,7 +653,7 @@ def test_an_audit_in_passes_tells_itself_and_its_rows(tmp_path: Path) -> None:
     found = qs.audit(file, x="a", y="b", memory_limit=2e-4, nan_policy="omit")
     assert isinstance(found, StreamedAudit)
     assert "reverses the sign" in str(found)
-    assert dict(found.lines())["certificate"] == "proved: no fewer rows can"
+    assert dict(found.summary_items())["certificate"] == "proved: no smaller set of rows does"
     assert found.to_dict()["missing"] == 1
     assert found.to_frame().index.tolist() == found.outliers.tolist()
     found.write(tmp_path / "flagged.parquet")

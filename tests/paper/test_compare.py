@@ -94,7 +94,7 @@ def test_bad_input_is_refused_in_one_sentence(options, error, says):
 def test_it_tells_itself_as_text_html_json_frame_and_picture(table):
     assert str(table).splitlines()[0].startswith("method")
     assert "other methods with a subset or a line" in table.summary()
-    assert table._repr_html_().count("<tr>") == 1 + len(table.rows) + len(table.lines())
+    assert table._repr_html_().count("<tr>") == 1 + len(table.rows) + len(table.summary_items())
     told = json.loads(json.dumps(table.to_dict()))
     assert told["rows"][0]["optimal"] is True
     assert told["rows"][-1]["r2"] is None

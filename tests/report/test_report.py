@@ -63,10 +63,10 @@ def test_says_first_whether_any_row_stands_out_of_a_line():
     assert lead.startswith(
         f"No row stands out from a clean line with this noise (p = {p}). Nothing is dropped: R²"
     )
-    assert "no row stands out: a clean line of this noise gains as much" in to_html(report)
+    assert "no outliers: a clean line of this noise gains as much" in to_html(report)
     y[np.argmin(np.abs(x))] += 20
     report = gather(x, y, permutations=39)
-    assert report.answer.n - report.answer.k == report.line.standing_out == 1
+    assert report.answer.n - report.answer.k == report.line.n_outliers == 1
     assert "This is how many rows stand out from a clean line" in to_html(report)
 
 

@@ -1,4 +1,4 @@
-"""The result keeps its promises and introduces itself."""
+"""A result keeps its invariants and prints itself."""
 
 import json
 import math
@@ -48,7 +48,7 @@ def test_summary_says_what_was_found_and_how_sure_it_is(result):
     assert "0.766166" in text
     assert "proved" in text
     assert "5, 15, 25" in text
-    assert "beware" in text
+    assert "caution" in text
     assert all(len(line) <= 100 for line in text.splitlines())
 
 

@@ -123,7 +123,7 @@ def test_the_summary_has_the_coefficients_before_and_after():
     assert header.split() == ["coefficient", "all", "30", "rows", "29", "rows", "kept"]
     assert [line.split()[-1] for line in rows] == ["1", "2", "3"]
     assert "proved" in text or "no proof" in text
-    assert "beware" in text
+    assert "caution" in text
 
 
 # One rule each for degenerate data; docs/several.md states them.

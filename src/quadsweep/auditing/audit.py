@@ -30,7 +30,7 @@ from quadsweep.outofcore.search import Asked
 from quadsweep.outofcore.solve import Means, columns_of, fits
 from quadsweep.outofcore.sources import collects_itself, is_source, source_meant
 from quadsweep.progress import Removals, SearchProgress, watching
-from quadsweep.results.introduction import named_rows
+from quadsweep.results.formatting import named_rows
 from quadsweep.solving.methods import Problem
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ class Audit(Verdict):
         super().__post_init__()
         assert self.upper is None or self.upper == len(self.outliers)
 
-    def lines(self) -> list[tuple[str, str]]:
+    def summary_items(self) -> list[tuple[str, str]]:
         """The summary as pairs: what, and its text."""
         lines = [("all rows", str(self.before))]
         if self.after is not None:

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 
 from quadsweep.arrays import Floats
 from quadsweep.objectives import centred_sums
-from quadsweep.results.introduction import chance, finite
+from quadsweep.results.formatting import chance, finite
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ from quadsweep.outofcore.search import Asked, Leaves, Placing, Search
 from quadsweep.outofcore.solve import Means, line_of
 from quadsweep.outofcore.sources import Source
 from quadsweep.progress import Removals, watching
-from quadsweep.results.introduction import named_rows
+from quadsweep.results.formatting import named_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -433,7 +433,7 @@ class StreamedAudit(Verdict):
     loaded: int
     flags: Flags | None = field(repr=False)
 
-    def lines(self) -> list[tuple[str, str]]:
+    def summary_items(self) -> list[tuple[str, str]]:
         """The summary as pairs: what, and its text."""
         lines = [("all rows", str(self.before))]
         if self.after is not None:

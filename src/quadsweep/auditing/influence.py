@@ -25,7 +25,7 @@ from quadsweep.auditing.rows import drop_limit, pose_audit
 from quadsweep.clock import Stopped
 from quadsweep.inputs import validation
 from quadsweep.progress import Removals, SearchProgress, watching
-from quadsweep.results.introduction import SelfDescribing, aligned, known
+from quadsweep.results.formatting import ResultMixin, aligned, known
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -56,7 +56,7 @@ class Range:
 
 
 @dataclass(frozen=True, eq=False)
-class InfluenceCurve(SelfDescribing):
+class InfluenceCurve(ResultMixin):
     """How far up to m removals can move slope, r and R2.
 
     Attributes
@@ -112,7 +112,7 @@ class InfluenceCurve(SelfDescribing):
         """The grid as text."""
         return aligned(self.grid())
 
-    def lines(self) -> list[tuple[str, str]]:
+    def summary_items(self) -> list[tuple[str, str]]:
         """What was asked, and how much of it is proved."""
         lines = [
             ("all rows", str(self.full)),

@@ -7,10 +7,10 @@ from typing import Any
 
 from quadsweep.auditing.claims import Claim
 from quadsweep.auditing.fit import Fit
-from quadsweep.results.introduction import INDEX, SelfDescribing
+from quadsweep.results.formatting import INDEX, ResultMixin
 
 PROOF = {
-    "optimal": "proved: no fewer rows can",
+    "optimal": "proved: no smaller set of rows does",
     "robust": "proved for every removal of up to {max_drop:,} rows",
     "undecided": "the numbers of rows between the two bounds could not be decided",
     "time_limit": "the time limit stopped the proof",
@@ -19,7 +19,7 @@ PROOF = {
 
 
 @dataclass(frozen=True, eq=False)
-class Verdict(SelfDescribing):
+class Verdict(ResultMixin):
     """What every audit says, wherever its rows are; see :class:`quadsweep.Audit`."""
 
     claim: str
@@ -113,11 +113,11 @@ def message(claim: Claim, known: Known, n: int, most: int) -> str:
     text = f"Removing {_of(known.upper, n)} {claim.breaks}."
     fewer = known.lower - 1
     if fewer > 0:
-        text += " No single row can." if fewer == 1 else f" No {fewer:,} rows can."
+        text += " No single row does." if fewer == 1 else f" No set of {fewer:,} rows does."
     if known.lower < known.upper:
         last = known.upper - 1
         between = f"{known.lower:,}" + (f" to {last:,}" if last > known.lower else "")
-        text += f" Whether {between} can is not known."
+        text += f" Whether {between} would suffice is not known."
     return text
 
 

@@ -13,7 +13,7 @@ from quadsweep.arrays import Floats, Ints
 from quadsweep.choosing.path_significance import PathSignificance
 from quadsweep.choosing.suggestions import suggest
 from quadsweep.inputs import validation
-from quadsweep.results.introduction import SelfDescribing, known
+from quadsweep.results.formatting import ResultMixin, known
 
 MOST_SIZES = 501  # of a default range
 _RULES = {"gain": "largest gain", "elbow": "elbow", "stands out": "stands out"}
@@ -21,7 +21,7 @@ _NUMBERS = ("value", "bound", "slope", "intercept")
 
 
 @dataclass(frozen=True, eq=False)
-class Curve(SelfDescribing):
+class Curve(ResultMixin):
     """Optima for many k; the attributes are told in :class:`Path`."""
 
     k: Ints

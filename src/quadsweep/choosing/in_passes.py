@@ -41,7 +41,7 @@ class StreamedPath(Curve):
     rows_read: int
     missing: int
 
-    def lines(self) -> list[tuple[str, str]]:
+    def summary_items(self) -> list[tuple[str, str]]:
         """The summary as pairs: what, and its text."""
         cost = f"{self.passes} passes, {self.nodes.sum():,} nodes, {self.seconds:.3g} s"
         return [*self._lines_of_curve(), ("search", cost)]

@@ -27,7 +27,7 @@ from quadsweep.clock import Clock
 from quadsweep.inputs import validation
 from quadsweep.objectives import OBJECTIVES, centred_sums
 from quadsweep.progress import CountProgress, counting
-from quadsweep.results.introduction import SelfDescribing, finite, known
+from quadsweep.results.formatting import ResultMixin, finite, known
 from quadsweep.results.result import Result
 from quadsweep.solving.methods import Problem
 from quadsweep.solving.methods.spreading import Hands
@@ -55,7 +55,7 @@ class Band(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Bootstrap(SelfDescribing):
+class Bootstrap(ResultMixin):
     """The line of the kept points, drawn and chosen again many times.
 
     Attributes
@@ -157,7 +157,7 @@ class Bootstrap(SelfDescribing):
         slope, intercept = _fitted(self.result)
         return np.asarray(slope * at + intercept)
 
-    def lines(self) -> list[tuple[str, str]]:
+    def summary_items(self) -> list[tuple[str, str]]:
         r = self.result
         lines = [("kept", f"{r.k:,} of {r.n:,} points, chosen again in every draw")]
         for name, value in zip(PARAMETERS, _fitted(r), strict=True):

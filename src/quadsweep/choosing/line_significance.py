@@ -18,6 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
+from warnings import warn
 
 import numpy as np
 
@@ -69,8 +70,8 @@ class LineSignificance(PathSignificance):
 
     Attributes
     ----------
-    standing_out : int
-        How many rows stand out; 0 if none do.
+    n_outliers : int
+        How many rows are outliers from the line; 0 if none are.
     normal : float
         How much of the null is normal noise; the rest has the heavier tails of Student's t.
     law : str
@@ -79,26 +80,32 @@ class LineSignificance(PathSignificance):
         Whether there are several predictors.
     """
 
-    standing_out: int = 0
+    n_outliers: int = 0
     normal: float = 1.0
     law: str = "line"
     plane: bool = False
 
+    @property
+    def standing_out(self) -> int:
+        """The former name of ``n_outliers``."""
+        warn("standing_out is now called n_outliers", DeprecationWarning, stacklevel=2)
+        return self.n_outliers
+
     def verdict(self) -> str:
-        """How many rows stand out, and how often a clean line gains as much."""
+        """How many rows are outliers, and how often a clean line gains as much."""
         done, clean = len(self.null), self._clean()
-        if self.standing_out == 0:
+        if self.n_outliers == 0:
             return (
-                f"no row stands out: {clean} gains as much by dropping as many "
+                f"no outliers: {clean} gains as much by dropping as many "
                 f"somewhere on the path (p = {self.overall:.3g}, corrected for "
                 f"{self._compared():,} sizes)"
             )
-        at = int(np.flatnonzero(self.n - self.k == self.standing_out)[0])
+        at = int(np.flatnonzero(self.n - self.k == self.n_outliers)[0])
         often = round(float(self.p_value[at]) * (done + 1)) - 1
-        rows = "1 row stands" if self.standing_out == 1 else f"{self.standing_out:,} rows stand"
+        rows = "1 outlier" if self.n_outliers == 1 else f"{self.n_outliers:,} outliers"
         return (
-            f"{rows} out: {clean} gains as much by dropping "
-            f"{self.standing_out:,} in {often:,} of {done:,} draws "
+            f"{rows}: {clean} gains as much by dropping "
+            f"{self.n_outliers:,} in {often:,} of {done:,} draws "
             f"(p = {self.overall:.3g}, corrected for {self._compared():,} sizes)"
         )
 
@@ -109,11 +116,11 @@ class LineSignificance(PathSignificance):
     def _compared(self) -> int:
         return int((self.k < self.n).sum())
 
-    def lines(self) -> list[tuple[str, str]]:
+    def summary_items(self) -> list[tuple[str, str]]:
         done = STATUSES[self.status].format(done=len(self.null), asked=self.permutations)
         return [
             ("sizes", f"{len(self.k):,}, from k = {self.k[0]:,} to {self.k[-1]:,}"),
-            ("p-value", f"{self.overall:.4g}   (of any row standing out)"),
+            ("p-value", f"{self.overall:.4g}   (of any outlier)"),
             ("verdict", self.verdict()),
             ("draws", f"{done.replace('shuffles', 'draws')}, seed {self.seed}"),
         ]
@@ -123,7 +130,7 @@ class LineSignificance(PathSignificance):
         return {
             **super().to_dict(),
             "null": self.law,
-            "standing_out": self.standing_out,
+            "n_outliers": self.n_outliers,
             "normal": self.normal,
         }
 
@@ -165,7 +172,7 @@ def clean_paths(
         null=first.null[:, extra:],
         p_value=first.p_value[extra:],
         corrected=first.corrected[extra:],
-        standing_out=found,
+        n_outliers=found,
         seconds=clock.gone() - start,
     )
 

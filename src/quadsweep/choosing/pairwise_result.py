@@ -15,14 +15,14 @@ from quadsweep.choosing.multiplicity import adjusted_p_values
 from quadsweep.choosing.strongest import strongest
 from quadsweep.extras import needed
 from quadsweep.inputs import frames
-from quadsweep.results.introduction import SelfDescribing, known
+from quadsweep.results.formatting import ResultMixin, known
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, eq=False)
-class PairwiseResult(SelfDescribing):
+class PairwiseResult(ResultMixin):
     """Values for every pair of columns.
 
     Attributes
@@ -124,7 +124,7 @@ class PairwiseResult(SelfDescribing):
         """The strongest pairs."""
         return strongest(self)
 
-    def lines(self) -> list[tuple[str, str]]:
+    def summary_items(self) -> list[tuple[str, str]]:
         title = objectives.get(self.objective).title
         upper = self.values[np.triu_indices(len(self.names), 1)]
         lines = [("pairs", f"{self.pairs:,} of {len(self.names):,} columns")]
@@ -176,7 +176,7 @@ class PairwiseResult(SelfDescribing):
 
 
 @dataclass(frozen=True, eq=False)
-class PairwiseFiles(SelfDescribing):
+class PairwiseFiles(ResultMixin):
     """Values for every pair of columns, one row a pair, in Parquet files.
 
     Columns of the files: ``x`` and ``y`` (names), ``value``, ``r``, ``pearson``, ``rows``, ``kept``
@@ -284,7 +284,7 @@ class PairwiseFiles(SelfDescribing):
             done=self.done,
         )
 
-    def lines(self) -> list[tuple[str, str]]:
+    def summary_items(self) -> list[tuple[str, str]]:
         lines = [
             ("pairs", f"{self.pairs:,} of {len(self.names):,} columns"),
             ("files", f"{len(self.files()):,} in {self.directory}"),

@@ -33,7 +33,7 @@ from quadsweep.outofcore.solve import Means, columns_of, fits
 from quadsweep.outofcore.sources import collects_itself, source_meant
 from quadsweep.progress import CountProgress, Tick, counting
 from quadsweep.proofs.proof import Proof, together
-from quadsweep.results.introduction import INDEX, known, named_rows
+from quadsweep.results.formatting import INDEX, known, named_rows
 from quadsweep.results.result import Result
 from quadsweep.solving.methods import Outcome, Problem
 from quadsweep.solving.methods.certified import search
@@ -188,17 +188,17 @@ class Path(Curve):
             masks = self.masks[:, self.question.points.rows]
             return clean_paths(problem, null, self.k, self.value, masks, asked, clock, tick)
 
-    def lines(self) -> list[tuple[str, str]]:
+    def summary_items(self) -> list[tuple[str, str]]:
         lines = self._lines_of_curve()
         labels = self.question.given.labels
         back = sorted({int(i) for r in self.returning for i in r})
         told = named_rows(back, labels, "dropped at one size, kept at a smaller one")
         lines.append(("coming back", told if back else "none: all are nested"))
         if self.noise is not None:
-            lines += self.noise.lines()[1:]
+            lines += self.noise.summary_items()[1:]
         else:
             lines.append(
-                ("beware", "values rise as points are dropped, in noise too; see null='line'")
+                ("caution", "values rise as points are dropped, in noise too; see null='line'")
             )
         return lines
 

@@ -29,7 +29,7 @@ from quadsweep.choosing.shuffles import blocks, shuffled
 from quadsweep.choosing.verdicts import SIGNIFICANT, STATUSES, UNREMARKABLE
 from quadsweep.clock import Clock
 from quadsweep.progress import Tick
-from quadsweep.results.introduction import SelfDescribing, known
+from quadsweep.results.formatting import ResultMixin, known
 from quadsweep.solving.methods import Problem
 from quadsweep.solving.methods.batch import Batch, lowered
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class PathSignificance(SelfDescribing):
+class PathSignificance(ResultMixin):
     """The optima of shuffled data for every k of a path.
 
     Attributes
@@ -121,7 +121,7 @@ class PathSignificance(SelfDescribing):
             "is another question: null='line'"
         )
 
-    def lines(self) -> list[tuple[str, str]]:
+    def summary_items(self) -> list[tuple[str, str]]:
         done = STATUSES[self.status].format(done=len(self.null), asked=self.permutations)
         return [
             ("sizes", f"{len(self.k):,}, from k = {self.k[0]:,} to {self.k[-1]:,}"),

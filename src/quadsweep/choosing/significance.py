@@ -25,7 +25,7 @@ from quadsweep.choosing.verdicts import SIGNIFICANT, STATUSES, UNREMARKABLE
 from quadsweep.clock import Clock
 from quadsweep.inputs import validation
 from quadsweep.progress import CountProgress, Tick, counting
-from quadsweep.results.introduction import SelfDescribing, known
+from quadsweep.results.formatting import ResultMixin, known
 from quadsweep.results.result import Result
 from quadsweep.solving.methods import Problem
 from quadsweep.solving.methods.batch import Batch, lowered
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Significance(SelfDescribing):
+class Significance(ResultMixin):
     """An observed optimum among the optima of shuffled data.
 
     Attributes
@@ -96,7 +96,7 @@ class Significance(SelfDescribing):
             return f"{kept} is borderline: {count}, so noise alone does as well now and then"
         return f"{kept} is more than noise gives: {count}"
 
-    def lines(self) -> list[tuple[str, str]]:
+    def summary_items(self) -> list[tuple[str, str]]:
         title = objectives.get(self.objective).title
         low, high = self.interval
         lines = [
@@ -113,7 +113,7 @@ class Significance(SelfDescribing):
         done = STATUSES[self.status].format(done=len(self.reached), asked=self.permutations)
         lines.append(("shuffles", f"{done}, seed {self.seed}"))
         if not self.result.success:
-            lines.append(("beware", "the observed value is not proved; a better one lowers p"))
+            lines.append(("caution", "the observed value is not proved; a better one lowers p"))
         return lines
 
     def plot(self, ax: Axes | None = None) -> Axes:

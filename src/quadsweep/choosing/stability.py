@@ -23,7 +23,7 @@ from quadsweep.choosing.shuffles import blocks
 from quadsweep.clock import Clock
 from quadsweep.inputs import validation
 from quadsweep.progress import CountProgress, Tick, counting
-from quadsweep.results.introduction import INDEX, SelfDescribing, known, named_rows
+from quadsweep.results.formatting import INDEX, ResultMixin, known, named_rows
 from quadsweep.results.result import Result
 from quadsweep.solving.methods import Problem
 from quadsweep.solving.methods.batch import Batch, varied
@@ -41,7 +41,7 @@ _CLEAR = 0.1  # dropped less often than this, or kept less often, is clear
 
 
 @dataclass(frozen=True, eq=False)
-class Stability(SelfDescribing):
+class Stability(ResultMixin):
     """How firmly each point is in or out.
 
     Attributes
@@ -95,7 +95,7 @@ class Stability(SelfDescribing):
             return f"no other subset {near}" if self.complete else f"at least 1 subset {near}"
         return f"{'' if self.complete else 'at least '}{len(self.near):,} subsets {near}"
 
-    def lines(self) -> list[tuple[str, str]]:
+    def summary_items(self) -> list[tuple[str, str]]:
         r, labels = self.result, self.result.labels
         share = self.dropped[r.outliers]
         always = r.outliers[share == 1]

@@ -18,7 +18,7 @@ def suggest(
     rules = {"gain": largest_gain(sizes, score), "elbow": elbow(sizes, score)}
     if not isinstance(noise, LineSignificance):
         return rules
-    clear = noise.n - noise.standing_out if noise.standing_out else None
+    clear = noise.n - noise.n_outliers if noise.n_outliers else None
     # Beside a test that tells outliers from noise, rules that cannot may only agree with it.
     agreeing = {rule: size for rule, size in rules.items() if size == clear and size is not None}
     return {"stands out": clear, **agreeing}

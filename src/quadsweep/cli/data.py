@@ -26,7 +26,7 @@ def datasets_command(
         if json:
             print_json({"name": name, **data.to_dict()})
         else:
-            print_pairs([("name", name), *data.lines()])
+            print_pairs([("name", name), *data.summary_items()])
         return
     every = {known: datasets.load(known) for known in datasets.names()}
     if json:

@@ -12,12 +12,12 @@ from quadsweep.cli.ending import BadInput, note, print_json, print_pairs
 from quadsweep.cli.points import NamedPoints
 from quadsweep.cli.wording import as_options
 from quadsweep.extras import needed
-from quadsweep.results.introduction import SelfDescribing, aligned, renumbered
+from quadsweep.results.formatting import ResultMixin, aligned, renumbered
 
-_ADVICE = ("beware", "verdict")  # lines that may name an argument
+_ADVICE = ("caution", "verdict")  # lines that may name an argument
 
 
-def present(answer: SelfDescribing, points: NamedPoints, plot: str | None, as_json: bool) -> None:
+def present(answer: ResultMixin, points: NamedPoints, plot: str | None, as_json: bool) -> None:
     """An answer as text or JSON, and its picture; what was skipped on standard error."""
     skipped = np.flatnonzero(~points.whole)
     if len(skipped):
@@ -26,7 +26,7 @@ def present(answer: SelfDescribing, points: NamedPoints, plot: str | None, as_js
     show(answer, plot, as_json, content)
 
 
-def show(answer: SelfDescribing, plot: str | None, as_json: bool, content: dict[str, Any]) -> None:
+def show(answer: ResultMixin, plot: str | None, as_json: bool, content: dict[str, Any]) -> None:
     """The picture, and the content as JSON or the answer's table, sentence and pairs after it."""
     if plot is not None:
         draw(answer, plot)
@@ -36,7 +36,10 @@ def show(answer: SelfDescribing, plot: str | None, as_json: bool, content: dict[
     if answer.grid():
         print(aligned(answer.grid()), end="\n\n")
     first = [("answer", answer.headline)] if answer.headline else []
-    lines = [(name, as_options(said) if name in _ADVICE else said) for name, said in answer.lines()]
+    lines = [
+        (name, as_options(said) if name in _ADVICE else said)
+        for name, said in answer.summary_items()
+    ]
     print_pairs([*content.items(), *first, *lines])
 
 

@@ -22,7 +22,7 @@ from quadsweep.cli.presenting import as_object, check_picture, described, draw
 from quadsweep.cli.solving import solved, solver_options
 from quadsweep.inputs.frames import Columns
 from quadsweep.objectives import OBJECTIVES
-from quadsweep.results.introduction import renumbered
+from quadsweep.results.formatting import renumbered
 
 
 def separate_command(
@@ -71,7 +71,7 @@ def separate_command(
         print_json({**as_object(result, points, result.omitted), "separation": certificate})
     else:
         kept = (result.title, f"{result.value:.6g} on {result.k:,} of {result.n:,} points")
-        print_pairs([("data", described(points)), kept, *found.lines()])
+        print_pairs([("data", described(points)), kept, *found.summary_items()])
     undecided = LIMITED if found.separable is None else DONE
     raise typer.Exit(code_of(result.status) or undecided)
 

@@ -3,7 +3,7 @@
 The tables are facts from the literature, each with its source; four of them are the data of
 published regressions. The three ``nonseparable`` ones are this project's own counterexamples
 (``docs/theory.md``), the three ``masking`` ones its own examples for audits (``docs/audit.md``).
-Imports the counterexamples it ships, and how answers introduce themselves; never solves.
+Imports the counterexamples it ships, and how results are formatted; never solves.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quadsweep.arrays import Floats
-from quadsweep.results.introduction import SelfDescribing
+from quadsweep.results.formatting import ResultMixin
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, eq=False)
-class Dataset(SelfDescribing):
+class Dataset(ResultMixin):
     """Points, a number to keep, and where they come from.
 
     Attributes
@@ -58,7 +58,7 @@ class Dataset(SelfDescribing):
     term: str = ""
     table: dict[str, list[Any]] = field(default_factory=dict, repr=False)
 
-    def lines(self) -> list[tuple[str, str]]:
+    def summary_items(self) -> list[tuple[str, str]]:
         """What it is, as pairs."""
         return [
             ("data", f"{self.names[-1]} against {', '.join(self.names[:-1])}"),

@@ -18,7 +18,7 @@ from quadsweep.objectives import OBJECTIVES
 from quadsweep.outofcore.boundary import boundary_in_a_pass
 from quadsweep.outofcore.flags import Flags
 from quadsweep.results.conic import Conic
-from quadsweep.results.introduction import SelfDescribing, equation, finite, named_rows
+from quadsweep.results.formatting import ResultMixin, equation, finite, named_rows
 from quadsweep.results.result import CERTIFICATE, MEMORY, caution
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def cost(answer: Any) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class StreamedResult(SelfDescribing):
+class StreamedResult(ResultMixin):
     """The best subset of rows that are not in memory, and what is known about it.
 
     Attributes
@@ -137,7 +137,7 @@ class StreamedResult(SelfDescribing):
         """How people write the objective."""
         return OBJECTIVES[self.objective].title
 
-    def lines(self) -> list[tuple[str, str]]:
+    def summary_items(self) -> list[tuple[str, str]]:
         """The summary as pairs: what, and its text."""
         every = "" if self.k == self.n else f"   (all {self.n:,} points: {self.before:.6g})"
         lines = [
@@ -155,8 +155,8 @@ class StreamedResult(SelfDescribing):
         lines.append(("dropped", dropped))
         if self.missing:
             lines.append(("left out", f"{self.missing:,} rows (missing values)"))
-        if beware := caution(self.objective, self.k, self.n):
-            lines.append(("beware", beware))
+        if text := caution(self.objective, self.k, self.n):
+            lines.append(("caution", text))
         lines.append(("search", cost(self)))
         return lines
 

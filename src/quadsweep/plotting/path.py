@@ -105,7 +105,7 @@ def _drawn(noise: PathSignificance) -> str:
 
 def _word(noise: PathSignificance) -> str:
     if isinstance(noise, LineSignificance):
-        rows = noise.standing_out
+        rows = noise.n_outliers
         return (
             f"{rows:,} {'row stands' if rows == 1 else 'rows stand'} out"
             if rows

@@ -1,4 +1,4 @@
-"""One page that shows the answer, how it depends on k, and what to beware of.
+"""One page that shows the answer, how it depends on k, and what to be careful about.
 
 ``content.py`` computes, ``page.py`` writes; the page itself is ``page.html``, ``page.css``,
 ``axes.js`` and ``page.js``, which ``shell.py`` puts into one file that asks nothing of the network.

@@ -182,7 +182,7 @@ class _Sections:
             return None
         assert isinstance(found, LineSignificance)
         # Beside rows that lie on a line exactly every other one is surprising, and none is counted.
-        is_clear = (found.overall <= SIGNIFICANT) == (found.standing_out > 0)
+        is_clear = (found.overall <= SIGNIFICANT) == (found.n_outliers > 0)
         return found if found.status == "finished" and is_clear else None
 
     def comparison(self, given: Columns, k: int, progress: bool) -> Comparison | None:
@@ -216,11 +216,11 @@ def _start(
         return sizes.index(asked), ""
     if _is_noise(walk):
         return 0, "noise alone would do as well"
-    if line is not None and line.standing_out == 0:
+    if line is not None and line.n_outliers == 0:
         return 0, ""
-    if line is not None and walk.n - line.standing_out in sizes:
+    if line is not None and walk.n - line.n_outliers in sizes:
         clean = f"a clean line with this noise (p = {line.overall:.3g})"
-        return sizes.index(walk.n - line.standing_out), f"how many rows stand out from {clean}"
+        return sizes.index(walk.n - line.n_outliers), f"how many rows stand out from {clean}"
     suggested = walk.suggestions()
     for rule, reason in _REASONS.items():
         size = suggested.get(rule)

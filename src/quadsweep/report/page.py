@@ -23,7 +23,7 @@ from quadsweep.report.live.page import MOST_VALUES
 from quadsweep.report.sections import failure, regression_section, scrolled, told_audit
 from quadsweep.report.shell import embedded, filled, page_around, script, text_of
 from quadsweep.results.conic import Conic
-from quadsweep.results.introduction import finite
+from quadsweep.results.formatting import finite
 from quadsweep.results.result import Result
 
 _MOST_POINTS = 5_000  # drawn on the page
@@ -51,7 +51,7 @@ def to_html(report: Report, table: Table | None = None) -> str:
         "audit": _audit(report),
         "regression": regression_section(report),
         "comparison": _comparison(report),
-        "beware": "".join(f"<p>{html.escape(note)}</p>" for note in _notes(report)),
+        "cautions": "".join(f"<p>{html.escape(note)}</p>" for note in _notes(report)),
         "made": _made(report),
     }
     if table is not None and available() and table.values <= MOST_VALUES:
@@ -110,7 +110,7 @@ def _answer(report: Report) -> str:
             f"The path does not rise above noise (p = {noise.overall:.3g}, corrected for "
             f"{len(noise.k):,} sizes). "
         )
-    elif report.line is not None and report.line.standing_out == 0:
+    elif report.line is not None and report.line.n_outliers == 0:
         lead = (
             f"No row stands out from a clean line with this noise (p = {report.line.overall:.3g}). "
         )

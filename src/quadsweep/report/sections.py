@@ -11,7 +11,7 @@ from quadsweep.auditing.audit import Audit
 from quadsweep.auditing.controls.report import RegressionAudit
 from quadsweep.auditing.fit import Fit
 from quadsweep.report.content import Report
-from quadsweep.results.introduction import chance, figure, named_rows, some
+from quadsweep.results.formatting import chance, figure, named_rows, some
 
 
 def failure(report: Report, section: str) -> str:

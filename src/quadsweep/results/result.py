@@ -1,4 +1,4 @@
-"""The answer, its certificate, and how it introduces itself."""
+"""The result of one question: the subset, its certificate, its summary."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from quadsweep.objectives import OBJECTIVES
 from quadsweep.results import plane
 from quadsweep.results.boundary import boundary
 from quadsweep.results.conic import Conic
-from quadsweep.results.introduction import INDEX, SelfDescribing, equation, finite, named_rows
+from quadsweep.results.formatting import INDEX, ResultMixin, equation, finite, named_rows
 from quadsweep.results.scatter import Scatter, collinear, line_through, scatter_of
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ MEMORY = "the memory limit stopped the search; the best subset so far"
 
 
 def caution(objective: str, k: int, n: int) -> str:
-    """What to beware of in the best k of n points; nothing where no point was dropped."""
+    """The caution about the best k of n points; nothing where no point was dropped."""
     if k == n:
         return ""
     share = k / n
@@ -47,11 +47,13 @@ def caution(objective: str, k: int, n: int) -> str:
         return (
             f"the best {share:.0%} of pure noise also look like a line; see quadsweep.significance"
         )
-    return "the points were chosen to look like this; a usual p-value does not apply"
+    goal = OBJECTIVES[objective]
+    aim = "maximise" if goal.sense > 0 else "minimise"
+    return f"rows were selected to {aim} {goal.title}; standard p-values are invalid"
 
 
 @dataclass(frozen=True, eq=False)
-class Result(SelfDescribing):
+class Result(ResultMixin):
     """The chosen subset and what is known about it.
 
     Attributes
@@ -283,7 +285,7 @@ class Result(SelfDescribing):
             return plane.plane_of(self, self.used).value(self.objective)
         return known.value(self.x[self.used], self.y[self.used])
 
-    def lines(self) -> list[tuple[str, str]]:
+    def summary_items(self) -> list[tuple[str, str]]:
         """The summary as pairs: what, and its text."""
         lines = [
             ("kept", f"{self.k:,} of {self.n:,} points"),
@@ -304,7 +306,7 @@ class Result(SelfDescribing):
         if self.proof is not None:
             lines.append(("proof", f"{self.proof.nodes:,} nodes, for quadsweep.check"))
         if caution := self.caution():
-            lines.append(("beware", caution))
+            lines.append(("caution", caution))
         lines.append(("search", f"{self.method}, {self.nodes:,} nodes, {self.seconds:.3g} s"))
         return lines
 
@@ -336,7 +338,7 @@ class Result(SelfDescribing):
         return f"{self.value:.6g}{every}"
 
     def caution(self) -> str:
-        """What to beware of, in a sentence; nothing where no point was dropped."""
+        """The caution in a sentence; nothing where no point was dropped."""
         return caution(self.objective, self.k, self.n)
 
     def plot(

@@ -15,7 +15,7 @@ import numpy as np
 from quadsweep import _core
 from quadsweep.arrays import Floats
 from quadsweep.objectives import centred_sums
-from quadsweep.results.introduction import equation, figure
+from quadsweep.results.formatting import equation, figure
 
 EXACT = 2.0**-100  # of the squares of both columns: a determinant that is the rounding of the data
 

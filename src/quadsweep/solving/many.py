@@ -13,7 +13,7 @@ from quadsweep import objectives
 from quadsweep.arrays import Floats, Mask
 from quadsweep.inputs import validation
 from quadsweep.objectives import Objective
-from quadsweep.results.introduction import SelfDescribing, known
+from quadsweep.results.formatting import ResultMixin, known
 from quadsweep.solving.methods.batch import Batch
 from quadsweep.solving.methods.choice import choose
 from quadsweep.solving.methods.spreading import hands
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class BatchResult(SelfDescribing):
+class BatchResult(ResultMixin):
     """The chosen subset of each of T data sets.
 
     Attributes
@@ -63,7 +63,7 @@ class BatchResult(SelfDescribing):
         """True if every answer is proved to be the best."""
         return bool(np.all(self.status == "optimal"))
 
-    def lines(self) -> list[tuple[str, str]]:
+    def summary_items(self) -> list[tuple[str, str]]:
         """The summary as pairs: what, and its text."""
         lines = [
             ("data sets", f"{len(self):,} of {self.masks.shape[1]:,} points"),

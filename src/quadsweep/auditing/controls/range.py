@@ -31,7 +31,7 @@ from quadsweep.auditing.decisions import Answer, Impatient
 from quadsweep.clock import Stopped
 from quadsweep.inputs import validation
 from quadsweep.progress import Removals, watching
-from quadsweep.results.introduction import SelfDescribing, aligned, known
+from quadsweep.results.formatting import ResultMixin, aligned, known
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,7 +55,7 @@ class Reach:
 
 
 @dataclass(frozen=True, eq=False)
-class CoefficientCurve(SelfDescribing):
+class CoefficientCurve(ResultMixin):
     """How far up to m removals can move a coefficient.
 
     Attributes
@@ -109,7 +109,7 @@ class CoefficientCurve(SelfDescribing):
         """The grid as text."""
         return aligned(self.grid())
 
-    def lines(self) -> list[tuple[str, str]]:
+    def summary_items(self) -> list[tuple[str, str]]:
         """What was asked, and how much of it is proved."""
         return [
             ("all rows", str(self.full)),

@@ -26,7 +26,7 @@ from quadsweep.auditing.controls.robust import RobustCase, TermFit, fit_term
 from quadsweep.auditing.controls.watch import Watch
 from quadsweep.inputs import validation
 from quadsweep.progress import Removals, watching
-from quadsweep.results.introduction import named_rows
+from quadsweep.results.formatting import named_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -77,7 +77,7 @@ class RegressionAudit(Audit):
     def _unit(self) -> str:
         return "rows" if self.n_groups is None else "groups"
 
-    def lines(self) -> list[tuple[str, str]]:
+    def summary_items(self) -> list[tuple[str, str]]:
         """The summary as pairs: what, and its text."""
         lines = [("all rows", str(self.before))]
         if self.after is not None:
@@ -291,11 +291,13 @@ def _fewer(known: Least, grouped: bool) -> str:
     fewer = known.lower - 1
     text = ""
     if fewer > 0:
-        text += f" No single {single} can." if fewer == 1 else f" No {fewer:,} {several} can."
+        text += (
+            f" No single {single} does." if fewer == 1 else f" No set of {fewer:,} {several} does."
+        )
     if known.upper is not None and known.lower < known.upper:
         last = known.upper - 1
         between = f"{known.lower:,}" + (f" to {last:,}" if last > known.lower else "")
-        text += f" Whether {between} can is not known."
+        text += f" Whether {between} would suffice is not known."
     return text
 
 

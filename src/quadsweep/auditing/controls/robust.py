@@ -21,7 +21,7 @@ from quadsweep.auditing.controls.conditions import Strong, Weak
 from quadsweep.auditing.controls.design import Design
 from quadsweep.auditing.controls.moments import Sums, basis, residual
 from quadsweep.auditing.fit import Fit
-from quadsweep.results.introduction import chance
+from quadsweep.results.formatting import chance
 
 KINDS = ("HC1", "HC3")
 _CLEAR = 1e-7

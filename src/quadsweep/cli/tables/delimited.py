@@ -29,7 +29,7 @@ class Text(Protocol):
 
     path: Path | None
 
-    def lines(self) -> Iterator[str]: ...
+    def summary_items(self) -> Iterator[str]: ...
 
 
 class HeldText:
@@ -40,7 +40,7 @@ class HeldText:
     def __init__(self, text: str) -> None:
         self._text = text
 
-    def lines(self) -> Iterator[str]:
+    def summary_items(self) -> Iterator[str]:
         return iter(self._text.splitlines(keepends=True))
 
 
@@ -52,7 +52,7 @@ class FileText:
         self.path: Path | None = path if self.encoding == "utf-8-sig" else None
         self._file = path
 
-    def lines(self) -> Iterator[str]:
+    def summary_items(self) -> Iterator[str]:
         try:
             with (
                 _opened(self._file) as raw,
@@ -122,12 +122,12 @@ def _opened(path: Path) -> AbstractContextManager[BinaryIO]:
 
 def table(text: Text, suffix: str, source: str, said: Reading) -> SourceTable:
     """The names and the first rows; whole columns by reading the lines again."""
-    start = list(itertools.islice(text.lines(), SAMPLE))
+    start = list(itertools.islice(text.summary_items(), SAMPLE))
     remarks = len(list(itertools.takewhile(lambda line: line.startswith("#"), start)))
     delimiter = "\t" if suffix in (".tsv", ".tab") else _delimiter(start[remarks:])
 
     def rows() -> Iterator[list[str]]:
-        return _rows(itertools.islice(text.lines(), remarks, None), delimiter, source)
+        return _rows(itertools.islice(text.summary_items(), remarks, None), delimiter, source)
 
     head = list(itertools.islice(rows(), SAMPLE))
     if not head:

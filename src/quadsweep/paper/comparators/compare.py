@@ -22,7 +22,7 @@ from quadsweep.least_squares import fit
 from quadsweep.paper.comparators.estimates import COMPARATORS, Estimate, r2_of
 from quadsweep.paper.comparators.several import PLANES
 from quadsweep.progress import CountProgress, Tick, counting
-from quadsweep.results.introduction import SelfDescribing, finite
+from quadsweep.results.formatting import ResultMixin, finite
 from quadsweep.results.result import Result
 from quadsweep.solving.question import pose
 
@@ -106,7 +106,7 @@ class MethodAnswer:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison(SelfDescribing):
+class Comparison(ResultMixin):
     """A table of methods, the certified optimum first.
 
     Attributes
@@ -135,7 +135,7 @@ class Comparison(SelfDescribing):
         """One row a method; not those whose library is not installed."""
         return [_COLUMNS, *(row.cells() for row in self.rows if not row.missing)]
 
-    def lines(self) -> list[tuple[str, str]]:
+    def summary_items(self) -> list[tuple[str, str]]:
         """What the table comes to."""
         judged = [row for row in self.rows[1:] if row.optimal is not None]
         hits = sum(bool(row.optimal) for row in judged)

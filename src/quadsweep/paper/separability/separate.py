@@ -21,7 +21,7 @@ from quadsweep.inputs import frames, predictors, validation
 from quadsweep.paper.separability.hulls.distance import TOLERANCE, HullDistances, hull_distance
 from quadsweep.paper.separability.hulls.exact import Decision, Plane, decide
 from quadsweep.results.conic import Conic
-from quadsweep.results.introduction import SelfDescribing, finite
+from quadsweep.results.formatting import ResultMixin, finite
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,7 +35,7 @@ _UNKNOWN = "Undecided: time ran out before a certificate was found."
 
 
 @dataclass(frozen=True, eq=False)
-class Separation(SelfDescribing):
+class Separation(ResultMixin):
     """Whether a lift separates inliers from outliers, and the proof.
 
     Attributes
@@ -108,7 +108,7 @@ class Separation(SelfDescribing):
         """The separating surface, coefficients by term; None where none is known."""
         return None if self.plane is None else dict(zip(self.terms, self.plane, strict=True))
 
-    def lines(self) -> list[tuple[str, str]]:
+    def summary_items(self) -> list[tuple[str, str]]:
         """The summary as pairs: what, and its text."""
         inside = int(self.mask.sum())
         verdict = {True: "yes", False: "no", None: "not known"}[self.separable]

@@ -1,6 +1,6 @@
-"""How results introduce themselves: a sentence, a grid, pairs of a name and a text.
+"""How results are formatted: a sentence, a table, pairs of a name and a text.
 
-Every result has the same six ways: ``summary()``, ``print``, a table in notebooks, ``to_dict()``,
+Every result has the same six: ``summary()``, ``print``, a table in notebooks, ``to_dict()``,
 ``to_frame()`` and ``plot()``.
 """
 
@@ -10,16 +10,17 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
+from warnings import warn
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-class SelfDescribing(ABC):
-    """A result that can list what there is to say about it."""
+class ResultMixin(ABC):
+    """What all results share: text, notebook table, JSON, frame, picture."""
 
     @abstractmethod
-    def lines(self) -> list[tuple[str, str]]:
+    def summary_items(self) -> list[tuple[str, str]]:
         """The summary as pairs: what, and its text."""
 
     @abstractmethod
@@ -34,6 +35,11 @@ class SelfDescribing(ABC):
     def plot(self, ax: Axes | None = None) -> Axes:
         """The picture."""
 
+    def lines(self) -> list[tuple[str, str]]:
+        """The former name of :meth:`summary_items`."""
+        warn("lines() is now called summary_items()", DeprecationWarning, stacklevel=2)
+        return self.summary_items()
+
     @property
     def headline(self) -> str:
         """The answer in a sentence, where one says it."""
@@ -45,7 +51,7 @@ class SelfDescribing(ABC):
 
     def summary(self) -> str:
         """What was found and what to make of it, as text."""
-        lines = self.lines()
+        lines = self.summary_items()
         width = max(12, *(len(name) for name, _ in lines)) + 2
         parts = [
             self.headline,
@@ -68,7 +74,7 @@ class SelfDescribing(ABC):
         pairs = "".join(
             f"<tr><th style='text-align:left'>{escape(name)}</th>"
             f"<td style='text-align:left'>{escape(text)}</td></tr>"
-            for name, text in self.lines()
+            for name, text in self.summary_items()
         )
         return title + (f"<table>{grid}</table>" if grid else "") + f"<table>{pairs}</table>"
 

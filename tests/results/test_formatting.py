@@ -1,4 +1,4 @@
-"""Every result introduces itself in the same six ways."""
+"""Every result has the same six methods."""
 
 import json
 import tempfile
@@ -8,7 +8,7 @@ import pytest
 from matplotlib.figure import Figure
 
 import quadsweep as qs
-from quadsweep.results.introduction import SelfDescribing
+from quadsweep.results.formatting import ResultMixin
 
 STARS = qs.datasets.load("stars-cyg")
 X, Y = STARS.x, STARS.y
@@ -43,9 +43,9 @@ def test_every_result_has_the_same_six_ways(name):
     assert type(result).__name__ == name
     text = result.summary()
     assert str(result) == text
-    assert all(f"{what}:" in text for what, _ in result.lines())
+    assert all(f"{what}:" in text for what, _ in result.summary_items())
     page = result._repr_html_()
-    assert page.count("<tr>") == len(result.grid()) + len(result.lines())
+    assert page.count("<tr>") == len(result.grid()) + len(result.summary_items())
     assert json.loads(json.dumps(result.to_dict(), allow_nan=False))
     assert len(result.to_frame()) > 0
     ax = Figure().subplots()
@@ -57,7 +57,7 @@ def test_no_public_result_is_left_out():
     public = {getattr(qs, name) for name in dir(qs) if name[0].isupper()} | {qs.datasets.Dataset}
     # A curve, a file, the verdict on it and a page: none of them is an answer in rows.
     others = {qs.Conic, qs.Proof, qs.Check, qs.Explorer}
-    assert {c for c in public if not issubclass(c, SelfDescribing)} == others
+    assert {c for c in public if not issubclass(c, ResultMixin)} == others
     unfinished = {c.__name__ for c in public - others if c.__abstractmethods__}
     assert unfinished == set()
 
