@@ -157,7 +157,7 @@ def test_however_short_the_time_what_one_step_finds_is_counted() -> None:
     one_step, _ = found.approximations
     assert found.upper == one_step.needed == len(found.outliers)
     assert (found.before.slope > 0) != (found.after.slope > 0)
-    assert found.message.endswith(f"Whether 1 to {found.upper - 1} can is not known.")
+    assert found.message.endswith(f"Whether 1 to {found.upper - 1} would suffice is not known.")
 
 
 def test_one_row_found_when_the_time_is_up_is_the_least() -> None:

@@ -330,7 +330,7 @@ function auditSentence({ none, lower, upper, most, n, outliers, finished }, labe
   }
   let text = `Removing ${ofRows(upper, n)} reverses the sign.`;
   if (lower > 1) text += lower === 2 ? " No single row does." : ` No set of ${count(lower - 1)} rows does.`;
-  if (lower < upper) text += ` Whether ${count(lower)}${upper - 1 > lower ? ` to ${count(upper - 1)}` : ""} can is not known.`;
+  if (lower < upper) text += ` Whether ${count(lower)}${upper - 1 > lower ? ` to ${count(upper - 1)}` : ""} would suffice is not known.`;
   const named = outliers.slice(0, 12).map((i) => labels[i]).join(", ");
   return `${text} (${named}${outliers.length > 12 ? `, and ${count(outliers.length - 12)} more` : ""})${tail}`;
 }
