@@ -9,6 +9,7 @@ from quadsweep.exploring import playground
 sys.path.insert(0, str(Path(__file__).parent))
 
 project = "quadsweep"
+copyright = "the quadsweep developers, MIT licence"
 release = quadsweep.__version__
 extensions = [
     "myst_parser",
@@ -19,6 +20,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "mathml",
 ]
+templates_path = ["_templates"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = ["_build", "gallery/README.rst", "gallery/*.py"]
 myst_enable_extensions = ["dollarmath", "deflist"]
@@ -28,6 +30,7 @@ html_theme = "furo"
 html_title = f"quadsweep {release}"
 html_extra_path = ["_extra"]
 autosummary_generate = True
+autosummary_ignore_module_all = False
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 napoleon_google_docstring = False

@@ -126,7 +126,7 @@ def test_the_summary_has_the_coefficients_before_and_after():
     assert "caution" in text
 
 
-# One rule each for degenerate data; docs/several.md states them.
+# One rule each for degenerate data; docs/multiple-regression.md states them.
 
 
 def test_a_constant_column_has_coefficient_zero_and_the_summary_says_so():

@@ -105,7 +105,7 @@ def solve(
         is a formula such as ``"y ~ a + b + C(group)"``, which needs the extra ``formula``. A path
         of Parquet (file, folder or pattern), an Arrow dataset, a polars LazyFrame or a dask
         DataFrame is read in passes where its rows do not fit in ``memory_limit``
-        (``docs/larger-than-memory.md``).
+        (``docs/out-of-core.md``).
     fit_intercept : bool
         False for a plane through the origin; R2 is then of y about zero.
     weights : sequence of positive numbers, optional
