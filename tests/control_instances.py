@@ -9,8 +9,8 @@ import numpy as np
 from naive_controls import Regression
 
 from quadsweep.arrays import Floats, Ints
-from quadsweep.auditing.controls.design import Design
 from quadsweep.auditing.controls.reading import without_dependent
+from quadsweep.auditing.design import Design
 
 CLAIMS = ("sign", "significance", "reverse", "r2", "slope")
 

@@ -13,10 +13,10 @@ from control_instances import CLAIMS, Instance, hostile, instance, nearly_depend
 
 import quadsweep as qs
 from quadsweep.auditing import claims
-from quadsweep.auditing.controls.conditions import build
-from quadsweep.auditing.controls.design import Design
-from quadsweep.auditing.controls.moments import Moments
+from quadsweep.auditing.conditions import build
 from quadsweep.auditing.controls.remaining import Form, Payments, Search, State
+from quadsweep.auditing.design import Design
+from quadsweep.auditing.moments import Moments
 
 
 def least(case: Any, found: qs.Audit) -> int | None:

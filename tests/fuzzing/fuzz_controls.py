@@ -41,7 +41,7 @@ from naive_intervals import Intervals, UnitTable, unit_table
 import quadsweep as qs
 from quadsweep import _core
 from quadsweep.arrays import Floats, Mask
-from quadsweep.auditing.controls.listing import Listing
+from quadsweep.auditing.oracles.enumeration import Enumeration
 
 MANY, HOSTILE = 4, 5  # of six blocks of claims
 SECONDS = 20.0  # for one audit
@@ -101,14 +101,14 @@ def replaced(owner: Any, **others: Any) -> Iterator[None]:
 def listings() -> Iterator[list[int]]:
     """Which numbers of removals are listed meanwhile."""
     listed: list[int] = []
-    usual = Listing.listed
+    usual = Enumeration.decide
 
-    def counted(self: Listing, m: int):
-        if self.few(m):
-            listed.append(m)
-        return usual(self, m)
+    def counted(self: Enumeration, fewest: int, most: int):
+        if fewest == most and self.is_feasible(most):
+            listed.append(most)
+        return usual(self, fewest, most)
 
-    with replaced(Listing, listed=counted):
+    with replaced(Enumeration, decide=counted):
         yield listed
 
 
@@ -119,7 +119,7 @@ def without_listing() -> Iterator[list[int]]:
         name: partial(getattr(_core, name), enumerate=1)
         for name in ("several_partial", "several_fit")
     }
-    with replaced(Listing, few=lambda self, m: False), replaced(_core, **split):
+    with replaced(Enumeration, is_feasible=lambda self, m: False), replaced(_core, **split):
         yield []
 
 

@@ -15,6 +15,13 @@
 ``verdict``    what every audit says
 ``baselines``  the usual approximations, to compare with
 ``extremes``   the ends of the influence curve
+``design``     the regression: term, controls, weights, what is removed at once
+``moments``    a, b, c of a subset given the controls, in floating point and exactly
+``conditions`` the ways in which a claim about a coefficient breaks
+``case``       one condition on one design: is it broken, and which rows are in its way?
+``oracles``    do m removals suffice, and which? one for each kind of case
+``fewest``     the fewest removals: good ones from above, what oracles prove from below
+``resources``  time, memory and threads of an audit, and whether to go on
 ``controls``   all of this for a coefficient of a multiple regression
 
 Imports solving, passes, methods and the border. Every claim about rows in memory is re-checked in

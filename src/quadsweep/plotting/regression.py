@@ -29,7 +29,7 @@ def plot_regression(audit: RegressionAudit, ax: Axes | None = None) -> Axes:
     The coefficient of all rows is the slope of the dashed line; that without the removed rows, with
     the controls refitted, is the slope of the solid one, drawn through the middle of the rows kept.
     """
-    from quadsweep.auditing.controls.moments import Moments
+    from quadsweep.auditing.moments import Moments
 
     assert audit.design is not None
     design = audit.design

@@ -15,8 +15,8 @@ import numpy as np
 
 from quadsweep.arrays import Ints
 from quadsweep.auditing.baselines import GREEDY, ONE_STEP, Approximation
-from quadsweep.auditing.controls.case import Case
-from quadsweep.auditing.controls.conditions import Strong, Weak
+from quadsweep.auditing.case import Case
+from quadsweep.auditing.conditions import CorrelationAbove, CorrelationBelow
 from quadsweep.auditing.controls.proposals import greedy_path
 
 _MOST = 2_000  # removals tried one after the other
@@ -48,9 +48,9 @@ def one_step(case: Case, most: int) -> Approximation:
     order = np.argsort(-effect, kind="stable")[:most]
     rows = np.cumsum(np.bincount(design.unit, minlength=design.size)[order])
     past = np.zeros(len(order))
-    if isinstance(case.condition, (Strong, Weak)):
+    if isinstance(case.condition, (CorrelationAbove, CorrelationBelow)):
         used = case.moments.rank + design.fixed + 1
-        way = 1 if isinstance(case.condition, Strong) else -1
+        way = 1 if isinstance(case.condition, CorrelationAbove) else -1
         past = np.array([way * case.condition.threshold(max(1, design.n - int(r) - used))
                          for r in rows])  # fmt: skip
     reached = np.flatnonzero(start + np.cumsum(effect[order]) > past)

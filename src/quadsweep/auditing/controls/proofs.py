@@ -2,11 +2,11 @@
 
 Each condition breaks on a subset only if a form in what Z leaves of x and y is zero or negative:
 
-    Tilt        sign (beta a - c)
-    Weak        2 c - t (a + b): r > t is implied by it, for x and y of length one on all rows
-    Strong      t (tau' a + b / tau'') - 2 sign c, for an interval of tau = sqrt(b / a)
-    Determined  (1 - t) TSS - RSS or its negative; RSS on the rows kept is at most that of all
-                rows less the squares removed, and TSS likewise
+    SlopeBeyond       sign (beta a - c)
+    CorrelationBelow  2 c - t (a + b): r > t is implied by it, for x and y of length one on all rows
+    CorrelationAbove  t (tau' a + b / tau'') - 2 sign c, for an interval of tau = sqrt(b / a)
+    R2Beyond          (1 - t) TSS - RSS or its negative; RSS on the rows kept is at most that of all
+                      rows less the squares removed, and TSS likewise
 
 A form s x^2 - x y + v y^2 with 4 s v < 1 is a product of two linear ones, p and q; so all of them
 are sums of products, and ``remaining`` bounds those.
@@ -21,8 +21,8 @@ from collections.abc import Callable
 import numpy as np
 
 from quadsweep.arrays import Floats
-from quadsweep.auditing.controls.case import Case
-from quadsweep.auditing.controls.conditions import Determined, Strong, Tilt, Weak
+from quadsweep.auditing.case import Case
+from quadsweep.auditing.conditions import CorrelationAbove, CorrelationBelow, R2Beyond, SlopeBeyond
 from quadsweep.auditing.controls.remaining import MOST_PAIRS, Form, Search, State, Unclear, Verdict
 
 _TAUS = 6  # intervals of tau
@@ -55,15 +55,15 @@ class Prover:
         if not self._trusted:
             return _NOT
         how = self._case.condition
-        if isinstance(how, (Tilt, Determined)):
+        if isinstance(how, (SlopeBeyond, R2Beyond)):
             if self._fixed is None:
-                self._fixed = self._search(self._tilt(how) if isinstance(how, Tilt)
+                self._fixed = self._search(self._tilt(how) if isinstance(how, SlopeBeyond)
                                            else self._determined(how))  # fmt: skip
             return self._run(self._fixed, most, branch)
-        if isinstance(how, Weak):
+        if isinstance(how, CorrelationBelow):
             form = self._weak(how, most)
             return _NOT if form is None else self._run(self._search(form), most, branch)
-        assert isinstance(how, Strong)
+        assert isinstance(how, CorrelationAbove)
         return self._strong(how, fewest, most, branch)
 
     def _form(self, p: Floats, q: Floats) -> Form:
@@ -84,7 +84,7 @@ class Prover:
         self.nodes += verdict.nodes
         return verdict
 
-    def _tilt(self, how: Tilt) -> Form:
+    def _tilt(self, how: SlopeBeyond) -> Form:
         m = self._case.moments
         q = -how.sign * (m.y - how.beta * m.scale[0] / m.scale[1] * m.x)
         return self._form(m.x, q / max(float(np.linalg.norm(q)), 1e-300))
@@ -94,13 +94,13 @@ class Prover:
         m = self._case.moments
         return m.design.n - rows_gone - (m.rank + m.design.fixed - rank_lost) - 1
 
-    def weak_threshold(self, how: Weak, most: int) -> float:
+    def weak_threshold(self, how: CorrelationBelow, most: int) -> float:
         """The highest threshold, that of the fewest degrees of freedom, is the easiest."""
         m = self._case.moments
         gained = 0 if m.basis.clear else m.design.q - m.rank
         return how.threshold(max(1, self.freedom(int(self._most_rows[most]), -gained)))
 
-    def strong_threshold(self, how: Strong, fewest: int, most: int) -> float:
+    def strong_threshold(self, how: CorrelationAbove, fewest: int, most: int) -> float:
         """The lowest threshold, that of the most degrees of freedom, is the easiest."""
         m = self._case.moments
         try:
@@ -109,7 +109,7 @@ class Prover:
             lost = m.rank
         return how.threshold(max(1, self.freedom(int(self._fewest_rows[fewest]), lost)))
 
-    def _weak(self, how: Weak, most: int) -> Form | None:
+    def _weak(self, how: CorrelationBelow, most: int) -> Form | None:
         m, t = self._case.moments, self.weak_threshold(how, most)
         if not 0 < t < 1:
             return None
@@ -123,7 +123,7 @@ class Prover:
         m = self._case.moments
         return State(self._form(p, q), m.design, np.zeros(0, dtype=np.int64))
 
-    def _strong(self, how: Strong, fewest: int, most: int, branch: bool) -> Verdict:
+    def _strong(self, how: CorrelationAbove, fewest: int, most: int, branch: bool) -> Verdict:
         m = self._case.moments
         try:
             t = self.strong_threshold(how, fewest, most)
@@ -147,7 +147,7 @@ class Prover:
                 return verdict
         return Verdict(True)
 
-    def _determined(self, how: Determined) -> Form:
+    def _determined(self, how: R2Beyond) -> Form:
         m = self._case.moments
         inside = np.ones(m.design.n, dtype=bool)
         about = self._case.about_the_mean(inside)

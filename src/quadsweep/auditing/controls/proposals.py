@@ -12,8 +12,14 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from quadsweep.arrays import Floats, Ints, Mask
-from quadsweep.auditing.controls.case import Case
-from quadsweep.auditing.controls.conditions import Condition, Determined, Strong, Tilt, Weak
+from quadsweep.auditing.case import Case
+from quadsweep.auditing.conditions import (
+    Condition,
+    CorrelationAbove,
+    CorrelationBelow,
+    R2Beyond,
+    SlopeBeyond,
+)
 
 _STEPS = 12
 _STARTS = 4
@@ -80,7 +86,6 @@ class Proposer:
         while high < self.last and not self._case.passed(np.sort(order[:high])):
             low, high = high, min(2 * high, self.last)
         while high - low > 1:
-            self._check()
             middle = (low + high) // 2
             if self._take(np.sort(order[:middle])):
                 high = middle
@@ -175,13 +180,13 @@ def _without_each(case: Case, removal: Ints) -> Floats:
 
 def statistic(how: Condition, a: Floats, b: Floats, c: Floats, case: Case, inside: Mask) -> Floats:
     """What the condition wants large."""
-    if isinstance(how, Tilt):
+    if isinstance(how, SlopeBeyond):
         return np.asarray(how.sign * c / a)
-    if isinstance(how, Strong):
+    if isinstance(how, CorrelationAbove):
         return np.asarray(how.sign * c / np.sqrt(a * b))
-    if isinstance(how, Weak):
+    if isinstance(how, CorrelationBelow):
         return np.asarray(-np.abs(c) / np.sqrt(a * b))
-    assert isinstance(how, Determined)
+    assert isinstance(how, R2Beyond)
     about = case.about_the_mean(inside)
     total = float((about[inside] ** 2).sum()) - about * about
     return np.asarray(-how.sign * (b - c * c / a) / total)

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from quadsweep.auditing.controls.conditions import Condition, Tilt
-from quadsweep.auditing.controls.design import Design
+from quadsweep.auditing.conditions import Condition, SlopeBeyond
 from quadsweep.auditing.controls.reading import Regression
+from quadsweep.auditing.design import Design
 from quadsweep.clock import Clock
 from quadsweep.proofs.proof import Proof, together
 from quadsweep.proofs.several import MOST
@@ -58,7 +58,7 @@ def refutation(
 
 
 def _statement(design: Design, way: Condition, k: int) -> Statement:
-    assert isinstance(way, Tilt)
+    assert isinstance(way, SlopeBeyond)
     x, y, everyone = design.x, design.y, range(design.n)
     asked: dict[str, Any] = {"best": False, "or_more": True, "sign": way.sign, "beta": way.beta}
     if design.q == 1:  # the intercept

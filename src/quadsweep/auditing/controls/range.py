@@ -15,19 +15,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quadsweep.arrays import Floats, Ints
-from quadsweep.auditing.controls.case import Case
-from quadsweep.auditing.controls.certified import CertifiedSide, Questions, Units, is_certified
-from quadsweep.auditing.controls.conditions import Tilt
-from quadsweep.auditing.controls.listing import Listing
-from quadsweep.auditing.controls.moments import Moments
+from quadsweep.auditing.case import Case
+from quadsweep.auditing.conditions import SlopeBeyond
 from quadsweep.auditing.controls.proofs import Prover
 from quadsweep.auditing.controls.proposals import lowest
 from quadsweep.auditing.controls.reading import read
 from quadsweep.auditing.controls.remaining import Unclear
 from quadsweep.auditing.controls.report import units_limit
 from quadsweep.auditing.controls.robust import Errors, TermFit, fit_term
-from quadsweep.auditing.controls.watch import Watch
-from quadsweep.auditing.decisions import Answer, Impatient
+from quadsweep.auditing.moments import Moments
+from quadsweep.auditing.oracles import REFUTED, UNDECIDED, Decision
+from quadsweep.auditing.oracles.regression import RegressionBoxes
+from quadsweep.auditing.resources import OutOfPatience, Resources
 from quadsweep.clock import Stopped
 from quadsweep.inputs import validation
 from quadsweep.progress import Removals, watching
@@ -162,11 +161,11 @@ def coefficient_curve(
         def report(nodes: int, seconds: float) -> object:
             return callback(len(ends) - 1, most, nodes, seconds) if callback else None
 
-        watch = Watch(validation.seconds(time_limit), callback=report)
-        questions = Questions(
-            watch, validation.jobs(n_jobs), seed, Units(design.size), patience=_PATIENCE
-        )
-        climbers = [Climber(moments, questions, sign, full.slope) for sign in (-1, +1)]
+        resources = Resources(
+            validation.seconds(time_limit), n_jobs=validation.jobs(n_jobs), seed=seed,
+            callback=report, patience=_PATIENCE,
+        )  # fmt: skip
+        climbers = [Climber(moments, resources, sign, full.slope) for sign in (-1, +1)]
         ends.append([(full.slope, full.slope)] * 2)
         try:
             for m in range(1, most + 1):
@@ -184,7 +183,7 @@ def coefficient_curve(
         full,
         status,
         design.size,
-        watch.gone(),
+        resources.gone(),
         design.term,
     )
 
@@ -192,8 +191,8 @@ def coefficient_curve(
 class Climber:
     """The largest coefficient times ``sign`` with up to m units removed, for m = 1, 2, ..."""
 
-    def __init__(self, moments: Moments, questions: Questions, sign: int, start: float) -> None:
-        self._moments, self._questions, self._sign = moments, questions, sign
+    def __init__(self, moments: Moments, resources: Resources, sign: int, start: float) -> None:
+        self._moments, self._resources, self._sign = moments, resources, sign
         self._best, self._value = np.zeros(0, dtype=np.int64), start
         self._unit = moments.scale[1] / moments.scale[0]
         self.close = True  # whether every bound so far is a small step away
@@ -208,7 +207,7 @@ class Climber:
             if answer.refuted:
                 self.close &= wider <= 1
                 return self._value, beyond + self._sign * more
-            if answer.kept is None or not self._offer(answer.kept):
+            if answer.removal is None or not self._offer(answer.removal):
                 wider += 1
         self.close = False
         return self._value, self._sign * math.inf
@@ -226,7 +225,7 @@ class Climber:
     def _concentrate(self, m: int) -> None:
         removal = self._best
         for _ in range(_STEPS):
-            self._questions.check()
+            self._resources.check()
             removal = lowest(self._case(self._value).gain(removal), m)
             if not self._offer(removal):
                 return
@@ -247,19 +246,17 @@ class Climber:
         return True
 
     def _case(self, beta: float) -> Case:
-        return Case(self._moments, Tilt(beta, 0.0, self._sign))
+        return Case(self._moments, SlopeBeyond(beta, 0.0, self._sign))
 
-    def _ask(self, m: int, beta: float, margin: float) -> Answer:
+    def _ask(self, m: int, beta: float, margin: float) -> Decision:
         """A removal of up to m units that takes the coefficient beyond beta, or that none does."""
-        case = Case(self._moments, Tilt(beta, margin, self._sign))
-        prover = Prover(case, self._questions.check, most_nodes=_NODES)
+        case = Case(self._moments, SlopeBeyond(beta, margin, self._sign))
+        prover = Prover(case, self._resources.check, most_nodes=_NODES)
         if prover.refute(1, m, branch=False).proved:
-            return Answer(refuted=True)
-        if is_certified(case):
-            side = CertifiedSide(case, prover, Listing(case, self._questions.check))
-            try:
-                answer = side.decide(self._questions, 1, m)
-            except Impatient:
-                return Answer()
-            return answer if answer.kept is None else Answer(side.others(answer.kept))
-        return Answer(refuted=prover.refute(1, m).proved)
+            return REFUTED
+        if not RegressionBoxes.handles(case):
+            return Decision(refuted=prover.refute(1, m).proved)
+        try:
+            return RegressionBoxes(case, self._resources).decide(1, m)
+        except OutOfPatience:
+            return UNDECIDED

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from quadsweep.arrays import Floats, Ints
-from quadsweep.auditing.controls.design import Design
 from quadsweep.auditing.controls.kinds import is_fitted, is_statsmodels
-from quadsweep.auditing.controls.moments import Moments
 from quadsweep.auditing.controls.robust import KINDS, Errors
+from quadsweep.auditing.design import Design
+from quadsweep.auditing.moments import Moments
 from quadsweep.extras import needed
 from quadsweep.inputs import frames, validation
 from quadsweep.least_squares import independent

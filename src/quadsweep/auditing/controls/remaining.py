@@ -35,8 +35,8 @@ import numpy as np
 
 from quadsweep.arrays import Floats, Ints
 from quadsweep.auditing.controls.classes import Members, Shared, Sharing, partition
-from quadsweep.auditing.controls.design import Design
-from quadsweep.auditing.controls.moments import basis, residual
+from quadsweep.auditing.design import Design
+from quadsweep.auditing.moments import basis, residual
 
 _STRIPE = 2_000_000  # entries of K at a time
 MOST_PAIRS = 12_000  # units up to which pairs are looked at

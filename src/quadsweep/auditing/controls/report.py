@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from quadsweep.arrays import Ints
 from quadsweep.auditing import claims
 from quadsweep.auditing.audit import Audit
 from quadsweep.auditing.baselines import Approximation
+from quadsweep.auditing.case import Case
+from quadsweep.auditing.conditions import Claim, build
 from quadsweep.auditing.controls.approximations import approximations
-from quadsweep.auditing.controls.case import Case
-from quadsweep.auditing.controls.conditions import Claim, build
-from quadsweep.auditing.controls.design import Design
-from quadsweep.auditing.controls.least import Least
-from quadsweep.auditing.controls.moments import Moments
+from quadsweep.auditing.controls.proposals import Proposer
 from quadsweep.auditing.controls.proving import check_provable, refutation
 from quadsweep.auditing.controls.reading import Regression, read
 from quadsweep.auditing.controls.robust import RobustCase, TermFit, fit_term
-from quadsweep.auditing.controls.watch import Watch
+from quadsweep.auditing.design import Design
+from quadsweep.auditing.fewest import Fewest, Way
+from quadsweep.auditing.moments import Moments
+from quadsweep.auditing.oracles.choice import oracles_for
+from quadsweep.auditing.resources import Resources
 from quadsweep.inputs import validation
 from quadsweep.progress import Removals, watching
 from quadsweep.results.formatting import named_rows
@@ -33,6 +36,16 @@ if TYPE_CHECKING:
 
 _NAMED = 4  # controls that a sentence names
 _FACTOR = re.compile(r"\[[^\[]*\]$")  # the level of a factor, in the name of its dummy
+
+
+@dataclass(frozen=True)
+class Known:
+    """What the search found out."""
+
+    lower: int
+    upper: int | None
+    removal: Ints | None
+    status: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,12 +174,30 @@ def audit_regression(
         def report(nodes: int, seconds: float) -> object:
             return callback(state["upper"], state["lower"], nodes, seconds) if callback else None
 
-        watch = Watch(limit, callback=report)
-        known = Least(cases, most, watch, seed=seed, n_jobs=jobs, state=state).run()
-    found = _audit(given, claim, asked, claimed, cases, known, most, watch, before)
+        def note(known: Fewest) -> None:
+            state["upper"] = math.nan if known.upper is None else known.upper
+            state["lower"] = known.lower
+
+        resources = Resources(limit, n_jobs=jobs, seed=seed, callback=report)
+        known = _search(cases, most, resources, note)
+    found = _audit(given, claim, asked, claimed, cases, known, most, resources, before)
     if not proof:
         return found
-    return replace(found, proof=refutation(design, claimed.ways, known.lower - 1, watch.left()))
+    return replace(found, proof=refutation(design, claimed.ways, known.lower - 1, resources.left()))
+
+
+def _search(
+    cases: Sequence[Case], most: int, resources: Resources, note: Callable[[Fewest], None]
+) -> Known:
+    nothing = np.zeros(0, dtype=np.int64)
+    if any(case.broken(nothing) for case in cases):
+        return Known(0, 0, nothing, "optimal")
+    ways = [
+        Way(Proposer(case, most, resources.check, resources.seed), oracles_for(case, resources))
+        for case in cases
+    ]
+    found = Fewest(ways, most, resources, note)
+    return Known(found.lower, found.upper, found.removal, found.status)
 
 
 def _cases(claimed: Claim, moments: Moments, given: Regression) -> tuple[Case, ...]:
@@ -177,7 +208,7 @@ def _cases(claimed: Claim, moments: Moments, given: Regression) -> tuple[Case, .
 
 def _audit(
     given: Regression, claim: str, asked: claims.Terms, claimed: Claim, cases: tuple[Case, ...],
-    known: Least, most: int, watch: Watch, before: TermFit,
+    known: Known, most: int, resources: Resources, before: TermFit,
 ) -> RegressionAudit:  # fmt: skip
     design = given.design
     removal = np.zeros(0, dtype=np.int64) if known.removal is None else known.removal
@@ -203,8 +234,8 @@ def _audit(
         level=asked.level,
         threshold=asked.threshold,
         tol=asked.tol,
-        nodes=watch.nodes,
-        seconds=watch.gone(),
+        nodes=resources.nodes,
+        seconds=resources.gone(),
         mask=mask,
         x=full[0],
         y=full[1],
@@ -256,7 +287,7 @@ def _listed(names: Sequence[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
-def message(claim: Claim, known: Least, given: Regression, most: int, rows: int) -> str:
+def message(claim: Claim, known: Known, given: Regression, most: int, rows: int) -> str:
     """The answer in a sentence or two, to be quoted as it stands."""
     design = given.design
     what = "rows" if design.units is None else f"groups{f' by {given.by}' if given.by else ''}"
@@ -286,7 +317,7 @@ def message(claim: Claim, known: Least, given: Regression, most: int, rows: int)
     return text
 
 
-def _fewer(known: Least, grouped: bool) -> str:
+def _fewer(known: Known, grouped: bool) -> str:
     single, several = ("group", "groups") if grouped else ("row", "rows")
     fewer = known.lower - 1
     text = ""

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from quadsweep.arrays import Floats, Ints
-from quadsweep.auditing.controls.case import Case
-from quadsweep.auditing.controls.conditions import Strong, Weak
-from quadsweep.auditing.controls.design import Design
-from quadsweep.auditing.controls.moments import Sums, basis, residual
+from quadsweep.auditing.case import Case
+from quadsweep.auditing.conditions import CorrelationAbove, CorrelationBelow
+from quadsweep.auditing.design import Design
 from quadsweep.auditing.fit import Fit
+from quadsweep.auditing.moments import Sums, basis, residual
 from quadsweep.results.formatting import chance
 
 KINDS = ("HC1", "HC3")
@@ -146,7 +146,7 @@ class RobustCase(Case):
     errors: Errors
 
     def excess(self, removal: Ints) -> float:
-        assert isinstance(self.condition, (Strong, Weak))
+        assert isinstance(self.condition, (CorrelationAbove, CorrelationBelow))
         design = self.moments.design
         kept = np.setdiff1d(np.arange(design.n), design.rows(removal))
         found = fit_term(design, kept, self.errors)

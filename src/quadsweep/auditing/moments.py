@@ -21,7 +21,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from quadsweep.arrays import Floats, Ints
-from quadsweep.auditing.controls.design import Design
+from quadsweep.auditing.design import Design
 from quadsweep.auditing.exact import whole_numbers
 from quadsweep.least_squares import DEPENDENT
 

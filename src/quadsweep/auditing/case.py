@@ -7,15 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from quadsweep.arrays import Floats, Ints, Mask
-from quadsweep.auditing.controls.conditions import (
+from quadsweep.auditing.conditions import (
     CLEAR,
     Condition,
-    Determined,
-    Strong,
-    Tilt,
-    Weak,
+    CorrelationAbove,
+    CorrelationBelow,
+    R2Beyond,
+    SlopeBeyond,
 )
-from quadsweep.auditing.controls.moments import Moments
+from quadsweep.auditing.moments import Moments
 
 _LEAST = 1e-300  # instead of a sum of squares that rounding left nothing of
 
@@ -84,20 +84,20 @@ class Case:
 
     def _gain_of_rows(self, r: Residuals) -> Floats:
         how = self.condition
-        if isinstance(how, Tilt):
+        if isinstance(how, SlopeBeyond):
             return np.asarray(how.sign * r.x * (r.y - self._lean(how) * r.x))
-        if isinstance(how, Determined):
+        if isinstance(how, R2Beyond):
             rest = r.y - r.c / max(r.a, _LEAST) * r.x
             about = self.about_the_mean(r.inside)
             share = float((rest[r.inside] ** 2).sum() / max((about[r.inside] ** 2).sum(), _LEAST))
             return np.asarray(how.sign * (share * about * about - rest * rest))
-        assert isinstance(how, (Strong, Weak))
-        way = how.sign if isinstance(how, Strong) else -how.sign
+        assert isinstance(how, (CorrelationAbove, CorrelationBelow))
+        way = how.sign if isinstance(how, CorrelationAbove) else -how.sign
         u, w = r.x / np.sqrt(max(r.a, _LEAST)), r.y / np.sqrt(max(r.b, _LEAST))
         partial = r.c / np.sqrt(max(r.a * r.b, _LEAST))
         return np.asarray(way * (u * w - partial / 2 * (u * u + w * w)))
 
-    def _lean(self, how: Tilt) -> float:
+    def _lean(self, how: SlopeBeyond) -> float:
         """The coefficient that is asked about, of scaled x and y."""
         x, y = self.moments.scale
         return how.beta * x / y if how.beta != 0 else 0.0
@@ -118,23 +118,23 @@ class Case:
         """
         r = self.residuals(np.zeros(0, dtype=np.int64))
         how, a = self.condition, max(r.a, _LEAST)
-        if isinstance(how, Tilt):
+        if isinstance(how, SlopeBeyond):
             effect = -how.sign * r.x * (r.y - r.c / a * r.x) / a
             return self.moments.design.sums(effect), how.sign * (r.c / a - self._lean(how))
-        if isinstance(how, Determined):
+        if isinstance(how, R2Beyond):
             rest, about = r.y - r.c / a * r.x, self.about_the_mean(r.inside)
             total = max(float((about**2).sum()), _LEAST)
             share = float((rest**2).sum()) / total
             effect = -self._gain_of_rows(r) / total
             return self.moments.design.sums(effect), how.sign * (1 - share - how.threshold)
-        assert isinstance(how, (Strong, Weak))
-        way = how.sign if isinstance(how, Strong) else -how.sign
+        assert isinstance(how, (CorrelationAbove, CorrelationBelow))
+        way = how.sign if isinstance(how, CorrelationAbove) else -how.sign
         start = way * r.c / np.sqrt(max(r.a * r.b, _LEAST))
         return self.moments.design.sums(-self._gain_of_rows(r)), start
 
     def passed(self, removal: Ints) -> bool:
         """Whether the statistic has reached or jumped past the range in which the claim breaks."""
-        if isinstance(self.condition, Weak):
+        if isinstance(self.condition, CorrelationBelow):
             r = self.residuals(removal)
             return r.c * self.condition.sign < 0 or self.broken(removal)
         return self.broken(removal)

@@ -1,9 +1,9 @@
 """The claims about a coefficient, as conditions on a subset.
 
-    Tilt        the coefficient lies beyond beta                    (sign, slope)
-    Strong      the partial r, or -r, lies above a threshold        (reverse, significance gained)
-    Weak        the partial |r| lies below a threshold              (significance lost)
-    Determined  the multiple R2 is past a threshold                 (r2)
+    SlopeBeyond       the coefficient lies beyond beta               (sign, slope)
+    CorrelationAbove  the partial r, or -r, lies above a threshold   (reverse, significance gained)
+    CorrelationBelow  the partial |r| lies below a threshold         (significance lost)
+    R2Beyond          the multiple R2 is past a threshold            (r2)
 
 The t test of a coefficient is a test of the partial r with k - rank(Z) - 1 degrees of freedom. The
 coefficient is defined where Z does not explain x on the rows kept (a > 0); elsewhere, and where no
@@ -20,8 +20,8 @@ from fractions import Fraction
 from functools import lru_cache
 
 from quadsweep.auditing.claims import Terms
-from quadsweep.auditing.controls.moments import Sums
 from quadsweep.auditing.fit import critical_r
+from quadsweep.auditing.moments import Sums
 
 Threshold = Callable[[int], float]
 
@@ -41,7 +41,7 @@ class Condition(ABC):
 
 
 @dataclass(frozen=True)
-class Tilt(Condition):
+class SlopeBeyond(Condition):
     """sign * (c - beta a) > margin sqrt(ab)."""
 
     beta: float
@@ -61,7 +61,7 @@ class Tilt(Condition):
 
 
 @dataclass(frozen=True)
-class Strong(Condition):
+class CorrelationAbove(Condition):
     """sign * r > threshold, a function of the degrees of freedom."""
 
     threshold: Threshold
@@ -76,7 +76,7 @@ class Strong(Condition):
 
 
 @dataclass(frozen=True)
-class Weak(Condition):
+class CorrelationBelow(Condition):
     """|r| < threshold, where r of all rows has this sign."""
 
     threshold: Threshold
@@ -91,7 +91,7 @@ class Weak(Condition):
 
 
 @dataclass(frozen=True)
-class Determined(Condition):
+class R2Beyond(Condition):
     """sign * (R2 - threshold) > 0, the margin included in the threshold."""
 
     threshold: float
@@ -156,14 +156,14 @@ def build(
         if significant:
             return Claim(
                 name,
-                (Weak(lambda f: critical(f) - terms.tol, way),),
+                (CorrelationBelow(lambda f: critical(f) - terms.tol, way),),
                 f"{what} is significant at level {level:g}",
                 f"makes {what} lose its significance (p > {level:g}, {test})",
                 test,
             )
         return Claim(
             name,
-            tuple(Strong(lambda f: critical(f) + terms.tol, s) for s in (+1, -1)),
+            tuple(CorrelationAbove(lambda f: critical(f) + terms.tol, s) for s in (+1, -1)),
             f"{what} is not significant at level {level:g}",
             f"makes {what} significant (p < {level:g}, {test})",
             test,
@@ -173,13 +173,13 @@ def build(
     if name == "sign":
         return Claim(
             name,
-            (Tilt(0.0, terms.tol, -way),),
+            (SlopeBeyond(0.0, terms.tol, -way),),
             f"{what} is {_adjective(way)}",
             f"reverses the sign of {what}",
         )
     return Claim(
         name,
-        (Strong(lambda f: critical(f) + terms.tol, -way),),
+        (CorrelationAbove(lambda f: critical(f) + terms.tol, -way),),
         f"{what} is {_adjective(way)}",
         f"makes {what} significantly {_adjective(-way)} (p < {level:g}, {test})",
         test,
@@ -192,7 +192,7 @@ def _slope(term: str, terms: Terms) -> Claim:
     inside = f"[{low:g}, {high:g}]"
     return Claim(
         "slope",
-        tuple(Tilt(e, terms.tol, s) for e, s in ((high, +1), (low, -1)) if math.isfinite(e)),
+        tuple(SlopeBeyond(e, terms.tol, s) for e, s in ((high, +1), (low, -1)) if math.isfinite(e)),
         f"the coefficient of {term} lies in {inside}",
         f"takes the coefficient of {term} out of {inside}",
     )
@@ -205,13 +205,13 @@ def _r2(full: Sums[Fraction], terms: Terms) -> Claim:
     if explained < Fraction(t) * full.total:
         return Claim(
             "r2",
-            (Determined(t - terms.tol, +1),),
+            (R2Beyond(t - terms.tol, +1),),
             f"R² is below {t:g}",
             f"lifts R² to {t:g} or more",
         )
     return Claim(
         "r2",
-        (Determined(t + terms.tol, -1),),
+        (R2Beyond(t + terms.tol, -1),),
         f"R² is above {t:g}",
         f"brings R² down to {t:g} or less",
     )

@@ -1,0 +1,207 @@
+"""The fewest units whose removal breaks a claim: from above by good removals, from below by proof.
+
+A claim can break in one or more ways, each a case with a proposer and its oracles, best first.
+First removals that are found quickly, then bounds that cost little, then better removals. What is
+left between the two ends are numbers of removals not yet decided, kept as intervals for each way.
+The oracles are asked about one of them after the other: it is refuted whole, or a better removal is
+found, or the interval is halved. A question that takes too long is asked again later, with more
+patience; its lower half comes first.
+
+Oracles that only refute are asked about the lowest interval, for no other can raise the lower end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+from quadsweep.auditing.oracles import UNDECIDED, Decision, Oracle
+from quadsweep.auditing.resources import OutOfPatience, Resources
+from quadsweep.clock import Stopped
+
+
+class Interval(NamedTuple):
+    """Numbers of removals to be decided, and the seconds that one question about them may take."""
+
+    low: int
+    high: int
+    patience: float = 2.0
+
+
+class Proposer(Protocol):
+    """Finds removals that break the claim, without proof."""
+
+    def by_influence(self) -> Iterator[Any]:
+        """The first units in the order of their influence: known however short the time was."""
+
+    def quick(self) -> Iterator[Any]:
+        """Removals that cost little to find."""
+
+    def thorough(self) -> Iterator[Any]:
+        """Better ones."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way for the claim to break: who finds removals, and who decides."""
+
+    proposer: Proposer
+    oracles: Sequence[Oracle]
+
+    @property
+    def finds(self) -> bool:
+        """Whether an oracle can find removals."""
+        return bool(self.oracles) and self.oracles[0].finds
+
+    def refutes_at_once(self, fewest: int, most: int) -> bool:
+        return any(oracle.refutes_at_once(fewest, most) for oracle in self.oracles)
+
+    def decide(self, fewest: int, most: int) -> tuple[Decision, bool]:
+        """What the first oracle that decides says; and whether one only ran out of patience."""
+        impatient = False
+        for oracle in self.oracles:
+            try:
+                decision = oracle.decide(fewest, most)
+            except OutOfPatience:
+                impatient = True
+            else:
+                if decision.decided:
+                    return decision, False
+        return UNDECIDED, impatient
+
+
+class Fewest:
+    """What is known about the fewest removals that break a claim which holds on all rows.
+
+    Attributes
+    ----------
+    removal : units whose removal breaks it, or None.
+    lower : no fewer break it.
+    status : ``optimal`` if nothing is left open, ``undecided``, or what stopped the search.
+    """
+
+    def __init__(
+        self,
+        ways: Sequence[Way],
+        most: int,
+        resources: Resources,
+        report: Callable[[Fewest], object] = lambda fewest: None,
+    ) -> None:
+        self.removal: Any = None
+        self.status = "optimal"
+        self._ways, self._most, self._resources, self._report = ways, most, resources, report
+        self._open = [[Interval(1, most)] for _ in ways]
+        self._stuck: list[Interval] = []  # what no oracle decides
+        try:
+            self._search()
+        except Stopped as stop:
+            self.status = stop.status
+        except KeyboardInterrupt:
+            self.status = "interrupted"
+        if self.status != "optimal":
+            for way in ways:
+                self._offer_all(way.proposer.by_influence())
+        if self.lower > self.last:
+            self.status = "optimal"
+        elif self.status == "optimal":
+            self.status = "undecided"
+
+    @property
+    def upper(self) -> int | None:
+        return None if self.removal is None else len(self.removal)
+
+    @property
+    def last(self) -> int:
+        """The largest number of removals that matters."""
+        return self._most if self.upper is None else self.upper - 1
+
+    @property
+    def lower(self) -> int:
+        """No fewer removals than this break the claim."""
+        left = [at.low for pending in (*self._open, self._stuck) for at in pending]
+        return min([self.last + 1, *left])
+
+    def _offer(self, removal: Any) -> None:
+        if self.upper is None or len(removal) < self.upper:
+            self.removal = removal
+        self._report(self)
+
+    def _offer_all(self, removals: Iterator[Any]) -> None:
+        for removal in removals:
+            self._offer(removal)
+
+    def _search(self) -> None:
+        for way in self._ways:
+            self._offer_all(way.proposer.quick())
+        self._gallop()
+        for way in self._ways:
+            if self._left():
+                self._offer_all(way.proposer.thorough())
+        self._decide()
+
+    def _gallop(self) -> None:
+        """As far as the bounds go that cost little, in steps that double."""
+        step = 1
+        while (low := self.lower) <= self.last:
+            self._resources.check()
+            high = min(low + step - 1, self.last)
+            if all(way.refutes_at_once(low, high) for way in self._ways):
+                self._open = [[Interval(high + 1, self._most)] for _ in self._ways]
+                self._report(self)
+                step *= 2
+            elif step == 1:
+                return
+            else:
+                step = max(1, step // 4)
+
+    def _decide(self) -> None:
+        """Whatever needs the least patience first, of any way."""
+        found = [0] * len(self._ways)  # in a row: the stride downwards doubles
+        while self._left():
+            i = min((min(at.patience for at in p), i) for i, p in enumerate(self._open) if p)[1]
+            way, pending = self._ways[i], self._open[i]
+            at = self._next(pending, found[i]) if way.finds else min(pending)
+            self._resources.patience = at.patience
+            decision, impatient = way.decide(at.low, at.high)
+            pending.remove(at)
+            found[i] = found[i] + 1 if decision.removal is not None else 0
+            if decision.removal is not None:
+                pending.append(at)  # clipped when its turn comes
+                self._offer(decision.removal)
+            elif not decision.refuted:
+                self._put_off(pending, at, impatient)
+            if not way.finds and self._stuck:
+                return
+
+    def _left(self) -> bool:
+        """Whether anything is open, numbers that no longer matter left out."""
+        for pending in self._open:
+            pending[:] = [
+                at._replace(high=min(at.high, self.last)) for at in pending if at.low <= self.last
+            ]
+        return any(self._open)
+
+    def _next(self, pending: list[Interval], found: int) -> Interval:
+        """The interval to ask about: the highest of those that need the least patience."""
+        at = max(pending, key=lambda at: (-at.patience, at.low))
+        if found and self.upper is not None:
+            cut = max(at.low, self.upper - 2**found)
+            if cut < at.high:
+                pending.remove(at)
+                lower = at._replace(high=cut)
+                pending += [lower, at._replace(low=cut + 1)]
+                return lower
+        return at
+
+    def _put_off(self, pending: list[Interval], at: Interval, impatient: bool) -> None:
+        """Neither refuted nor found: ask less, or later, or not at all."""
+        more = 4 * at.patience if impatient else at.patience
+        if at.low < at.high:
+            middle = (at.low + at.high) // 2
+            pending.append(at._replace(high=middle))
+            pending.append(at._replace(low=middle + 1, patience=more))
+        elif impatient:
+            pending.append(at._replace(patience=more))
+        else:
+            self._stuck.append(at)

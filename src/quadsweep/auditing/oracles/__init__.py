@@ -1,0 +1,88 @@
+"""Do m removals suffice, and which? Who can answer that for a design and a condition.
+
+An audit knows one *case* for each way in which its claim can break: a condition (``conditions``)
+on the subsets of a design (``design``). The search for the fewest removals (``fewest``) asks
+oracles about a case, best first, and falls back on the next one where an oracle does not decide.
+
+``choice``         the oracles there are, in the order in which they are asked
+``enumeration``    every removal of m units, where they are few enough
+``regression``     the engine's boxes, for a few controls
+``many_controls``  a bound for any number of controls, by branching on units
+
+A new kind of standard error or estimator is a new kind of case and an oracle for it. What every
+oracle finds is a removal: positions of units (rows, or groups) in ascending order. Kept rows occur
+only where the engine is asked.
+
+Imports the rest of auditing but ``fewest``, ``audit`` and ``influence``, which import it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+from quadsweep.arrays import Ints
+from quadsweep.auditing.case import Case
+from quadsweep.auditing.resources import Resources
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What an oracle says about removals of ``fewest`` to ``most`` units.
+
+    Attributes
+    ----------
+    removal : units whose removal breaks the claim, at most ``most`` of them, checked; or None.
+    refuted : proved that no removal of ``fewest`` to ``most`` units breaks it.
+
+    With neither the question is undecided.
+    """
+
+    removal: Ints | None = None
+    refuted: bool = False
+
+    @property
+    def decided(self) -> bool:
+        return self.refuted or self.removal is not None
+
+
+REFUTED = Decision(refuted=True)
+UNDECIDED = Decision()
+
+
+class Oracle(ABC):
+    """Decides for one case whether some numbers of removals suffice.
+
+    How the search for the fewest uses it:
+
+    - ``handles(case)`` says whether the oracle has anything to say about such a case; only then is
+      it made, once for an audit.
+    - ``refutes_at_once(fewest, most)`` is asked first, with ranges that double: bounds without
+      branching. Leave it as it is where there are none.
+    - ``decide(fewest, most)`` is then asked about ranges between the two ends known, the range
+      halved where it stays undecided. It keeps to ``resources``: calls ``resources.check()`` now
+      and then, adds to ``resources.nodes``, and raises ``OutOfPatience`` where the question takes
+      longer than ``resources.for_a_question()``. It may keep what it has found out, and go on from
+      there when it is asked again.
+    - an answer that is undecided will not be asked for again: there must be no point in it.
+    """
+
+    #: Whether it can find a removal; one that can only refute is asked about the lowest range.
+    finds = True
+
+    def __init__(self, case: Case, resources: Resources) -> None:
+        self.case, self.resources = case, resources
+
+    @classmethod
+    @abstractmethod
+    def handles(cls, case: Case) -> bool:
+        """Whether it can decide anything about this case."""
+
+    @abstractmethod
+    def decide(self, fewest: int, most: int) -> Decision:
+        """A removal of at most ``most`` units that breaks the claim, or a proof that none of
+        ``fewest`` to ``most`` units does, or neither."""
+
+    def refutes_at_once(self, fewest: int, most: int) -> bool:
+        """Whether a bound that costs little already proves it."""
+        return False

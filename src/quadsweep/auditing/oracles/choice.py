@@ -1,0 +1,17 @@
+"""The oracles there are, best first."""
+
+from __future__ import annotations
+
+from quadsweep.auditing.case import Case
+from quadsweep.auditing.oracles import Oracle
+from quadsweep.auditing.oracles.enumeration import Enumeration
+from quadsweep.auditing.oracles.many_controls import ManyControls
+from quadsweep.auditing.oracles.regression import RegressionBoxes
+from quadsweep.auditing.resources import Resources
+
+ORACLES: tuple[type[Oracle], ...] = (RegressionBoxes, ManyControls, Enumeration)
+
+
+def oracles_for(case: Case, resources: Resources) -> list[Oracle]:
+    """Those that have something to say about a case."""
+    return [oracle(case, resources) for oracle in ORACLES if oracle.handles(case)]

@@ -1,0 +1,44 @@
+"""A bound for any number of controls, by branching on units: it refutes and finds nothing.
+
+Where no proof covers a test, what must happen first is refuted: a coefficient that is significant
+with one sign has that sign, whatever its standard error.
+"""
+
+from __future__ import annotations
+
+from quadsweep.auditing.case import Case
+from quadsweep.auditing.conditions import CorrelationAbove, SlopeBeyond
+from quadsweep.auditing.controls.proofs import Prover
+from quadsweep.auditing.controls.robust import RobustCase
+from quadsweep.auditing.oracles import REFUTED, UNDECIDED, Decision, Oracle
+from quadsweep.auditing.resources import Resources
+
+
+class ManyControls(Oracle):
+    """The bound at the root, and a search from it."""
+
+    finds = False
+
+    def __init__(self, case: Case, resources: Resources) -> None:
+        super().__init__(case, resources)
+        if isinstance(case, RobustCase):
+            assert isinstance(case.condition, CorrelationAbove)
+            case = Case(case.moments, SlopeBeyond(0.0, 0.0, case.condition.sign))
+        self._prover = Prover(case, resources.check)
+
+    @classmethod
+    def handles(cls, case: Case) -> bool:
+        return not isinstance(case, RobustCase) or isinstance(case.condition, CorrelationAbove)
+
+    def refutes_at_once(self, fewest: int, most: int) -> bool:
+        return self._refutes(fewest, most, branch=False)
+
+    def decide(self, fewest: int, most: int) -> Decision:
+        return REFUTED if self._refutes(fewest, most, branch=True) else UNDECIDED
+
+    def _refutes(self, fewest: int, most: int, branch: bool) -> bool:
+        self.resources.check()
+        before = self._prover.nodes
+        verdict = self._prover.refute(fewest, most, branch)
+        self.resources.nodes += self._prover.nodes - before
+        return verdict.proved

@@ -1,0 +1,196 @@
+"""Does any removal break the claim? Asked of the engine's boxes, for a few controls.
+
+    SlopeBeyond       partial r of x and sign (y - beta x) above 0
+    CorrelationAbove  partial r above t, the threshold of the most degrees of freedom in question
+    CorrelationBelow  partial r below t, that of the fewest
+    R2Beyond          R2 of y on the controls and x above t (R2 that falls is left to other proofs)
+
+The engine is given the columns and weights as they are and combines them to 32 digits. A weight's
+root and the coefficients of a combination are rounded, which moves a correlation by a few ulps
+whatever the controls; thresholds are loosened by ``SLACK`` of one, and what is found is checked
+exactly, so that it can only be a removal that does break the claim. Where columns depend on each
+other so nearly that 32 digits do not tell, the engine names the subset, and the check decides. It
+is not asked at all about columns whose squares 32 digits do not hold (``_beyond``).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from quadsweep import _core
+from quadsweep.arrays import Ints
+from quadsweep.auditing.case import Case
+from quadsweep.auditing.conditions import CorrelationAbove, CorrelationBelow, R2Beyond, SlopeBeyond
+from quadsweep.auditing.controls.proofs import Prover
+from quadsweep.auditing.controls.robust import RobustCase
+from quadsweep.auditing.design import Design
+from quadsweep.auditing.oracles import REFUTED, UNDECIDED, Decision, Oracle
+from quadsweep.auditing.resources import OutOfPatience, Resources
+from quadsweep.clock import Stopped
+from quadsweep.least_squares import has_close_rows
+
+MOST_CONTROLS = 5  # columns besides the term, the intercept included
+MOST_FOR_A_SIGN = 6  # the same where tau is not searched
+SLACK = 1e-9
+_WIDEST = 1e15  # of what a row usually adds to a column: the largest entry. 32 digits hold squares
+_BRACKET_STEPS = 24
+
+
+def _beyond(design: Design) -> bool:
+    """Whether offsets, sentinels and weights hide what some rows say from 32 digits."""
+    heavy, light = design.root_weights.max(), design.root_weights.min()
+    for column in (design.x, design.y, *design.controls.T):
+        away = np.abs(column - np.median(column))
+        if np.any(away > 0):
+            usual = float(np.median(away[away > 0])) * light
+            if float(np.abs(column).max()) * heavy > _WIDEST * usual:
+                return True
+        if has_close_rows(column, len(column) // 4, _WIDEST):
+            return True
+    return False
+
+
+class RegressionBoxes(Oracle):
+    """Asks the engine about boxes of coefficients; kept units become removed ones here."""
+
+    def __init__(self, case: Case, resources: Resources) -> None:
+        super().__init__(case, resources)
+        design = case.moments.design
+        self._prover = Prover(case, resources.check)  # for the thresholds of a range
+        self._groups = None if design.units is None else design.unit
+
+    @classmethod
+    def handles(cls, case: Case) -> bool:
+        """Few controls, least squares, and columns that 32 digits hold."""
+        most = MOST_FOR_A_SIGN if isinstance(case.condition, SlopeBeyond) else MOST_CONTROLS
+        design = case.moments.design
+        if isinstance(case, RobustCase) or not (case.moments.rank >= 1 and design.q <= most):
+            return False
+        falls = isinstance(case.condition, R2Beyond) and case.condition.sign < 0
+        return not falls and not _beyond(design)
+
+    def decide(self, fewest: int, most: int) -> Decision:
+        for at_least in (True, False) if fewest == most else (True,):
+            found = self._ask(fewest, most, at_least)
+            if found.refuted:
+                return found
+            if found.removal is not None:
+                usable = self._usable(found.removal)
+                if usable is not None:
+                    return Decision(usable)
+        return UNDECIDED
+
+    def _usable(self, removal: Ints) -> Ints | None:
+        """The removal, or one on the way to it, if it breaks the claim."""
+        if self.case.broken(removal):
+            return removal
+        if not isinstance(self.case.condition, CorrelationBelow):
+            return None
+        order = removal[np.argsort(self.case.gain(removal)[removal])]
+        for path in (order, order[::-1]):
+            for m in range(1, len(path)):
+                part = np.sort(path[:m])
+                if self.case.excess(part) > -1e-6 and self.case.broken(part):
+                    return part
+        return None
+
+    def _ask(self, fewest: int, most: int, at_least: bool) -> Decision:
+        how, design = self.case.condition, self.case.moments.design
+        k = design.size - most
+        settings: dict[str, Any] = {
+            "at_least": at_least, "groups": self._groups, "weights": design.weights,
+        }  # fmt: skip
+        if isinstance(how, R2Beyond):
+            return self._ask_r2(how, k, settings)
+        assert isinstance(how, (SlopeBeyond, CorrelationAbove, CorrelationBelow))
+        mix = (1.0, 0.0, 0.0, float(how.sign))
+        if isinstance(how, SlopeBeyond):
+            mix = (1.0, 0.0, -how.sign * how.beta, float(how.sign))
+            settings |= {"side": "above", "t": min(how.margin - SLACK, 0.0)}
+        elif isinstance(how, CorrelationAbove):
+            t = self._prover.strong_threshold(how, fewest, most) - SLACK
+            if t >= 1:
+                return REFUTED
+            settings |= {"side": "above", "t": max(t, 0.0)}
+        else:
+            t = self._prover.weak_threshold(how, most) + SLACK
+            if t >= 1:
+                return UNDECIDED
+            answer = self._by_products(t, k, settings)
+            if answer is not None:
+                return answer
+            settings |= {"side": "below", "t": t}
+        return self._ask_partial(k, mix=mix, **settings)
+
+    def _ask_partial(self, k: int, **settings: Any) -> Decision:
+        """About the partial correlation of two combinations of x and y."""
+        design = self.case.moments.design
+        z = np.ascontiguousarray(design.controls)
+        return self._engine(_core.several_partial, design.x, design.y, z, k, **settings)
+
+    def _by_products(self, t: float, k: int, settings: dict[str, Any]) -> Decision | None:
+        """r below t, one tau at a time, as a sign; None where no tau is left.
+
+        t (tau^2 a + b) - 2 tau c, up to a factor, is what Z leaves of p.q, as in ``decisions``: a
+        tau for which no subset has it positive proves that none has r < t, and a subset with r >= t
+        stands in the way of every tau further than acosh(r / t) from its own.
+        """
+        how, scale = self.case.condition, self.case.moments.scale
+        assert isinstance(how, CorrelationBelow)
+        if not min(scale) > 0:
+            return None
+        root = math.sqrt((1 - t) / (1 + t))
+        of_y = how.sign / scale[1]
+        tau, low, high = 1.0, 0.0, math.inf
+        for _ in range(_BRACKET_STEPS):
+            of_x = tau / scale[0]
+            p = (-(1 - root) * of_x, (1 + root) * of_y)
+            q = (-(1 + root) * of_x, (1 - root) * of_y)
+            answer = self._ask_partial(k, side="above", t=0.0, mix=(*p, *q), **settings)
+            if answer.removal is None:
+                return answer
+            own = self.case.residuals(answer.removal)
+            if not (own.a > 1e-12 and own.b > 1e-12):
+                return None
+            r, at = how.sign * own.c / math.sqrt(own.a * own.b), math.sqrt(own.b / own.a)
+            if r < t:
+                return answer
+            reach = math.exp(math.acosh(max(r / t, 1.0)))
+            low, high = max(low, at / reach), min(high, at * reach)
+            if low >= high:
+                return None
+            tau = math.sqrt(low * high)
+        return None
+
+    def _ask_r2(self, how: R2Beyond, k: int, settings: dict[str, Any]) -> Decision:
+        design = self.case.moments.design
+        at = design.intercept
+        others = [i for i in range(design.q) if i != at]
+        columns = np.column_stack([design.controls[:, others], design.x])
+        return self._engine(
+            _core.several_fit, columns, design.y, k, objective="r2", intercept=at is not None,
+            above=max(how.threshold - SLACK, 0.0), **settings,
+        )  # fmt: skip
+
+    def _engine(self, question: Any, *columns: Any, **settings: Any) -> Decision:
+        """A removal that the engine names, that there is none, or OutOfPatience."""
+        resources = self.resources
+        resources.check()
+        limit = resources.for_a_question()
+        found = question(
+            *columns, **settings, seed=resources.seed, n_jobs=resources.n_jobs,
+            progress=resources.report, time_limit=limit if math.isfinite(limit) else None,
+        )  # fmt: skip
+        resources.nodes += int(found["nodes"])
+        if len(found["inliers"]):
+            kept = np.zeros(self.case.moments.design.size, dtype=bool)
+            kept[found["inliers"]] = True
+            return Decision(np.flatnonzero(~kept))
+        if found["decided"]:
+            return REFUTED
+        if found["status"] == "time_limit" and resources.left() > 0:
+            raise OutOfPatience
+        raise Stopped(str(found["status"]))

@@ -1,0 +1,56 @@
+"""What an audit may use, and whether it is still allowed to go on: time, memory, threads."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from quadsweep.clock import Clock, Stopped
+
+
+@dataclass
+class Resources(Clock):
+    """One limit on time for everything an audit does, and what else it may use.
+
+    Attributes
+    ----------
+    limit : seconds in all, ``inf`` for none; ``left()`` are those that remain.
+    n_jobs, seed : threads, and where random starts begin.
+    memory_limit : bytes for what a search has still to look at.
+    callback : called with (nodes, seconds); False ends the audit.
+    nodes : boxes or nodes looked at so far, counted by whoever looks at them.
+    patience : seconds that the question asked now may take. An oracle that needs longer raises
+        :class:`OutOfPatience`; it may be asked again, with more.
+    """
+
+    n_jobs: int = 1
+    seed: int = 0
+    memory_limit: float = math.inf
+    callback: Callable[[int, float], object] = field(default=lambda nodes, seconds: None)
+    nodes: int = 0
+    patience: float = math.inf
+
+    def check(self) -> None:
+        """Raise Stopped when the time is over or the callback ends the audit."""
+        if self.gone() > self.limit:
+            raise Stopped("time_limit")
+        if self.callback(self.nodes, self.gone()) is False:
+            raise Stopped("interrupted")
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether there is a limit on time, up to which work goes on."""
+        return math.isfinite(self.limit)
+
+    def for_a_question(self) -> float:
+        """Seconds that a question asked now may take."""
+        return min(self.left(), self.patience)
+
+    def report(self, value: float, bound: float, nodes: int, seconds: float) -> object:
+        """The engine's progress as the audit's."""
+        return self.callback(self.nodes + nodes, self.gone())
+
+
+class OutOfPatience(Exception):
+    """A question took longer than ``Resources.patience``; it may be asked again."""
