@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol, TextIO
@@ -22,6 +22,7 @@ CountProgress = bool | Tick
 _QUIET = 0.5  # seconds before anything appears
 _REWRITE = 0.1  # seconds between rewrites on a terminal
 _LINES = 10.0  # seconds between lines elsewhere
+_FORECAST = 5.0  # seconds from which on the time left is estimated
 
 
 class Quantity(Protocol):
@@ -86,16 +87,38 @@ class Display(StatusLine):
     >>> shown = io.StringIO()
     >>> Display(get("r2"), shown)(0.5, 0.75, 1000, 2.0)
     >>> print(shown.getvalue(), end="")
-    R² 0.5, bound 0.75, gap 0.25, 500 nodes/s, 2 s
+    R² 0.5, bound 0.75, gap 0.25, 1,000 nodes, 2 s
     """
 
     def __init__(self, objective: Quantity, stream: TextIO | None = None) -> None:
         super().__init__(stream)
         self._objective = objective
+        self._gaps: list[tuple[float, float]] = []
 
     def __call__(self, value: float, bound: float, nodes: int, seconds: float) -> None:
         if self.due(seconds):
-            self.show(_line(self._objective, value, bound, nodes, seconds))
+            gap = max(self._objective.sense * (bound - value), 0.0)
+            self._gaps.append((seconds, gap))
+            parts = _known(self._objective, value, bound, gap)
+            parts += [f"{nodes:,} nodes", f"{seconds:.0f} s"]
+            if seconds >= _FORECAST:
+                parts.append(time_left(self._gaps))
+            self.show(", ".join(parts))
+
+
+def time_left(gaps: Sequence[tuple[float, float]]) -> str:
+    """What the gap since half of the time says about the rest: seconds and gap, oldest first.
+
+    A gap that closes by more than a tenth in that time is taken to go on closing as fast.
+
+    >>> time_left([(1, 0.5), (5, 0.4), (10, 0.2)]), time_left([(1, 0.5), (5, 0.2), (10, 0.199)])
+    ('about 5 s left', 'time left: cannot tell')
+    """
+    now, gap = gaps[-1]
+    then, before = next(((t, g) for t, g in gaps if 2 * t >= now), gaps[-1])
+    if not (math.isfinite(before) and gap < 0.9 * before):
+        return "time left: cannot tell"
+    return f"about {gap * (now - then) / (before - gap):,.0f} s left"
 
 
 class Count(StatusLine):
@@ -175,14 +198,12 @@ def _heeded(progress: Callable[..., object]) -> Callable[..., object]:
     return ask
 
 
-def _line(objective: Quantity, value: float, bound: float, nodes: int, seconds: float) -> str:
+def _known(objective: Quantity, value: float, bound: float, gap: float) -> list[str]:
     parts = []
     if math.isfinite(value):
         parts.append(f"{objective.title} {value:.6g}")
     if math.isfinite(bound):
         parts.append(f"bound {bound:.6g}")
     if math.isfinite(value) and math.isfinite(bound):
-        parts.append(f"gap {max(objective.sense * (bound - value), 0.0):.2g}")
-    parts.append(f"{nodes / seconds:,.0f} nodes/s")
-    parts.append(f"{seconds:.0f} s")
-    return ", ".join(parts)
+        parts.append(f"gap {gap:.2g}")
+    return parts

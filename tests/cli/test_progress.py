@@ -34,9 +34,9 @@ def test_rewrites_one_line_and_clears_it():
     stream = Terminal()
     display = Display(get("r2"), stream)
     display(0.5, 0.75, 1000, 1.0)
-    assert screen(stream.getvalue()) == "R² 0.5, bound 0.75, gap 0.25, 1,000 nodes/s, 1 s"
+    assert screen(stream.getvalue()) == "R² 0.5, bound 0.75, gap 0.25, 1,000 nodes, 1 s"
     display(0.51, 0.75, 3000, 2.0)
-    assert screen(stream.getvalue()).startswith("R² 0.51, bound 0.75, gap 0.24, 1,500 nodes/s, 2 s")
+    assert screen(stream.getvalue()).startswith("R² 0.51, bound 0.75, gap 0.24, 3,000 nodes, 2 s")
     display.close()
     assert screen(stream.getvalue()).strip() == ""
     assert "\n" not in stream.getvalue()
@@ -47,6 +47,26 @@ def test_never_wraps_on_a_narrow_terminal(monkeypatch):
     stream = Terminal()
     Display(get("r2"), stream)(0.5, 0.75, 1000, 1.0)
     assert screen(stream.getvalue()) == "R² 0.5, bound 0.75, gap 0.25,"
+
+
+def test_a_bound_that_stands_still_has_a_count_that_moves_and_no_forecast():
+    stream = Terminal()
+    display = Display(get("r2"), stream)
+    seen = []
+    for second in range(1, 60):
+        display(0.98, 1.0, 5_000 * second, float(second))
+        seen.append(screen(stream.getvalue()).rstrip())
+    assert len(set(seen)) == len(seen), "every line differs from the one before"
+    assert seen[2] == "R² 0.98, bound 1, gap 0.02, 15,000 nodes, 3 s"
+    assert seen[-1].endswith("295,000 nodes, 59 s, time left: cannot tell")
+
+
+def test_a_gap_that_closes_has_a_forecast():
+    stream = Terminal()
+    display = Display(get("lts"), stream)
+    for second in range(1, 11):
+        display(100.0, 100.0 - 80.0 + 4 * second, second, float(second))
+    assert screen(stream.getvalue()).endswith("gap 40, 10 nodes, 10 s, about 10 s left")
 
 
 def test_prints_sparse_lines_where_there_is_no_terminal():
@@ -63,7 +83,7 @@ def test_prints_sparse_lines_where_there_is_no_terminal():
 def test_leaves_out_what_is_not_known_yet():
     stream = io.StringIO()
     Display(get("r2"), stream)(math.nan, math.inf, 10, 1.0)
-    assert stream.getvalue() == "10 nodes/s, 1 s\n"
+    assert stream.getvalue() == "10 nodes, 1 s\n"
 
 
 def test_solve_shows_progress_on_standard_error(capfd):

@@ -8,12 +8,12 @@ compared figure by figure.
 from __future__ import annotations
 
 import math
-import numbers
 from typing import Any
 
 import numpy as np
 
 from quadsweep.arrays import Floats, Mask
+from quadsweep.estimators.trimmed import SEARCH, TIME_LIMIT, warn_unless_proved
 from quadsweep.extras import needed
 from quadsweep.inputs.validation import unmasked
 from quadsweep.solving.solve import solve
@@ -22,15 +22,9 @@ with needed("quadsweep.sklearn"):
     from scipy import linalg
     from sklearn.base import _fit_context
     from sklearn.covariance import MinCovDet, fast_mcd
-    from sklearn.utils._param_validation import Interval
     from sklearn.utils.validation import validate_data
 
 ON_THE_LINE = 1e-12  # of the largest coordinate: a distance that is the rounding of the data
-_CONSTRAINTS: dict[str, list[Any]] = MinCovDet._parameter_constraints | {
-    "tol": [Interval(numbers.Real, 0, 1, closed="left")],
-    "time_limit": [Interval(numbers.Real, 0, None, closed="left"), None],
-    "n_jobs": [numbers.Integral, None],
-}
 
 
 class ExactMinCovDet(MinCovDet):  # type: ignore[misc]
@@ -44,10 +38,8 @@ class ExactMinCovDet(MinCovDet):  # type: ignore[misc]
     ----------
     store_precision, assume_centered, support_fraction, random_state :
         As in ``MinCovDet``. By default ceil((n + p + 1) / 2) rows are the support.
-    tol, time_limit :
-        As in :func:`quadsweep.solve`.
-    n_jobs : int, optional
-        Threads; None is one.
+    tol, time_limit, n_jobs, verbose :
+        As in :class:`TrimmedRegressor`: 5 seconds unless said otherwise, one thread.
 
     Attributes
     ----------
@@ -77,7 +69,7 @@ class ExactMinCovDet(MinCovDet):  # type: ignore[misc]
     (array([1.5, 1.5]), 'optimal')
     """
 
-    _parameter_constraints: dict[str, list[Any]] = _CONSTRAINTS
+    _parameter_constraints: dict[str, list[Any]] = MinCovDet._parameter_constraints | SEARCH
 
     def __init__(
         self,
@@ -87,8 +79,9 @@ class ExactMinCovDet(MinCovDet):  # type: ignore[misc]
         support_fraction: float | None = None,
         random_state: Any = None,
         tol: float = 1e-9,
-        time_limit: float | None = None,
+        time_limit: float | None = TIME_LIMIT,
         n_jobs: int | None = None,
+        verbose: int | bool = 0,
     ) -> None:
         super().__init__(
             store_precision=store_precision, assume_centered=assume_centered,
@@ -97,6 +90,7 @@ class ExactMinCovDet(MinCovDet):  # type: ignore[misc]
         self.tol = tol
         self.time_limit = time_limit
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any = None) -> ExactMinCovDet:
@@ -135,7 +129,9 @@ class ExactMinCovDet(MinCovDet):  # type: ignore[misc]
         result = solve(
             X[:, 0], second, self._rows(n, p), objective=objective, tol=self.tol,
             time_limit=self.time_limit, n_jobs=1 if self.n_jobs is None else self.n_jobs,
+            progress=bool(self.verbose),
         )  # fmt: skip
+        warn_unless_proved(result, "auto")
         self.bound_, self.status_ = result.bound, result.status
         return np.asarray(result.mask)
 

@@ -1,37 +1,43 @@
-"""scikit-learn estimators: a regressor and an outlier detector that trim, a robust covariance.
+"""A regressor for scikit-learn that trims, and what it shares with the outlier detector.
 
-The first two keep the rows with the best value of an objective, exactly up to five predictors, and
-fit the least squares line or plane to them.
+The rows are chosen exactly up to five predictors; with more, by concentration steps from random
+starts, and a warning says that nothing is proved.
 """
 
 from __future__ import annotations
 
 import numbers
+import warnings
 from typing import Any
 
 import numpy as np
 
-from quadsweep.arrays import Floats, Ints, Mask
-from quadsweep.estimators.covariance import ExactMinCovDet
+from quadsweep.arrays import Floats
+from quadsweep.estimators.reweighting import Reweighted, default_rows, reweight
 from quadsweep.extras import needed
 from quadsweep.inputs.validation import unmasked
+from quadsweep.least_squares import Plane
 from quadsweep.objectives import OBJECTIVES
 from quadsweep.results.result import Result
 from quadsweep.solving.methods.choice import CHOICES
 from quadsweep.solving.solve import solve
 
 with needed("quadsweep.sklearn"):
-    from scipy.stats import chi2
-    from sklearn.base import BaseEstimator, OutlierMixin, RegressorMixin, _fit_context
+    from scipy.stats import t as student
+    from sklearn.base import BaseEstimator, RegressorMixin, _fit_context
+    from sklearn.exceptions import ConvergenceWarning
     from sklearn.utils._param_validation import Interval, StrOptions
-    from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+    from sklearn.utils.validation import check_is_fitted, validate_data
 
-__all__ = ["ExactMinCovDet", "TrimmedOutlierDetector", "TrimmedRegressor"]
-
-CUT_OFF = 0.975  # share of a normal distribution within the distance of ordinary rows, for mcd
-_FIT_LINES = tuple(name for name in OBJECTIVES if name != "var")
-_CONSTRAINTS: dict[str, list[Any]] = {
-    "objective": [StrOptions(set(_FIT_LINES))],
+TIME_LIMIT = 5.0  # seconds of a fit unless said otherwise; proofs of 1,000 x 3 take one
+SEARCH: dict[str, list[Any]] = {  # what all estimators of this package are told about the search
+    "tol": [Interval(numbers.Real, 0, 1, closed="left")],
+    "time_limit": [Interval(numbers.Real, 0, None, closed="left"), None],
+    "n_jobs": [numbers.Integral, None],
+    "verbose": ["verbose"],
+}
+CONSTRAINTS: dict[str, list[Any]] = SEARCH | {
+    "objective": [StrOptions({name for name in OBJECTIVES if name != "var"})],
     "keep": [
         Interval(numbers.Integral, 1, None, closed="left"),
         Interval(numbers.Real, 0, 1, closed="neither"),
@@ -43,41 +49,166 @@ _CONSTRAINTS: dict[str, list[Any]] = {
         None,
     ],
     "method": [StrOptions(set(CHOICES))],
-    "tol": [Interval(numbers.Real, 0, 1, closed="left")],
-    "time_limit": [Interval(numbers.Real, 0, None, closed="left"), None],
-    "n_jobs": [numbers.Integral, None],
     "random_state": [Interval(numbers.Integral, 0, None, closed="left"), None],
 }
-_FIT_INTERCEPT: dict[str, list[Any]] = {"fit_intercept": ["boolean"]}
+_REWEIGHTED = (
+    *("scale_", "standard_errors_", "intercept_standard_error_"),
+    *("raw_coef_", "raw_intercept_", "raw_inlier_mask_", "raw_scale_"),
+)
 
 
-def _unmasked(values: Any) -> Any:
+def as_missing(values: Any) -> Any:
     """Masked numbers as NaN, which scikit-learn then refuses; anything else as it is."""
     return unmasked(values) if isinstance(values, np.ma.MaskedArray) else values
 
 
-def _among(points: Floats, others: Floats) -> Mask:
-    """Which of the points are identical to one of the others."""
-    known = {row.tobytes() for row in others + 0.0}
-    return np.array([row.tobytes() in known for row in points + 0.0], dtype=bool)
+def warn_unless_proved(result: Result, method: str) -> None:
+    """A ConvergenceWarning where a proof was asked for and there is none."""
+    if result.status == "optimal" or method not in ("auto", "certified", "exhaustive"):
+        return
+    proved = f"no choice of rows passes {result.bound:.6g} (gap {result.gap:.3g})"
+    trivial = result.bound <= 0 if OBJECTIVES[result.objective].sense < 0 else result.bound >= 1
+    if trivial or not np.isfinite(result.bound):
+        proved = "nothing is proved about better choices"
+    can = result.method != "concentrate"
+    advice = "a larger time_limit may prove it, " if can else ""
+    warnings.warn(
+        f"{result.message} Its {result.title} is {result.value:.6g} and {proved}; {advice}"
+        "method='concentrate' asks for no proof and gives no warning.",
+        ConvergenceWarning,
+        stacklevel=5,
+    )
 
 
-class _Trimmed(BaseEstimator):  # type: ignore[misc]
-    """What both estimators do: choose the points, keep the line and the certificate."""
+class Trimmed(BaseEstimator):  # type: ignore[misc]
+    """What both estimators do: choose the rows, keep the line and the certificate."""
 
-    _parameter_constraints: dict[str, list[Any]] = _CONSTRAINTS
+    _parameter_constraints: dict[str, list[Any]] = CONSTRAINTS
+
+    def _search(self, X: Floats, y: Floats, keep: Any, drop: Any, **more: Any) -> Result:
+        result = solve(
+            X,
+            y,
+            keep,
+            drop=drop,
+            objective=self.objective,
+            method=self.method,
+            tol=self.tol,
+            time_limit=self.time_limit,
+            n_jobs=1 if self.n_jobs is None else self.n_jobs,
+            seed=0 if self.random_state is None else self.random_state,
+            progress=bool(self.verbose),
+            **more,
+        )
+        warn_unless_proved(result, self.method)
+        for name in _REWEIGHTED:  # of an earlier fit
+            self.__dict__.pop(name, None)
+        self.coef_ = result.coef
+        self.intercept_ = result.intercept
+        self.inlier_mask_ = result.mask
+        self.score_ = result.value
+        self.bound_ = result.bound
+        self.gap_ = result.gap
+        self.status_ = result.status
+        self.message_ = result.message
+        return result
+
+    def _reweighted(self, X: Floats, y: Floats, result: Result, intercept: bool) -> Reweighted:
+        """The fit after the reweighting step; the one of the search stays as ``raw_...``."""
+        raw = Plane(result.coef, result.intercept, result.value, 0.0, result.dependent)
+        found = reweight(X, y, raw, result.k, intercept)
+        self.raw_coef_, self.raw_intercept_ = self.coef_, self.intercept_
+        self.raw_inlier_mask_, self.raw_scale_ = self.inlier_mask_, found.raw_scale
+        self.coef_, self.intercept_ = found.plane.coef, found.plane.intercept
+        self.inlier_mask_, self.scale_ = found.inliers, found.scale
+        return found
+
+
+class TrimmedRegressor(RegressorMixin, Trimmed):  # type: ignore[misc]
+    """Least trimmed squares: a line or plane that up to half of the rows cannot spoil.
+
+    The rows with the least residual sum of squares are found, exactly up to five features. Then, as
+    in ``ltsReg`` of R's robustbase, the scale of the errors is estimated from them and all rows
+    within 2.24 of it are fitted again by least squares (``reweight``).
+
+    Parameters
+    ----------
+    objective : str
+        ``lts`` estimates a line. ``r2``, ``r``, ``cov``, ``dv``, ``tv`` and ``mcd`` (one feature;
+        ``r2`` any number) are questions about subsets, and their lines are no estimates: the half
+        of the rows with the largest R2 lies along a line that is too steep (on clean data with
+        slope 1 and as much noise, 1.6).
+    keep, drop : int or float, optional
+        Rows to keep or to remove: a number, or a share in (0, 1). By default (n + p + 2) // 2 rows
+        are kept, p the number of features (one less without an intercept): the choice with the
+        highest breakdown point. For other objectives than ``lts`` give one of the two: a warning
+        says so.
+    method, tol :
+        As in :func:`quadsweep.solve`; ``method="concentrate"`` for a fit without a proof, within a
+        second or two whatever the number of features.
+    time_limit : float or None, default 5
+        Seconds for the search; None is none. Where it ends before the proof does, the fit is that
+        of the best rows so far and a ``ConvergenceWarning`` says how far the proof has come.
+    n_jobs : int, optional
+        Threads; None is one.
+    random_state : int, optional
+        Seed for methods that draw starting points.
+    fit_intercept : bool
+        False for a plane through the origin.
+    reweight : bool or "auto"
+        Whether to fit again all rows near the line. ``"auto"`` does where ``keep`` and ``drop`` are
+        left to their default: of ``drop=4`` exactly four rows are the outliers. For ``lts`` alone.
+    verbose : int or bool
+        Whether the search shows its progress on standard error.
+
+    Attributes
+    ----------
+    coef_, intercept_ : the line or plane, reweighted if it was.
+    inlier_mask_ : True for the rows it is fitted to.
+    scale_ : standard deviation of the errors, where there was reweighting.
+    standard_errors_, intercept_standard_error_ :
+        Of ``coef_`` and ``intercept_`` after reweighting, where errors are normal. They allow for
+        the choosing of rows; the usual ones of the rows kept would be a fifth too small.
+    raw_coef_, raw_intercept_, raw_inlier_mask_, raw_scale_ : before reweighting.
+    score_, bound_, gap_ :
+        The objective's value of the rows chosen, what no choice passes, and the distance.
+    status_, message_ :
+        What is proved. ``optimal`` up to five features unless the time was too short, ``heuristic``
+        beyond, with a ``ConvergenceWarning`` unless ``method="concentrate"`` asked for it.
+
+    Notes
+    -----
+    There is no ``sample_weight``: a trimmed fit counts rows, and a weight of two is not a row given
+    twice. :func:`quadsweep.solve` has weighted least squares.
+
+    Examples
+    --------
+    >>> from quadsweep.sklearn import TrimmedRegressor
+    >>> X, y = [[1], [2], [3], [4], [5], [6]], [1.1, 1.9, 9, 4.1, 5, 5.9]
+    >>> model = TrimmedRegressor().fit(X, y)
+    >>> model.predict([[10]]).round(1), model.inlier_mask_
+    (array([9.9]), array([ True,  True, False,  True,  True,  True]))
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = CONSTRAINTS | {
+        "fit_intercept": ["boolean"],
+        "reweight": ["boolean", StrOptions({"auto"})],
+    }
 
     def __init__(
         self,
-        objective: str = "r2",
+        objective: str = "lts",
         *,
         keep: int | float | None = None,
         drop: int | float | None = None,
         method: str = "auto",
         tol: float = 1e-9,
-        time_limit: float | None = None,
+        time_limit: float | None = TIME_LIMIT,
         n_jobs: int | None = None,
         random_state: int | None = None,
+        fit_intercept: bool = True,
+        reweight: bool | str = "auto",
+        verbose: int | bool = 0,
     ) -> None:
         self.objective = objective
         self.keep = keep
@@ -87,247 +218,64 @@ class _Trimmed(BaseEstimator):  # type: ignore[misc]
         self.time_limit = time_limit
         self.n_jobs = n_jobs
         self.random_state = random_state
-
-    def _fit(self, X: Floats, y: Floats, **more: Any) -> Result:
-        if self.keep is not None and self.drop is not None:
-            raise ValueError("give keep or drop, not both")
-        half = (X.shape[0] + X.shape[1]) // 2
-        result = solve(
-            X,
-            y,
-            half if self.keep is None and self.drop is None else self.keep,
-            drop=self.drop,
-            objective=self.objective,
-            method=self.method,
-            tol=self.tol,
-            time_limit=self.time_limit,
-            n_jobs=1 if self.n_jobs is None else self.n_jobs,
-            seed=0 if self.random_state is None else self.random_state,
-            **more,
-        )
-        self.coef_ = result.coef
-        self.intercept_ = result.intercept
-        self.inlier_mask_ = result.mask
-        self.score_ = result.value
-        self.bound_ = result.bound
-        self.gap_ = result.gap
-        self.status_ = result.status
-        return result
-
-
-class TrimmedRegressor(RegressorMixin, _Trimmed):  # type: ignore[misc]
-    """The least squares line or plane of the rows that are best together.
-
-    Parameters
-    ----------
-    objective : str
-        ``r2``, ``r``, ``cov``, ``dv``, ``tv`` or ``lts``; ``r2`` or ``lts`` for more than one
-        feature.
-    keep, drop : int or float, optional
-        Rows to keep or to remove: a number, or a share in (0, 1). By default (n + p) // 2 rows are
-        kept, p the number of features: half of them.
-    method, tol, time_limit :
-        As in :func:`quadsweep.solve`.
-    n_jobs : int, optional
-        Threads; None is one.
-    random_state : int, optional
-        Seed for methods that draw starting points.
-    fit_intercept : bool
-        False for a plane through the origin.
-
-    Attributes
-    ----------
-    coef_, intercept_ : the line or plane of the rows kept.
-    inlier_mask_ : True for the rows kept.
-    score_, bound_, gap_ : the value, what no subset passes, and the distance between them.
-    status_ : what is proved. Up to five features ``optimal``, beyond them ``heuristic``.
-
-    Examples
-    --------
-    >>> from quadsweep.sklearn import TrimmedRegressor
-    >>> model = TrimmedRegressor(drop=1).fit([[1], [2], [3], [4], [5]], [1, 2, 9, 4, 5])
-    >>> model.predict([[10]]).round(6)
-    array([10.])
-    >>> model.inlier_mask_
-    array([ True,  True, False,  True,  True])
-    """
-
-    _parameter_constraints: dict[str, list[Any]] = _CONSTRAINTS | _FIT_INTERCEPT
-
-    def __init__(
-        self,
-        objective: str = "r2",
-        *,
-        keep: int | float | None = None,
-        drop: int | float | None = None,
-        method: str = "auto",
-        tol: float = 1e-9,
-        time_limit: float | None = None,
-        n_jobs: int | None = None,
-        random_state: int | None = None,
-        fit_intercept: bool = True,
-    ) -> None:
-        super().__init__(
-            objective, keep=keep, drop=drop, method=method, tol=tol, time_limit=time_limit,
-            n_jobs=n_jobs, random_state=random_state,
-        )  # fmt: skip
         self.fit_intercept = fit_intercept
+        self.reweight = reweight
+        self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> TrimmedRegressor:
-        """Choose the rows and fit the line or plane.
-
-        ``sample_weight`` makes it weighted least squares. Rows are counted as rows whatever they
-        weigh, so a weight of two is not a row given twice; rows of weight zero are left out.
-        """
+    def fit(self, X: Any, y: Any) -> TrimmedRegressor:
+        """Choose the rows and fit the line or plane."""
         X, y = validate_data(
-            self, _unmasked(X), _unmasked(y), dtype=np.float64, y_numeric=True, ensure_min_samples=3
-        )
+            self, as_missing(X), as_missing(y), dtype=np.float64, y_numeric=True,
+            ensure_min_samples=3,
+        )  # fmt: skip
         y = np.asarray(y, dtype=np.float64)
-        more: dict[str, Any] = {"fit_intercept": bool(self.fit_intercept)}
-        used = np.arange(len(y))
-        if sample_weight is not None:
-            weights = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-            used = np.flatnonzero(weights > 0)
-            if np.any(weights != weights[0]):
-                more["weights"] = weights[used]
-        result = self._fit(X[used], y[used], **more)
+        if self.reweight is True and self.objective != "lts":
+            raise ValueError(f"reweight=True is for objective='lts'; got {self.objective!r}")
+        if self.keep is not None and self.drop is not None:
+            raise ValueError("give keep or drop, not both")
+        by_default = self.keep is None and self.drop is None
+        if by_default and self.objective != "lts":
+            warnings.warn(
+                f"half of the rows are kept, those with the best {self.objective}, whose line does "
+                "not estimate that of all: give keep or drop, or use objective='lts'",
+                UserWarning,
+                stacklevel=3,
+            )
+        intercept = bool(self.fit_intercept)
+        keep = default_rows(X.shape[0], X.shape[1], intercept) if by_default else self.keep
+        result = self._search(X, y, keep, self.drop, fit_intercept=intercept)
         if not np.isfinite(result.coef).all():
             raise ValueError("the points kept have one x; no line fits them, keep more")
-        self.inlier_mask_ = np.zeros(len(y), dtype=bool)
-        self.inlier_mask_[used] = result.mask
+        if self.objective == "lts" and (by_default if self.reweight == "auto" else self.reweight):
+            found = self._reweighted(X, y, result, intercept)
+            self.standard_errors_ = found.standard_errors[:-1]
+            self.intercept_standard_error_ = float(found.standard_errors[-1])
         return self
+
+    def confidence_intervals(self, level: float = 0.95) -> Floats:
+        """A row for each coefficient: the ends of its interval, after a reweighted fit.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from quadsweep.sklearn import TrimmedRegressor
+        >>> x, noise = np.arange(30.0), np.random.default_rng(1).normal(size=30)
+        >>> y = np.where(x > 25, 0, 2 * x + noise)
+        >>> TrimmedRegressor().fit(x[:, None], y).confidence_intervals().round(2)
+        array([[1.89, 2.02]])
+        """
+        check_is_fitted(self)
+        if not hasattr(self, "standard_errors_"):
+            raise ValueError("intervals are of a reweighted fit: objective='lts', reweight=True")
+        if not 0 < level < 1:
+            raise ValueError(f"level must be in (0, 1); got {level}")
+        freedom = int(self.inlier_mask_.sum()) - len(self.coef_) - bool(self.fit_intercept)
+        reach = float(student.ppf((1 + level) / 2, max(freedom, 1))) * self.standard_errors_
+        return np.column_stack([self.coef_ - reach, self.coef_ + reach])
 
     def predict(self, X: Any) -> Floats:
         """Heights of the line or plane."""
         check_is_fitted(self)
-        X = validate_data(self, _unmasked(X), dtype=np.float64, reset=False)
+        X = validate_data(self, as_missing(X), dtype=np.float64, reset=False)
         return np.asarray(X @ self.coef_ + self.intercept_)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.regressor_tags.poor_score = True
-        return tags
-
-
-class TrimmedOutlierDetector(OutlierMixin, _Trimmed):  # type: ignore[misc]
-    """Outliers: the rows that are not among the best, for the last column given the others.
-
-    The last column of ``X`` is regressed on the others: with two columns they are x and y. What
-    makes a row an outlier is that it does not go with the relation of the rows kept, not that it
-    lies far away. Parameters and attributes are those of :class:`TrimmedRegressor` (without
-    ``fit_intercept``), and:
-
-    Attributes
-    ----------
-    conic_ : Conic or None
-        Of two columns, the boundary between the rows kept and dropped.
-    offset_ : float
-        ``decision_function`` is ``score_samples`` less this.
-    exceptions_ : array of rows
-        Where no surface separates, the rows dropped that are no farther from the line or plane
-        than some row kept: they stay outliers.
-
-    Notes
-    -----
-    New rows of two columns are judged by the conic: on the side of the rows kept they are ordinary.
-    With more columns they are judged by the quadric of the first-order gain (what a row would add
-    to the objective), where it separates the rows kept from the rest, as it nearly always does.
-    Where no such surface does, by their distance from the line or plane, upright (or from the one x
-    of the points kept): farther than every row kept is an outlier. The rows it was fitted to are
-    judged as they were, so that ``predict`` gives them what ``fit_predict`` did; only where some of
-    several identical rows were kept and others dropped are all of them ordinary.
-
-    ``objective="mcd"`` (two columns) is judged otherwise, old rows and new ones alike: by the
-    robust distance of :class:`ExactMinCovDet`, its square above the 97.5% point of chi-square with
-    two degrees of freedom being an outlier. ``inlier_mask_`` is still the rows of the least
-    determinant, about half of them by default; ``scatter_`` is the robust covariance.
-
-    Examples
-    --------
-    >>> from quadsweep.sklearn import TrimmedOutlierDetector
-    >>> points = [[1, 1], [2, 2], [3, 9], [4, 4], [5, 5.1]]
-    >>> TrimmedOutlierDetector(drop=1).fit_predict(points)
-    array([ 1,  1, -1,  1,  1])
-    """
-
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any = None) -> TrimmedOutlierDetector:
-        """Choose the points."""
-        X = validate_data(
-            self, _unmasked(X), dtype=np.float64, ensure_min_samples=3, ensure_min_features=2
-        )
-        result = self._fit(X[:, :-1], X[:, -1])
-        kept = self.inlier_mask_
-        self.scatter_ = None
-        if self.objective == "mcd":
-            self.scatter_ = ExactMinCovDet().weigh(X, kept)
-            self.offset_ = -float(chi2.ppf(CUT_OFF, 2))
-            self.conic_, self.exceptions_ = result.conic, np.empty((0, 2))
-            return self
-        self.conic_ = result.conic
-        self._one_x = float(X[kept, 0].mean())
-        self._gain = _gain(X, result) if X.shape[1] > 2 else None
-        self.exceptions_ = np.empty((0, X.shape[1]))
-        worth = self._ordinary(X)
-        self.offset_ = 0.0 if self.conic_ is not None else float(worth[kept].min())
-        if self._gain is not None and not kept.all():
-            self.offset_ = float(worth[kept].min() + worth[~kept].max()) / 2
-        near = X[~kept & (worth >= self.offset_)]
-        self.exceptions_ = np.unique(near[~_among(near, X[kept])], axis=0)
-        return self
-
-    def fit_predict(self, X: Any, y: Any = None) -> Ints:
-        """+1 for the points kept, -1 for those dropped; for ``mcd`` as ``predict``."""
-        self.fit(X)
-        return self.predict(X) if self.objective == "mcd" else np.where(self.inlier_mask_, 1, -1)
-
-    def score_samples(self, X: Any) -> Floats:
-        """Larger is more ordinary: the conic's or the gain's value, or minus the distance.
-
-        Minus the squared robust distance for ``mcd``.
-        """
-        check_is_fitted(self)
-        return self._ordinary(validate_data(self, _unmasked(X), dtype=np.float64, reset=False))
-
-    def decision_function(self, X: Any) -> Floats:
-        """Positive on the side of the points kept, negative beyond."""
-        return np.asarray(self.score_samples(X) - self.offset_)
-
-    def predict(self, X: Any) -> Ints:
-        """+1 for points on the side of those kept, -1 for others."""
-        return np.where(self.decision_function(X) >= 0, 1, -1)
-
-    def _ordinary(self, X: Floats) -> Floats:
-        if self.scatter_ is not None:
-            return -self.scatter_.distances(X)
-        if self.conic_ is not None:
-            worth = np.asarray(self.conic_(X[:, 0], X[:, 1]))
-        elif np.isfinite(self.coef_).all():
-            residual = X[:, -1] - X[:, :-1] @ self.coef_ - self.intercept_
-            centre, spread, left = self._gain or (0.0, 0.0, 0.0)
-            gain = spread * (X[:, -1] - centre) ** 2 - left * residual**2
-            worth = -np.abs(residual) if self._gain is None else gain
-        else:
-            worth = -np.abs(X[:, 0] - self._one_x)
-        if len(self.exceptions_):
-            just_below = np.nextafter(self.offset_, -np.inf)
-            worth = np.where(_among(X, self.exceptions_), np.fmin(worth, just_below), worth)
-        return np.asarray(worth)
-
-
-def _gain(X: Floats, result: Result) -> tuple[float, float, float] | None:
-    """What a row adds to first order: its square about the mean and its residual's, by weight.
-
-    None where that does not tell the rows kept from the others.
-    """
-    kept, residual = X[result.inliers, -1], result.residuals
-    rss, centre = float(np.sum(residual[result.inliers] ** 2)), float(kept.mean())
-    tss = float(np.sum((kept - centre) ** 2))
-    if not rss > 0 or not tss > 0:
-        return None
-    weights = (1 / tss, 1 / rss) if result.objective == "r2" else (0.0, 1 / rss)
-    gain = weights[0] * (X[:, -1] - centre) ** 2 - weights[1] * residual**2
-    if len(result.outliers) and gain[result.inliers].min() <= gain[result.outliers].max():
-        return None
-    return (centre, *weights)
