@@ -21,7 +21,7 @@ def solved(name: str = "animals") -> Result:
 
     >>> result = solved("animals")
     >>> [result.label(i) for i in result.outliers]
-    ['Dipliodocus', 'Triceratops', 'Brachiosaurus']
+    ['Diplodocus', 'Triceratops', 'Brachiosaurus']
     """
     data = datasets.load(name)
     result = solve(data.x, data.y, data.k, objective=data.objective)

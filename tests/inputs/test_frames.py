@@ -19,14 +19,14 @@ def animals():
 def test_pandas_columns_keep_their_names_and_labels(animals):
     result = qs.solve(animals["body"], animals["brain"], drop=3)
     assert result.names == ("body", "brain")
-    assert "Dipliodocus, Triceratops, Brachiosaurus" in result.summary()
+    assert "Diplodocus, Triceratops, Brachiosaurus" in result.summary()
 
 
 def test_the_frame_comes_back_with_a_column_saying_in_or_out(animals):
     frame = qs.solve(animals["body"], animals["brain"], drop=3).to_frame()
     assert isinstance(frame, pd.DataFrame)
     assert frame.columns.tolist() == ["body", "brain", "inlier"]
-    assert frame.index[~frame["inlier"]].tolist() == ["Dipliodocus", "Triceratops", "Brachiosaurus"]
+    assert frame.index[~frame["inlier"]].tolist() == ["Diplodocus", "Triceratops", "Brachiosaurus"]
     pd.testing.assert_frame_equal(frame[["body", "brain"]], animals)
     assert "inlier" not in animals
 

@@ -51,7 +51,7 @@ def test_the_title_states_value_k_and_certificate(ax):
 
 def test_dropped_points_are_named_where_names_are_known(ax):
     solved("animals").plot(ax=ax)
-    assert {t.get_text() for t in ax.texts} == {"Dipliodocus", "Triceratops", "Brachiosaurus"}
+    assert {t.get_text() for t in ax.texts} == {"Diplodocus", "Triceratops", "Brachiosaurus"}
 
 
 def test_a_value_just_below_one_is_not_called_one(ax):

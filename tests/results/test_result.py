@@ -54,7 +54,7 @@ def test_summary_says_what_was_found_and_how_sure_it_is(result):
 
 def test_summary_names_rows_by_label(result):
     labels = qs.datasets.load("animals").labels
-    assert "Dipliodocus, Triceratops, Brachiosaurus" in replace(result, labels=labels).summary()
+    assert "Diplodocus, Triceratops, Brachiosaurus" in replace(result, labels=labels).summary()
 
 
 def test_summary_does_not_list_thousands():

@@ -196,7 +196,8 @@ def _animals() -> Dataset:
         ("log10 body weight (kg)", "log10 brain weight (g)"),
         "Body and brain weights of 65 animals, three of them dinosaurs, as logarithms to base 10. "
         "Weisberg (1985), Applied Linear Regression; Rousseeuw and Leroy (1987), Robust Regression "
-        "and Outlier Detection, p. 57.",
+        "and Outlier Detection, p. 57. Three misspelt names (Dipliodocus, Verbet, Artic fox) are "
+        "corrected.",
         tuple(table["animal"]),
     )
 
