@@ -24,7 +24,7 @@ demo: $(VENV)/.demo
 # The engine for pages: the same sources for WebAssembly, by the compiler of the ziglang wheel (clang
 # and a C++20 library, nothing else to install). Where there is none, reports have no engine.
 WASM = src/quadsweep/report/live/engine.wasm
-WASM_SOURCES = $(foreach folder,shared plane plane/criteria ellipse wasm,\
+WASM_SOURCES = $(foreach folder,shared search plane plane/criteria ellipse wasm,\
   $(wildcard src/quadsweep/_core/$(folder)/*.cpp))
 WASM_FLAGS = -target wasm32-wasi -mexec-model=reactor -std=c++20 -O3 -msimd128 -fno-exceptions -fno-rtti \
   -ffp-contract=off -fno-math-errno -fno-trapping-math -fopenmp-simd -w \

@@ -180,9 +180,9 @@ nb::tuple certified_search(const Column& x, const Column& y, int k, const std::s
         answer = certified(problem, options, control);
     }
     watch.rethrow();
-    const double looked_at = answer.looked_at;
+    const double n_evaluations = answer.n_evaluations;
     const bool decided = answer.decided;
-    return nb::make_tuple(to_tuple(problem, std::move(answer)), looked_at, decided);
+    return nb::make_tuple(to_tuple(problem, std::move(answer)), n_evaluations, decided);
 }
 
 // The tree of a proof: see proof.hpp. Values are the user's; scores are made of them here.

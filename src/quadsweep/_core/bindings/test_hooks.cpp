@@ -55,23 +55,22 @@ std::int64_t count_ways(const std::vector<int>& copies, int need, bool at_least,
 }
 
 // Every way to fill up a box: how many copies of each point are kept, and the sum of x over them.
-std::vector<std::pair<std::vector<int>, double>> list_ways(const Column& x,
-                                                           const std::vector<int>& copies, int need,
-                                                           bool at_least) {
+std::vector<std::pair<std::vector<int>, double>> listed_ways(const Column& x,
+                                                             const std::vector<int>& copies,
+                                                             int need, bool at_least) {
     Cells cells;
     cells.x.assign(x.data(), x.data() + x.size());
     cells.y = cells.x;
-    Box box;
-    box.need = need;
-    box.open.copies = copies;
-    for (int p = 0; p < cells.size(); ++p) box.open.point.push_back(p);
+    Undecided open;
+    open.copies = copies;
+    for (int p = 0; p < cells.size(); ++p) open.point.push_back(p);
     std::vector<std::pair<std::vector<int>, double>> out;
     const auto visit = [&](const Moments& m, double, const Picks& picks) {
         std::vector<int> kept(copies.size(), 0);
         for (const auto [point, count] : picks) kept[point] = count;
         out.emplace_back(kept, m.x);
     };
-    Lister(box, cells, at_least, visit).run();
+    list_ways(cells, open, need, at_least, {}, visit);
     return out;
 }
 
@@ -89,7 +88,7 @@ void add_test_hooks(nb::module_& m) {
     m.def("column_ranges", &column_ranges, "x"_a, "y"_a, "k"_a);
     m.def("collapsed", &collapsed, "x"_a, "y"_a);
     m.def("count_ways", &count_ways, "copies"_a, "need"_a, "at_least"_a, "most"_a);
-    m.def("list_ways", &list_ways, "x"_a, "copies"_a, "need"_a, "at_least"_a);
+    m.def("list_ways", &listed_ways, "x"_a, "copies"_a, "need"_a, "at_least"_a);
     m.def("cheapest_points", &cheapest_points, "x"_a, "y"_a, "quadratic"_a, "k"_a);
 }
 

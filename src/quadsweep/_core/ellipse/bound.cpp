@@ -110,76 +110,19 @@ double Bounder::kept_size(const Multipliers& m) const {
            f * (m.phi * f + std::fabs(m.n3) * one);
 }
 
-// A threshold to start from: the right quantile of a few of the costs.
-double Bounder::guess() const {
-    const int step = 1 + count_ / 256;
-    std::vector<double> some;
-    double total = 0;
-    for (int i = 0; i < count_; ++i) {
-        total += weight_[i];
-        if (i % step == 0) some.push_back(cost_[i]);
-    }
-    if (some.empty()) return 0;
-    const double share = std::clamp(box_->need / std::max(total, 1.0), 0.0, 1.0);
-    const auto at = static_cast<std::ptrdiff_t>(share * static_cast<double>(some.size() - 1));
-    std::nth_element(some.begin(), some.begin() + at, some.end());
-    return some[at];
-}
-
-// Maximises the concave, piecewise linear D(lambda) = cost + lambda (need - weight) of what is
-// below lambda, by a bracket on its slope. Any lambda gives a bound, so it stops when little is
-// left to gain or when the bound is positive for certain.
 double Bounder::solve(double offset, double& lambda) {
-    const double need = box_->need;
-    double best = -infinity, best_lambda = lambda;
-    double lo = -infinity, hi = infinity, d_lo = 0, d_hi = 0, s_lo = 0, s_hi = 0;
-    double at = lambda, step = 0;
-    for (int pass = 0; pass < 100; ++pass) {
-        const Tally t = hot_loops().tally(cost_.data(), weight_.data(), padded_, at);
-        looked_at += count_ / 4.0;
-        const double slope = need - t.weight, d = t.cost + at * slope;
-        if (d > best) {
-            best = d;
-            best_lambda = at;
-        }
-        if (slope == 0 || !std::isfinite(d)) break;
-        if (offset + best > 1e-8 * (std::fabs(offset) + std::fabs(best))) break;
-        if (slope > 0) {
-            lo = at;
-            d_lo = d;
-            s_lo = slope;
-        } else {
-            hi = at;
-            d_hi = d;
-            s_hi = slope;
-        }
-        if (lo == -infinity || hi == infinity) {
-            if (step == 0 && density_ > 0) step = 1.25 * std::fabs(slope) / density_;
-            if (step == 0) step = std::max(0.05 * std::fabs(at), 1e-3 * std::fabs(d) / (need + 1));
-            if (step == 0) step = 1e-6;
-            at += slope > 0 ? step : -step;
-            step *= 3;
-            continue;
-        }
-        // The tangents at both ends meet above the maximum.
-        const double meet = (d_hi - d_lo + s_lo * lo - s_hi * hi) / (s_lo - s_hi);
-        const double most = d_lo + s_lo * (meet - lo);
-        density_ = (s_lo - s_hi) / (hi - lo);
-        if (most - best <= 0.02 * std::fabs(offset + best)) break;
-        if (!(hi - lo > 4 * ulp * (std::fabs(lo) + std::fabs(hi)))) break;
-        const double secant = lo + (hi - lo) * (s_lo / (s_lo - s_hi));
-        at = pass % 2 == 0 ? secant : meet;
-        if (!(at > lo && at < hi)) at = lo + (hi - lo) / 2;
-    }
-    lambda = best_lambda;
-    return offset + best;
+    const auto below = [&](double at) {
+        n_evaluations += count_ / 4.0;
+        return hot_loops().tally(cost_.data(), weight_.data(), padded_, at);
+    };
+    return threshold_.maximise(below, box_->need, offset, true, lambda);
 }
 
 Choice Bounder::evaluate(const Multipliers& m, double lambda, bool guessed) {
     ellipse_loops().costs(rows(), task(m));
-    looked_at += count_;
+    n_evaluations += count_;
     Choice c;
-    c.lambda = guessed ? lambda : guess();
+    c.lambda = guessed ? lambda : guess_threshold(cost_.data(), weight_.data(), count_, box_->need);
     const double k = box_->need + box_->kept.copies();
     c.value = solve(kept_cost(m) - k * most_a_point(*box_, centre_, m, t_), c.lambda);
     if (!std::isfinite(c.value)) c.value = -infinity;
@@ -301,11 +244,8 @@ bool Bounder::fix(Box& box) {
         left->copies == box.open->copies) {
         return true;
     }
-    if (!sure->points.empty()) {
-        sure->before = box.decided;
-        box.decided = std::move(sure);
-        box.kept = kept;
-    }
+    decide(box.decided, std::move(sure));
+    box.kept = kept;
     box.need = need;
     box.open = std::move(left);
     box.ranged = false;

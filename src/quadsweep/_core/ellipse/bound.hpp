@@ -6,6 +6,7 @@
 #include "box.hpp"
 #include "loops.hpp"
 #include "plane/cells.hpp"
+#include "search/threshold.hpp"
 
 namespace quadsweep::ellipse {
 
@@ -19,7 +20,7 @@ class Bounder {
   public:
     explicit Bounder(const Cells& cells) : cells_(cells) {}
 
-    double looked_at = 0;  // points costed
+    double n_evaluations = 0;  // points costed
 
     // The determinant that is asked for.
     void aim(double determinant) { t_ = determinant; }
@@ -51,7 +52,6 @@ class Bounder {
     bool clear_by_f(const Choice& chosen);
     double kept_cost(const Multipliers& free) const;
     double kept_size(const Multipliers& free) const;
-    double guess() const;
     double solve(double offset, double& lambda);
     double measure_error(const Multipliers& free, double lambda);
 
@@ -61,7 +61,7 @@ class Bounder {
     Fit centre_;
     Moments kept_;
     int count_ = 0, padded_ = 0;
-    double density_ = 0;
+    Threshold threshold_{false};
     Column x_, y_, weight_, cost_, point_error_;
     double value_ = 0, lambda_ = 0, error_ = 0;
 };

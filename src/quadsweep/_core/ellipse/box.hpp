@@ -39,7 +39,7 @@ struct Box : Rectangle {
     double lambda = 0;        // threshold of the parent's centre
     bool guessed = false;     // whether it is worth starting from
     double upper = infinity;  // no subset of the box scores more
-    double priority = 0;
+    double missing = 0;       // by how much the bound failed to close it
     int depth = 0;
 
     std::shared_ptr<const Undecided> open;  // points only; shared by the halves of a box
@@ -49,6 +49,7 @@ struct Box : Rectangle {
     Ranges ranges{};      // of the subsets that are left
     bool ranged = false;  // whether they are those of what is open now
 };
+inline double bytes(const Box& box) { return sizeof(Box) + bytes(*box.open, box.decided.get()); }
 using Boxes = std::vector<std::unique_ptr<Box>>;
 
 // The coefficients of e and f at the centre of a box.

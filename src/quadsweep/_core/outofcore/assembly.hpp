@@ -1,8 +1,9 @@
 // The engine's tree of cells over data most of which are not in memory.
 //
-// A leaf of the partition is one of three things: sealed (a rectangle, a weight and sums, and no
+// A leaf of the partition is one of three things: unloaded (a rectangle, a weight and sums, and no
 // points), one point many times (its rectangle says so), or loaded: an ordinary subtree over its
-// rows. Everything the engine concludes from a cell that it has not opened holds for a sealed one.
+// rows. Everything the engine concludes from a cell that it has not opened holds for a unloaded
+// one.
 #pragma once
 
 #include <cstdint>

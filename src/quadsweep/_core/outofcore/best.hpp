@@ -1,7 +1,6 @@
 // What a question in passes is scored by, and the best selection so far.
 #pragma once
 
-#include <atomic>
 #include <cmath>
 #include <optional>
 #include <utility>
@@ -9,6 +8,7 @@
 #include "plane/concentrate.hpp"
 #include "plane/incumbents.hpp"
 #include "search.hpp"
+#include "search/target.hpp"
 
 namespace quadsweep::outofcore {
 
@@ -66,7 +66,7 @@ inline Selection climbed(const Cells& cells, const Question& q, const Moments& a
     score = undefined;
     for (int step = 0; step < steps; ++step) {
         Selection next = cheapest(cells, loss(*gain_about(q, at.moments, k)), k, Cut::in_part);
-        next.looked_at += at.looked_at;
+        next.n_evaluations += at.n_evaluations;
         const double value = score_of(q, next.moments, k);
         if (!(value > score)) break;
         score = value;
@@ -87,7 +87,7 @@ class Best {
           score_(question.above),
           target_(question.above) {}
 
-    double target() const { return target_.load(std::memory_order_relaxed); }
+    double target() const { return target_; }
     double tol() const { return tol_; }
     double margin() const { return tol_ / 100; }
     double limit() const { return limit_; }
@@ -98,11 +98,7 @@ class Best {
     const Selection& selection() const { return selection_; }
     const Moments& moments() const { return moments_; }
 
-    void raise(double score) {
-        double known = target_.load();
-        while (score > known && !target_.compare_exchange_weak(known, score)) {
-        }
-    }
+    void raise(double score) { target_.raise(score); }
     // A selection of as many rows as are asked for, its sums added up once more without loss.
     void offer(const Selection& s) {
         DecidedMoments sums;
@@ -181,7 +177,7 @@ class Best {
     Moments moments_;
     double score_, weight_ = 0;
     bool sure_ = false;
-    std::atomic<double> target_;
+    Target target_;
 };
 
 }  // namespace quadsweep::outofcore

@@ -7,14 +7,10 @@
 #include <numeric>
 
 #include "best.hpp"
-#include "plane/bound.hpp"
-#include "plane/branching.hpp"
-#include "plane/closing.hpp"
 #include "plane/criteria/criteria.hpp"
-#include "plane/frontier.hpp"
-#include "plane/opener.hpp"
 #include "plane/tuning.hpp"
-#include "shared/parallel.hpp"
+#include "plane/worker.hpp"
+#include "search/driver.hpp"
 
 namespace quadsweep::outofcore {
 namespace {
@@ -48,34 +44,34 @@ class Wanted {
     std::atomic<double> rows_{0};
 };
 
-// What all threads share.
-struct Shared {
-    const Assembly& assembly;
-    const Question& question;
-    Best& best;
-    Wanted& wanted;
-    std::atomic<bool>& promised;  // a threshold would be passed with rows that are not loaded
-    bool estimating = false;      // the score to be beaten is one
+// What all threads share, for the driver.
+class Relaxation {
+  public:
+    using Box = quadsweep::Box;
+    class Worker;
+
+    Relaxation(const Assembly& with, std::size_t leaves, const Question& asked, double limit)
+        : assembly(with), question(asked), best(with, asked, limit), wanted(with, leaves) {}
 
     const Cells& cells() const { return assembly.cells; }
     double k() const { return static_cast<double>(question.k); }
 
     // Concentration steps; what they cut is worth loading if it promises more than is known.
-    double polish(const Moments& about, double worth) const {
+    double polish(const Moments& about, double worth) {
         double score = undefined;
         Selection found = climbed(cells(), question, about, score, worth);
-        const double looked_at = found.looked_at;
+        const double n_evaluations = found.n_evaluations;
         if (!(score > best.target() + best.margin()) || !best.varies(found.moments)) {
-            return looked_at;
+            return n_evaluations;
         }
         wanted.ask(found.cut);
         if (estimating) best.raise(score);
         if (question.until == Until::decided && !found.cut.empty()) promised = true;
         settle(std::move(found));
-        return looked_at;
+        return n_evaluations;
     }
     // The same selection with whole cells, which is a real one.
-    void settle(Selection found) const {
+    void settle(Selection found) {
         if (!found.cut.empty()) {
             const auto gain = gain_about(question, found.moments, k());
             if (!gain) return;
@@ -83,99 +79,91 @@ struct Shared {
         }
         best.offer(found);
     }
+
+    bool finished() const {
+        return wanted.rows() > question.most_rows || best.decided() || promised;
+    }
+    bool worth(double upper) const {
+        return !best.at_limit() && !(upper <= best.target() + best.tol());
+    }
+    double bound(const Standing& standing) const {
+        const double limit = std::max(best.limit(), best.score());
+        if (best.at_limit() || !standing.valid) return limit;
+        const double most = std::max(best.target() + best.tol(), standing.open);
+        return std::min(most + 64 * 0x1p-52 * std::fabs(most), limit);
+    }
+    Progress progress(const Standing& standing) const {
+        return {best.target(), bound(standing), 0, 0};
+    }
+
+    const Assembly& assembly;
+    const Question& question;
+    Best best;
+    Wanted wanted;
+    std::atomic<bool> promised{false};  // a threshold would be passed with rows that are not loaded
+    bool estimating = false;            // the score to be beaten is an estimate
+    std::unique_ptr<Criterion> criterion;
 };
 
-// One thread's tools for looking at boxes: plane/worker.hpp, but a box may also be parked.
-class Worker {
+// One thread's look at a box: as in plane/worker.cpp, but a box may also be deferred.
+class Relaxation::Worker : public CellWorker {
   public:
-    Worker(const Shared& shared, const Criterion& criterion)
-        : s_(shared),
-          criterion_(criterion.clone()),
-          bounder_(shared.cells(), shared.question.at_most) {}
+    explicit Worker(Relaxation& r)
+        : CellWorker(r.cells(), *r.criterion, r.question.at_most, 1), r_(r) {}
 
-    enum class End { invalid, done, parked };
-    End process(std::unique_ptr<Box> box, Boxes& children, double& upper) {
-        criterion_->aim(s_.best.target());
-        if (!criterion_->valid()) return End::invalid;
-        if (s_.best.at_limit() || box->upper <= s_.best.target() + s_.best.tol()) return End::done;
-        Choice choice;
-        Bound bound;
-        const Ending ending = Opener(*criterion_, bounder_).close(*box, choice, bound);
-        if (ending == Ending::closed) return End::done;
-        propose(*box, choice);
-        const double value = bound.least() - bound.error;
-        upper = box->upper = std::min(box->upper, criterion_->upper(*box, value));
-        box->priority = value;
-        const Choice worst = bounder_.chosen_at_worst(bound);
-        const std::vector<int> cut = bounder_.sealed_and_cut(bound);
-        if (!bounder_.fix(*box, bound)) return End::done;
-        if (ending == Ending::sealed && !cut.empty()) return park(cut);
-        const bool in_points =
-            wants_points(*box, *criterion_, s_.cells(), choice.value, worst, bound);
-        if (list(*box, in_points ? tuning::stuck_listing : 1)) return End::done;
-        if (!in_points) {
-            split(std::move(box), *criterion_, worst, children);
-        } else if (box->open.cell.empty()) {
-            branch_on_copies(std::move(box), *criterion_, s_.cells(), children);
-        } else {
-            const auto before = box->open.cell;
-            bounder_.open_level(*box);
-            if (box->open.cell == before) return park(cut.empty() ? before : cut);
-            children.push_back(std::move(box));
-        }
-        return End::done;
+    bool aim() { return CellWorker::aim(r_.best.target()); }
+    Ending bound(Box& box) {
+        const Ending ending = close(box);
+        by_unloaded_ = ending == Ending::deferred;
+        return ending == Ending::closed ? ending : Ending::open;
     }
-    double looked_at() const { return bounder_.looked_at; }
-
-  private:
-    End park(const std::vector<int>& cells) const {
-        s_.wanted.ask(cells);
-        return End::parked;
-    }
-
     // Cells that straddle the threshold count in part: their score promises a little too much.
-    void propose(const Box& box, const Choice& choice) {
-        const double k = s_.k(), worth = s_.best.target() + s_.best.margin();
-        if (std::fabs(choice.weight - k) > tuning::weight_doubt * k) return;
-        const double about = score_of(s_.question, choice.moments, choice.weight);
+    void propose(const Box& box) {
+        const double k = r_.k(), worth = r_.best.target() + r_.best.margin();
+        if (std::fabs(choice_.weight - k) > tuning::weight_doubt * k) return;
+        const double about = score_of(r_.question, choice_.moments, choice_.weight);
         const double doubt =
-            box.open.cell.empty() ? 0 : tuning::coarse_doubt * std::fabs(s_.best.target());
+            box.open.cell.empty() ? 0 : tuning::coarse_doubt * std::fabs(r_.best.target());
         const bool promises = about > worth + doubt;
         const double share = (promises ? 10 : 1) * tuning::explored_share;
-        if (!promises && !(choice.value < 0)) return;
-        if (explored_ > share * bounder_.looked_at + tuning::explored_first) return;
-        const double f = k / choice.weight;
-        const Moments& m = choice.moments;
-        explored_ += s_.polish({f * m.x, f * m.y, f * m.xx, f * m.xy, f * m.yy}, worth);
+        if (!promises && !(choice_.value < 0)) return;
+        if (explored_ > share * n_evaluations() + tuning::explored_first) return;
+        explored_ += r_.polish(rescaled(k), worth);
     }
-
-    bool list(Box& box, std::int64_t times) {
-        const Cells& cells = s_.cells();
-        double weight = 0;
-        for (int at : box.open.cell) weight += cells.cell[at].weight;
-        if (weight > tuning::listable_copies) return false;
-        bounder_.open_all(box);
-        if (!box.open.cell.empty()) return false;
-        const std::int64_t most = 200 * times;
-        const bool at_most = s_.question.at_most;
-        if (ways(box.open, box.need, at_most, most) > most) return false;
-        const auto need = static_cast<double>(std::max<std::int64_t>(box.need, 64));
-        Slack slack{(40.0 + cells.roundings + need) * 0x1p-52};
-        slack.xx = slack.xy = slack.yy = least_square;
-        const auto look = [&](const Moments& m, double kept, const Picks& picks) {
-            const double top = most_of(s_.question, centred_range(m, kept, slack), kept);
-            if (!(top <= s_.best.target() + s_.best.margin())) {
-                s_.best.offer(chosen(cells, box, picks));
+    Ending fix(Box& box) {
+        cut_ = bounder_.unloaded_and_cut(bound_);
+        if (!decide_points(box)) return Ending::closed;
+        if (by_unloaded_ && !cut_.empty()) return defer(cut_);
+        in_points_ = wants_points(box);
+        return Ending::open;
+    }
+    bool enumerate(Box& box) {
+        constexpr std::int64_t listed = 200;
+        const std::int64_t most = listed * (in_points_ ? tuning::stuck_listing : 1);
+        const Slack slack = listing_slack(40.0 + cells_.roundings, box.need);
+        return list(box, most, [&](const Moments& m, double kept, const Picks& picks) {
+            const double top = most_of(r_.question, centred_range(m, kept, slack), kept);
+            if (!(top <= r_.best.target() + r_.best.margin())) {
+                r_.best.offer(chosen(cells_, box, picks));
             }
-        };
-        Lister(box, cells, at_most, look).run();
-        return true;
+        });
+    }
+    Ending branch(std::unique_ptr<Box> box, Boxes& children) {
+        const std::vector<int> unloaded = cut_.empty() ? box->open.cell : cut_;
+        const bool done = CellWorker::branch(std::move(box), in_points_, children);
+        return done ? Ending::open : defer(unloaded);
     }
 
-    const Shared& s_;
-    std::unique_ptr<Criterion> criterion_;
-    Bounder bounder_;
-    double explored_ = 0;
+  private:
+    Ending defer(const std::vector<int>& cells) {
+        r_.wanted.ask(cells);
+        return Ending::deferred;
+    }
+
+    Relaxation& r_;
+    bool by_unloaded_ = false;  // cells keep the box open, more than its width
+    bool in_points_ = false;
+    std::vector<int> cut_;  // cells whose rows would decide it
 };
 
 // No subset scores more, whatever is in the cells.
@@ -209,10 +197,11 @@ class Search {
           ranges_(ranges),
           question_(question),
           control_(control),
-          best_(assembly, question, natural_limit(question, assembly.cells)),
-          wanted_(assembly, leaves),
-          shared_{assembly, question, best_, wanted_, promised_},
-          frontier_(std::min(question.memory / 2, tuning::most_waiting)) {}
+          relaxation_(assembly, leaves, question, natural_limit(question, assembly.cells)),
+          driver_(relaxation_,
+                  {question.n_jobs, 0, infinity,
+                   std::min(question.memory / 2, tuning::most_waiting), question.memory},
+                  control) {}
 
     Found run(const std::vector<Moments>& starts, bool loaded) {
         if (question_.until == Until::proved) {
@@ -220,15 +209,17 @@ class Search {
         } else {
             follow(starts);
         }
-        valid_ = best_.target() != undefined && slopes_are_finite();
+        if (best_.target() == undefined || !slopes_are_finite()) driver_.invalidate();
         best_.set_tolerance();
-        while (valid_ && question_.until != Until::begun && !best_.at_limit() && !halt()) {
-            const auto criterion = criterion_now();
-            valid_ = criterion->valid();
-            if (!valid_) break;
-            grow_roots(*criterion);
-            explore(*criterion);
-            if (halt() || best_.tol() <= best_.tolerance()) break;
+        while (question_.until != Until::begun && !best_.at_limit() && !driver_.halt()) {
+            relaxation_.criterion = criterion_now();
+            if (!relaxation_.criterion->valid()) {
+                driver_.invalidate();
+                break;
+            }
+            driver_.begin(roots());
+            driver_.run();
+            if (driver_.halt() || best_.tol() <= best_.tolerance()) break;
             best_.set_tolerance();
         }
         return answer();
@@ -237,9 +228,9 @@ class Search {
   private:
     // Estimates first, and what they cut. Without any rows a real subset is far from the best.
     void begin(const std::vector<Moments>& starts, bool loaded) {
-        const double k = shared_.k();
+        const double k = relaxation_.k();
         best_.set_tolerance();
-        shared_.estimating = true;
+        relaxation_.estimating = true;
         double estimate = undefined;
         std::vector<int> cut;
         for (const Moments& m : starts) {
@@ -250,15 +241,15 @@ class Search {
                 estimate = score;
                 cut = found.cut;
             }
-            if (score != undefined) shared_.settle(std::move(found));
+            if (score != undefined) relaxation_.settle(std::move(found));
         }
         // Starts that end in copies of one point have no correlation; any subset that has one will
         // do.
         const bool lost = estimate == undefined && is_correlation(question_.objective);
         if (lost) estimate = 0;
-        shared_.estimating = !best_.real() || (!loaded && !cut.empty());
-        wanted_.ask(cut);
-        if (shared_.estimating) best_.raise(estimate);
+        relaxation_.estimating = !best_.real() || (!loaded && !cut.empty());
+        relaxation_.wanted.ask(cut);
+        if (relaxation_.estimating) best_.raise(estimate);
         best_.set_tolerance();
     }
 
@@ -269,18 +260,18 @@ class Search {
         for (const Moments& m : starts) {
             double score = undefined;
             Selection found =
-                climbed(assembly_.cells, question_, times(shared_.k(), m), score, undefined);
+                climbed(assembly_.cells, question_, times(relaxation_.k(), m), score, undefined);
             if (!best_.varies(found.moments)) continue;
             if (score > estimate_) {
                 estimate_ = score;
                 cut = found.cut;
             }
-            if (score != undefined) shared_.settle(std::move(found));
+            if (score != undefined) relaxation_.settle(std::move(found));
         }
         const bool passes = estimate_ > question_.above && !best_.decided();
         if (!cut.empty() && passes) {
-            wanted_.ask(cut);
-            promised_ = true;
+            relaxation_.wanted.ask(cut);
+            relaxation_.promised = true;
         }
     }
 
@@ -347,102 +338,35 @@ class Search {
         return open;
     }
 
-    void grow_roots(const Criterion& criterion) {
-        frontier_.clear();
-        parked_ = undefined;
+    Boxes roots() const {
         const Undecided open = everything();
-        for (Box& root : criterion.roots()) {
-            auto box = std::make_unique<Box>(std::move(root));
-            box->open = open;
-            box->need = question_.k;
-            frontier_.push(std::move(box));
+        Boxes boxes;
+        for (Box& root : relaxation_.criterion->roots()) {
+            boxes.push_back(std::make_unique<Box>(std::move(root)));
+            boxes.back()->open = open;
+            boxes.back()->need = question_.k;
         }
-    }
-
-    bool halt() const {
-        return control_.stopped() || !valid_ || wanted_.rows() > question_.most_rows ||
-               best_.decided() || promised_;
-    }
-
-    void explore(const Criterion& criterion) {
-        held_.assign(question_.n_jobs, undefined);
-        parallel_for(question_.n_jobs, question_.n_jobs, [&](int id, std::int64_t) {
-            work(id, criterion);
-            return true;
-        });
-    }
-
-    void work(int id, const Criterion& criterion) {
-        Worker mine(shared_, criterion);
-        Boxes children;
-        Lock lock(mutex_);
-        for (;;) {
-            while (frontier_.empty() && active_ > 0 && !halt()) {
-                changed_.wait_for(lock, std::chrono::milliseconds(10));
-                if (id == 0) attend(lock);
-            }
-            if (frontier_.empty() || halt()) break;
-            auto box = frontier_.pop();
-            double upper = held_[id] = box->upper;
-            ++active_;
-            lock.unlock();
-            children.clear();
-            auto end = Worker::End::done;
-            or_else([&] { end = mine.process(std::move(box), children, upper); },
-                    [&] { control_.interrupt(); });
-            lock.lock();
-            --active_;
-            held_[id] = undefined;
-            ++boxes_;
-            if (end == Worker::End::invalid) valid_ = false;
-            if (end == Worker::End::parked) parked_ = std::max(parked_, upper);
-            for (auto& child : children) frontier_.push(std::move(child));
-            if (frontier_.bytes() > question_.memory) control_.out_of_memory();
-            changed_.notify_all();
-            if (id == 0) attend(lock);
-        }
-        changed_.notify_all();
-    }
-
-    double open_bound() const {
-        double open = std::max(frontier_.upper(), parked_);
-        for (double upper : held_) open = std::max(open, upper);
-        return open;
-    }
-    double bound() const {
-        const double limit = std::max(best_.limit(), best_.score());
-        if (best_.at_limit() || !valid_) return limit;
-        const double most = std::max(best_.target() + best_.tol(), open_bound());
-        return std::min(most + 64 * 0x1p-52 * std::fabs(most), limit);
-    }
-
-    // The callback may take its time: it runs outside.
-    void attend(Lock& lock) {
-        const Progress now{best_.target(), bound(), boxes_, 0};
-        lock.unlock();
-        control_.look([&] { return now; });
-        lock.lock();
+        return boxes;
     }
 
     Found answer() {
         Found a;
         a.real = best_.real();
-        a.nodes = boxes_;
-        a.bound = bound();
+        const Standing standing = driver_.standing();
+        const bool shut =
+            standing.valid && standing.closed && standing.deferred == undefined && !driver_.halt();
+        a.nodes = driver_.n_boxes();
+        a.bound = relaxation_.bound(standing);
         a.score = a.real ? best_.score() : best_.target();
         a.moments = best_.moments();
-        const bool closed = valid_ && frontier_.empty() && parked_ == undefined && !halt() &&
-                            best_.target() == best_.score();
-        const bool top = best_.at_limit() && !shared_.estimating;
+        const bool closed = shut && best_.target() == best_.score();
+        const bool top = best_.at_limit() && !relaxation_.estimating;
         const bool fine = best_.tol() <= best_.tolerance();
         const bool proved = a.real && best_.sure() && fine && (closed || top);
         a.status = proved ? Status::optimal : control_.status(Status::heuristic);
         a.estimate = estimate_;
-        if (question_.until == Until::decided) {
-            const bool shut = valid_ && frontier_.empty() && parked_ == undefined && !halt();
-            a.refuted = !a.real && (shut || best_.at_limit());
-        }
-        if (a.status != Status::optimal) a.wanted = wanted_.leaves();
+        if (question_.until == Until::decided) a.refuted = !a.real && (shut || best_.at_limit());
+        if (a.status != Status::optimal) a.wanted = relaxation_.wanted.leaves();
         if (a.real) fill(a);
         return a;
     }
@@ -478,20 +402,10 @@ class Search {
     const Ranges ranges_;
     const Question& question_;
     Control& control_;
-    Best best_;
-    Wanted wanted_;
-    std::atomic<bool> promised_{false};
-    Shared shared_;
-    std::atomic<bool> valid_{true};
+    Relaxation relaxation_;
+    Driver<Relaxation> driver_;
+    Best& best_ = relaxation_.best;
     double estimate_ = undefined;
-
-    Mutex mutex_;  // of all below
-    Condition changed_;
-    Frontier frontier_;
-    std::vector<double> held_;
-    double parked_ = undefined;  // no subset of a parked box scores more
-    int active_ = 0;
-    std::uint64_t boxes_ = 0;
 };
 
 }  // namespace

@@ -1,10 +1,10 @@
-// Branch and bound over leaves of a partition most of which are sealed.
+// Branch and bound over leaves of a partition most of which are unloaded.
 //
-// A box that only sealed cells keep open is parked, and the leaves whose rows would decide it are
-// asked for. Where no row is loaded yet, the score to be beaten is an estimate, with cells that the
-// threshold cuts counted in part: such a search finds out which leaves to load and proves no more
-// than that nothing passes the estimate. The answer is `optimal` only if its subset is real and no
-// box is parked.
+// A box that only unloaded cells keep open is deferred, and the leaves whose rows would decide it
+// are asked for. Where no row is loaded yet, the score to be beaten is an estimate, with cells that
+// the threshold cuts counted in part: such a search finds out which leaves to load and proves no
+// more than that nothing passes the estimate. The answer is `optimal` only if its subset is real
+// and no box is deferred.
 //
 // A search may also be asked to decide: is there a subset, of k rows or of k or more, that scores
 // above a threshold? It ends with the first one, or with a proof that there is none, or with leaves

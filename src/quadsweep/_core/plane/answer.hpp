@@ -4,15 +4,9 @@
 #include "certified.hpp"
 #include "incumbents.hpp"
 #include "parts.hpp"
+#include "search/relaxation.hpp"
 
 namespace quadsweep {
-
-// How far the boxes are.
-struct Standing {
-    bool valid;   // the criterion was, to the end: what is closed is closed
-    bool closed;  // nothing waits
-    double open;  // no subset of what waits scores more
-};
 
 // The status is `optimal` only where the gap is what docs/certificate.md allows.
 void conclude(const Problem& problem, const CertifiedOptions& options, const Control& control,

@@ -109,88 +109,26 @@ void Bounder::fill(Row& row, const Cost& cost, double base) {
                                low_weight, low_weight + n_cells_);
     }
     row.offset = base + cost.about(0, 0).total(box_->kept.moments(), box_->kept.copies());
-    looked_at += static_cast<double>(points_ + n_cells_);
+    n_evaluations += static_cast<double>(points_ + n_cells_);
 }
 
-// A threshold to start from where the parent has none: the right quantile of a few of the costs.
-double Bounder::guess(const Row& row) const {
-    const std::size_t rows = row.cost.size(), step = 1 + rows / 256;
-    std::vector<double> some;
-    double total = 0;
-    for (std::size_t i = 0; i < rows; ++i) {
-        total += row.weight[i];
-        if (i % step == 0 && row.weight[i] > 0) some.push_back(row.cost[i]);
-    }
-    if (some.empty()) return 0;
-    const double share =
-        std::clamp(static_cast<double>(box_->need) / std::max(total, 1.0), 0.0, 1.0);
-    const auto at = static_cast<std::ptrdiff_t>(share * static_cast<double>(some.size() - 1));
-    std::nth_element(some.begin(), some.begin() + at, some.end());
-    return some[at];
-}
-
-// Maximises the concave, piecewise linear D(lambda) = S + lambda (need - W) by a bracket on its
-// slope. Any lambda gives a valid bound, so it stops when little is left to gain or, at a corner,
-// when the bound is positive for certain.
 double Bounder::solve(const Row& row, double& lambda, bool positive_is_enough) {
     const auto& loops = hot_loops();
     const int rows = static_cast<int>(row.cost.size());
-    const auto need = static_cast<double>(box_->need);
-    double best = -infinity, best_lambda = lambda;
-    double lo = -infinity, hi = infinity, d_lo = 0, d_hi = 0, s_lo = 0, s_hi = 0;
-    double at = at_least_ ? std::max(lambda, 0.0) : lambda;
-    double step = 0;
-    for (int pass = 0; pass < 100; ++pass) {
-        const Tally t = loops.tally(row.cost.data(), row.weight.data(), rows, at);
-        const double slope = need - t.weight, d = t.cost + at * slope;
-        if (d > best) {
-            best = d;
-            best_lambda = at;
-        }
-        if (std::fabs(slope) < 1e-9 || (at_least_ && slope <= 0 && at == 0)) break;
-        if (positive_is_enough &&
-            row.offset + best > 1e-8 * (std::fabs(row.offset) + std::fabs(best))) {
-            break;
-        }
-        if (slope > 0) {
-            lo = at;
-            d_lo = d;
-            s_lo = slope;
-        } else {
-            hi = at;
-            d_hi = d;
-            s_hi = slope;
-        }
-        if (lo == -infinity || hi == infinity) {
-            if (step == 0 && density_ > 0)
-                step = tuning::first_stride * std::fabs(slope) / density_;
-            if (step == 0) step = std::max(0.05 * std::fabs(at), 1e-3 * std::fabs(d) / (need + 1));
-            if (step == 0) step = 1e-6;
-            at += slope > 0 ? step : -step;
-            if (at_least_) at = std::max(at, 0.0);
-            step *= 3;
-            continue;
-        }
-        // The tangents at both ends meet above the maximum.
-        const double meet = (d_hi - d_lo + s_lo * lo - s_hi * hi) / (s_lo - s_hi);
-        const double most = d_lo + s_lo * (meet - lo);
-        density_ = (s_lo - s_hi) / (hi - lo);
-        const double value = row.offset + best;
-        if (most - best <= tuning::threshold_share * std::fabs(value)) break;
-        if (!(hi - lo > 4 * ulp * (std::fabs(lo) + std::fabs(hi)))) break;
-        const double secant = lo + (hi - lo) * (s_lo / (s_lo - s_hi));
-        at = pass % 2 == 0 ? secant : meet;
-        if (!(at > lo && at < hi)) at = lo + (hi - lo) / 2;
-    }
-    lambda = best_lambda;
-    beyond_ = best_lambda == lo ? hi : lo;
-    return row.offset + best;
+    const auto below = [&](double at) {
+        return loops.tally(row.cost.data(), row.weight.data(), rows, at);
+    };
+    return threshold_.maximise(below, static_cast<double>(box_->need), row.offset,
+                               positive_is_enough, lambda);
 }
 
 Choice Bounder::choose(const Cost& cost, double base, double lambda) {
     fill(centre_, cost, base);
     Choice choice;
-    choice.lambda = std::isnan(lambda) ? guess(centre_) : lambda;
+    choice.lambda = std::isnan(lambda)
+                        ? guess_threshold(centre_.cost.data(), centre_.weight.data(),
+                                          centre_.cost.size(), static_cast<double>(box_->need))
+                        : lambda;
     choice.value = solve(centre_, choice.lambda, false);
     add_chosen(centre_, choice);
     fill_up(centre_, choice);
@@ -203,9 +141,10 @@ Choice Bounder::choose(const Cost& cost, double base, double lambda) {
 void Bounder::fill_up(const Row& row, Choice& choice) const {
     const double whole = box_->kept.copies() + static_cast<double>(box_->need);
     const double missing = whole - choice.weight;
-    if (!(std::fabs(missing) > tuning::filled_share * whole) || !std::isfinite(beyond_)) return;
+    if (!(std::fabs(missing) > tuning::filled_share * whole) || !std::isfinite(threshold_.beyond()))
+        return;
     Choice other;
-    other.lambda = beyond_;
+    other.lambda = threshold_.beyond();
     add_chosen(row, other);
     const double share = missing / (other.weight - choice.weight);
     if (!(share > 0 && share <= 1)) return;
@@ -303,16 +242,15 @@ double Bounder::touched_cells(const Bound& b) const {
     return touched;
 }
 
-// The row with every cell shrunk to its mean, in `centre_`: the bound can only be higher than the
-// true one (Jensen).
+Ends Bounder::ends(const Row& row) const {
+    const double *cost = row.cost.data() + padded_, *weight = row.weight.data() + padded_;
+    return {cost, cost + n_cells_, weight, weight + n_cells_, n_cells_};
+}
+
+// The row with every cell shrunk to its mean, in `centre_`.
 void Bounder::shrink_cells(const Row& row) {
-    for (std::size_t j = 0; j < n_cells_; ++j) {
-        const std::size_t low = padded_ + j, high = low + n_cells_;
-        const double weight = row.weight[low] + row.weight[high];
-        const double sum = row.weight[low] * row.cost[low] + row.weight[high] * row.cost[high];
-        centre_.cost[low] = centre_.cost[high] = sum / weight;
-        centre_.weight[low] = centre_.weight[high] = weight / 2;
-    }
+    double *cost = centre_.cost.data() + padded_, *weight = centre_.weight.data() + padded_;
+    shrink_to_means(ends(row), cost, cost + n_cells_, weight, weight + n_cells_);
 }
 
 double Bounder::outlook(const Choice& chosen) {
@@ -334,86 +272,29 @@ void Bounder::measure_coarseness(const Bound& b) {
     shrink_cells(row);
     double lambda = b.lambda[worst];
     coarseness_ = std::max(0.0, solve(centre_, lambda, false) - b.value[worst]);
-    for (const double at : {lambda, b.lambda[worst]}) {
-        for (std::size_t j = 0; j < n_cells_; ++j) {
-            const std::size_t low = padded_ + j, high = low + n_cells_;
-            const double below = row.weight[low] * (at - row.cost[low]);
-            const double above = row.weight[high] * (row.cost[high] - at);
-            // the chord minus what the mean alone would give
-            gap_[j] = std::max(gap_[j], std::min(below, above));
-        }
-    }
-}
-
-bool Bounder::open_cells(Box& box) const {
-    double total = 0;
-    int straddling = 0;
-    for (double gap : gap_) {
-        if (gap > 0) {
-            total += gap;
-            ++straddling;
-        }
-    }
-    if (straddling == 0) return false;
-    const double least = tuning::opened_share * total / straddling;
-    std::vector<int> kept;
-    bool opened = false;
-    for (std::size_t j = 0; j < n_cells_; ++j) {
-        const int at = box.open.cell[j];
-        if (gap_[j] < least || gap_[j] == 0 || cells_.cell[at].sealed()) {
-            kept.push_back(at);
-        } else {
-            open_cell(box, at, kept);
-            opened = true;
-        }
-    }
-    box.open.cell = std::move(kept);
-    return opened;
-}
-
-void Bounder::open_level(Box& box) const {
-    std::vector<int> finer;
-    for (int at : box.open.cell) open_cell(box, at, finer);
-    box.open.cell = std::move(finer);
-}
-
-void Bounder::open_cell(Box& box, int at, std::vector<int>& finer) const {
-    const Cell& c = cells_.cell[at];
-    if (c.sealed()) {
-        finer.push_back(at);
-        return;
-    }
-    if (!c.leaf()) {
-        finer.push_back(c.left);
-        finer.push_back(c.left + 1);
-        return;
-    }
-    for (int p = c.first; p < c.last; ++p) {
-        box.open.point.push_back(p);
-        box.open.copies.push_back(cells_.weight[p]);
-    }
+    for (const double at : {lambda, b.lambda[worst]}) widen_gaps(ends(row), at, gap_);
 }
 
 void Bounder::open_all(Box& box) const {
-    std::vector<int> sealed, below(box.open.cell.rbegin(), box.open.cell.rend());
+    std::vector<int> unloaded, below(box.open.cell.rbegin(), box.open.cell.rend());
     while (!below.empty()) {
         const int at = below.back();
         below.pop_back();
         const Cell& c = cells_.cell[at];
         if (c.leaf()) {
-            open_cell(box, at, sealed);
+            open_cell(cells_, cells_.weight, at, box.open, unloaded);
         } else {
             below.insert(below.end(), {c.left + 1, c.left});
         }
     }
-    box.open.cell = std::move(sealed);
+    box.open.cell = std::move(unloaded);
 }
 
-std::vector<int> Bounder::sealed_and_cut(const Bound& b) const {
+std::vector<int> Bounder::unloaded_and_cut(const Bound& b) const {
     std::vector<int> found;
     for (std::size_t j = 0; j < n_cells_; ++j) {
         const int at = box_->open.cell[j];
-        if (!cells_.cell[at].sealed()) continue;
+        if (!cells_.cell[at].unloaded()) continue;
         bool below = false, above = false;
         for (int q = 0; q < b.corners; ++q) {
             below |= row_[q].cost[padded_ + j] < b.lambda[q];
@@ -441,10 +322,7 @@ CornerRows Bounder::corner_rows(const Bound& b, std::size_t from) const {
 bool Bounder::fix(Box& box, const Bound& bound) {
     auto newly = std::make_shared<Decided>();
     if (!fix_points(box, bound, *newly) || !fix_cells(box, bound, *newly)) return false;
-    if (!newly->cells.empty() || !newly->points.empty()) {
-        newly->before = std::move(box.decided);
-        box.decided = std::move(newly);
-    }
+    decide(box.decided, std::move(newly));
     return true;
 }
 

@@ -1,11 +1,6 @@
-// The bound of a box: over its undecided points, the least sum of costs that fills up the subset,
-// at each corner, from below, rounding included.
-//
-// For every lambda, need * lambda - sum (lambda - cost)^+ is such a bound and the best lambda makes
-// it exact; written as S + lambda (need - W), with W and S the weight and cost of what lies below
-// lambda, it needs no selection, only passes. A cell that is not opened stands for two weights at
-// the ends of its range of costs with the same mean: a chord above a convex function, so the bound
-// stays a bound.
+// The bound of a box: over its undecided points, the least sum of costs that fills up the subset
+// (search/threshold.hpp), at each corner, from below, rounding included. Cells that are not opened
+// stand for two weights (search/opening.hpp).
 #pragma once
 
 #include <vector>
@@ -13,6 +8,8 @@
 #include "box.hpp"
 #include "cells.hpp"
 #include "criterion.hpp"
+#include "search/opening.hpp"
+#include "search/threshold.hpp"
 #include "shared/hot_loops.hpp"
 
 namespace quadsweep {
@@ -29,7 +26,7 @@ struct Bound {
 class Bounder final : public Chooser {
   public:
     // `at_least`: subsets of `need` or more points; then lambda is not below 0.
-    Bounder(const Cells& cells, bool at_least) : cells_(cells), at_least_(at_least) {}
+    Bounder(const Cells& cells, bool at_least) : cells_(cells), threshold_(at_least) {}
 
     // Copies the box's undecided items into rows for the loops; again whenever they change.
     void load(const Box& box);
@@ -40,19 +37,21 @@ class Bounder final : public Chooser {
 
     // How far the unopened cells may have lowered the bound, and opening those that matter most.
     double coarseness() const { return coarseness_; }
-    bool open_cells(Box& box) const;
+    bool open_cells(Box& box) const {
+        return quadsweep::open_cells(cells_, cells_.weight, gap_, box.open);
+    }
     // About what choose(), just called, would have given with every cell opened; rather more.
     double outlook(const Choice& chosen);
-    void open_level(Box& box) const;  // every cell: into its two halves, a leaf into points
-    void open_all(Box& box) const;    // down to points; sealed cells stay
-    // Sealed cells of the box, as it was bounded, that the threshold cuts at some corner or between
-    // two of them.
-    std::vector<int> sealed_and_cut(const Bound& bound) const;
+    void open_level(Box& box) const { quadsweep::open_level(cells_, cells_.weight, box.open); }
+    void open_all(Box& box) const;  // down to points; unloaded cells stay
+    // Unloaded cells of the box, as it was bounded, that the threshold cuts at some corner or
+    // between two of them.
+    std::vector<int> unloaded_and_cut(const Bound& bound) const;
 
     // Moves decided copies out of the undecided ones. False if the box can hold no subset.
     bool fix(Box& box, const Bound& bound);
 
-    double looked_at = 0;         // points and cells costed so far
+    double n_evaluations = 0;     // points and cells costed so far
     bool rounding_counts = true;  // false: as if arithmetic were exact, to see that it matters
 
   private:
@@ -62,24 +61,23 @@ class Bounder final : public Chooser {
         double offset = 0;  // cost of the decided points, and the base
     };
     void fill(Row& row, const Cost& cost, double base);
-    void open_cell(Box& box, int at, std::vector<int>& finer) const;
     void load_cells();
     CellTable cell_table() const;
     double solve(const Row& row, double& lambda, bool positive_is_enough);
-    double guess(const Row& row) const;
     void add_chosen(const Row& row, Choice& choice) const;
     void fill_up(const Row& row, Choice& choice) const;
     double touched_cells(const Bound& b) const;
     double rounding(const Bound& bound) const;
     double cell_roundings() const;
     CornerRows corner_rows(const Bound& bound, std::size_t from) const;
+    Ends ends(const Row& row) const;  // of its cells
     void shrink_cells(const Row& row);
     void measure_coarseness(const Bound& bound);
     bool fix_cells(Box& box, const Bound& bound, Decided& newly);
     bool fix_points(Box& box, const Bound& bound, Decided& newly);
 
     const Cells& cells_;
-    bool at_least_;
+    Threshold threshold_;
     const Box* box_ = nullptr;
     std::size_t points_ = 0, padded_ = 0, n_cells_ = 0;
     std::vector<double> x_, y_, w_;
@@ -89,8 +87,6 @@ class Bounder final : public Chooser {
     std::vector<double> out_, in_;  // copies required, of each point or cell
     std::vector<double> gap_;       // coarseness of each cell
     double coarseness_ = 0;
-    double beyond_ = 0;   // the other end of the bracket that the last threshold was found in
-    double density_ = 0;  // of the costs around the last threshold, for the first step to the next
 };
 
 }  // namespace quadsweep

@@ -7,26 +7,10 @@
 #include <variant>
 #include <vector>
 
+#include "search/decisions.hpp"
 #include "shared/objectives.hpp"
 
 namespace quadsweep {
-
-// Copies of points that must be kept in every box below.
-struct Decided {
-    struct Copies {
-        int point, count;
-    };
-    std::vector<int> cells;
-    std::vector<Copies> points;
-    std::shared_ptr<const Decided> before;
-};
-
-// What is still open: whole cells, and points of which between 0 and `copies` more may be kept.
-struct Undecided {
-    std::vector<int> cell, point, copies;
-
-    std::size_t items() const { return cell.size() + point.size(); }
-};
 
 // Moments of the decided copies. Each addition keeps what it rounds away (Knuth's two-sum), so that
 // the sum is off by hardly more than its terms are, however many they were.
@@ -78,12 +62,15 @@ struct Box {
     Multipliers multipliers;
     double lambda = 0;        // threshold of the parent's centre
     double upper = infinity;  // no subset of the box scores more
-    double priority = 0;
+    double missing = 0;       // by how much the bound failed to close it
 
     Undecided open;
     std::int64_t need = 0;  // points still to be kept
     DecidedMoments kept;
     std::shared_ptr<const Decided> decided;
 };
+using Boxes = std::vector<std::unique_ptr<Box>>;
+
+inline double bytes(const Box& box) { return sizeof(Box) + bytes(box.open, box.decided.get()); }
 
 }  // namespace quadsweep

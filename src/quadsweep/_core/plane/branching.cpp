@@ -68,15 +68,6 @@ bool narrow(const Box& box) {
     return true;
 }
 
-void set_copies(Undecided& open, std::size_t at, int copies) {
-    if (copies > 0) {
-        open.copies[at] = copies;
-    } else {
-        open.point.erase(open.point.begin() + static_cast<std::ptrdiff_t>(at));
-        open.copies.erase(open.copies.begin() + static_cast<std::ptrdiff_t>(at));
-    }
-}
-
 }  // namespace
 
 bool wants_points(const Box& box, const Criterion& criterion, const Cells& cells, double centre,
@@ -106,14 +97,11 @@ void branch_on_copies(std::unique_ptr<Box> box, const Criterion& criterion, cons
     const std::size_t at = strongest(*box, criterion, cells).at;
     const int p = box->open.point[at], copies = box->open.copies[at], z = (copies - 1) / 2;
     auto more = std::make_unique<Box>(*box);
-    set_copies(box->open, at, z);
-    auto decided = std::make_shared<Decided>();
-    decided->points.push_back({p, z + 1});
-    decided->before = more->decided;
-    more->decided = std::move(decided);
+    box->open.set_copies(at, z);
+    decide(more->decided, p, z + 1);
     more->kept.add(cells.x[p], cells.y[p], z + 1);
     more->need -= z + 1;
-    set_copies(more->open, at, copies - z - 1);
+    more->open.set_copies(at, copies - z - 1);
     children.push_back(std::move(more));
     children.push_back(std::move(box));
 }

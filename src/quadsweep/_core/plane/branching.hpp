@@ -12,8 +12,6 @@
 
 namespace quadsweep {
 
-using Boxes = std::vector<std::unique_ptr<Box>>;
-
 // Whether only deciding points can close the box. `centre` is the bound at its centre, `worst` the
 // choice at its worst corner.
 bool wants_points(const Box& box, const Criterion& criterion, const Cells& cells, double centre,

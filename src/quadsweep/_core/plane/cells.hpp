@@ -24,7 +24,7 @@ struct Cell {
     int first, last;  // its points, in tree order
     int left = -1;    // children, -1 in a leaf; the right one follows the left one
     bool leaf() const { return left < 0; }
-    bool sealed() const { return leaf() && first == last; }  // its points are not in memory
+    bool unloaded() const { return leaf() && first == last; }  // its points are not in memory
 };
 
 struct Cells {

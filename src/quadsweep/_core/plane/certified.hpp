@@ -20,8 +20,8 @@ struct CertifiedOptions {
 };
 
 struct CertifiedAnswer : Answer {
-    double looked_at = 0;  // points and cells costed
-    bool decided = true;   // with `above`: whether the question is answered; inliers empty: "no"
+    double n_evaluations = 0;  // points and cells costed
+    bool decided = true;  // with `above`: whether the question is answered; inliers empty: "no"
 };
 
 CertifiedAnswer certified(const Problem& problem, const CertifiedOptions& options,

@@ -26,12 +26,6 @@ double spread_of(Objective objective, const Centred& m, double k) {
     return objective == Objective::cov ? std::sqrt(std::fmax(m.a * m.b, 0)) / k : (m.a + m.b) / k;
 }
 
-void Incumbents::raise(double score) {
-    double known = target_.load();
-    while (score > known && !target_.compare_exchange_weak(known, score)) {
-    }
-}
-
 void Incumbents::offer(const std::vector<int>& subset) {
     if (static_cast<int>(subset.size()) < problem_.k) return;
     const double score = accurate_score(problem_.points, subset, problem_.objective);

@@ -7,6 +7,7 @@
 
 #include "certified.hpp"
 #include "placement.hpp"
+#include "search/target.hpp"
 #include "selection.hpp"
 #include "shared/exact_sums.hpp"
 #include "shared/threads.hpp"
@@ -36,8 +37,8 @@ class Incumbents {
     const Incumbent& best() const { return best_; }
     bool empty() const { return best_.subset.empty(); }
     // The score to be beaten: of the best subset, or the one that was asked for.
-    double target() const { return target_.load(std::memory_order_relaxed); }
-    void raise(double score);
+    double target() const { return target_; }
+    void raise(double score) { target_.raise(score); }
     // No subset scores more, whatever the data; and whether that is reached.
     double limit() const { return limit_; }
     bool at_limit() const { return target() + tol_ >= limit_; }
@@ -81,7 +82,7 @@ class Incumbents {
     double limit_;
     Mutex mutex_;
     Incumbent best_;
-    std::atomic<double> target_{undefined};
+    Target target_;
     std::atomic<bool> decided_{false}, exact_fit_{false};
     double tol_ = 0, margin_ = 0;
 };

@@ -62,7 +62,7 @@ Ending Opener::close(Box& box, Choice& choice, Bound& bound) {
         if (coarse <= tuning::coarse_share * missing) return Ending::open;
         const bool narrower = coarse < width(box, bounder_.chosen_at_worst(bound));
         if (narrower && coarse < tuning::closing_share * missing) return Ending::open;
-        if (!bounder_.open_cells(box)) return narrower ? Ending::open : Ending::sealed;
+        if (!bounder_.open_cells(box)) return narrower ? Ending::open : Ending::deferred;
     }
 }
 

@@ -6,14 +6,9 @@
 #include "bound.hpp"
 #include "box.hpp"
 #include "criterion.hpp"
+#include "search/relaxation.hpp"
 
 namespace quadsweep {
-
-enum class Ending {
-    closed,
-    open,    // by its width, or by whole points
-    sealed,  // by cells, more than by its width, and none of them can be opened
-};
 
 class Opener {
   public:
@@ -21,6 +16,7 @@ class Opener {
         : criterion_(criterion), bounder_(bounder) {}
 
     // Leaves the choice at the box's centre and the bound at its corners, as it was last loaded.
+    // Deferred: it is kept open by cells, more than by its width, and none of them can be opened.
     Ending close(Box& box, Choice& choice, Bound& bound);
 
   private:

@@ -221,7 +221,7 @@ class Writer {
                 tree_.better = std::move(subset);
             }
         };
-        Lister(box, cells_, options_.at_most, look).run();
+        list_ways(cells_, box.open, box.need, options_.at_most, box.kept, look);
     }
 
     const Problem& problem_;

@@ -4,9 +4,9 @@
 #include <numeric>
 #include <utility>
 
+#include "answer.hpp"
 #include "closing.hpp"
 #include "shared/methods.hpp"
-#include "shared/parallel.hpp"
 #include "starts.hpp"
 #include "tuning.hpp"
 
@@ -16,22 +16,27 @@ Search::Search(const Problem& problem, const CertifiedOptions& options, Control&
     : problem_(problem),
       options_(options),
       control_(control),
-      known_(problem, options, placed_),
-      parts_(problem, options, known_, [this] { return halt(); }),
-      frontier_(std::min(problem.memory_limit / 2, tuning::most_waiting)) {
-    if (options.enumerate < CertifiedOptions{}.enumerate) return;
+      relaxation_(problem, options, [this] { return driver_.halt(); }),
+      known_(relaxation_.known),
+      driver_(relaxation_,
+              {problem.n_jobs, tuning::serial_work, most_boxes(),
+               std::min(problem.memory_limit / 2, tuning::most_waiting), problem.memory_limit},
+              control) {}
+
+// As many as take the time of listing all subsets.
+double Search::most_boxes() const {
+    if (options_.enumerate < CertifiedOptions{}.enumerate) return infinity;
     double all = 0;
-    for (int size = problem.k; size <= largest() && all <= tuning::most_listed; ++size) {
-        all += subsets(problem.size(), size);
+    for (int size = problem_.k; size <= largest() && all <= tuning::most_listed; ++size) {
+        all += subsets(problem_.size(), size, tuning::most_listed);
     }
-    if (all <= tuning::most_listed) {
-        most_boxes_ = std::min(tuning::boxes_before_listing, all / 10) + all / tuning::listed_a_box;
-    }
+    if (!(all <= tuning::most_listed)) return infinity;
+    return std::min(tuning::boxes_before_listing, all / 10) + all / tuning::listed_a_box;
 }
 
 CertifiedAnswer Search::run() {
     if (begin()) search();
-    if (too_many_boxes_ && !control_.stopped()) list_all();
+    if (driver_.too_many_boxes() && !control_.stopped()) list_all();
     return answer();
 }
 
@@ -39,10 +44,10 @@ CertifiedAnswer Search::run() {
 bool Search::begin() {
     if (options_.above) known_.raise(*options_.above);
     known_.set_tolerance();
-    offer_starts(problem_, options_, control_, placed_, known_);
+    offer_starts(problem_, options_, control_, relaxation_.placed, known_);
     known_.set_tolerance();
-    if (problem_.k < problem_.size() && !placed_.ready()) {
-        valid_ = false;  // stopped before there was a box
+    if (problem_.k < problem_.size() && !relaxation_.placed.ready()) {
+        driver_.invalidate();  // stopped before there was a box
         return false;
     }
     if (known_.target() == undefined) return false;  // no subset has a value
@@ -55,51 +60,43 @@ bool Search::begin() {
 }
 
 void Search::search() {
+    Placement& placed = relaxation_.placed;
     while (!finished()) {
-        if (const auto at = closer(problem_, placed_, known_.best().subset, known_.target())) {
-            valid_ = placed_.move(problem_, *at, control_);
-            if (!valid_) return;
+        driver_.clear();
+        if (const auto at = closer(problem_, placed, known_.best().subset, known_.target())) {
+            if (!placed.move(problem_, *at, control_)) return driver_.invalidate();
         }
-        criterion_ = make_criterion(problem_.objective, placed_.ranges, known_.sums(),
-                                    known_.target() / placed_.unit, known_.tol() / placed_.unit);
-        valid_ = criterion_->valid();
-        if (!valid_) return;  // nothing is proved
-        grow_roots();
+        relaxation_.criterion =
+            make_criterion(problem_.objective, placed.ranges, known_.sums(),
+                           known_.target() / placed.unit, known_.tol() / placed.unit);
+        if (!relaxation_.criterion->valid()) return driver_.invalidate();  // nothing is proved
+        driver_.begin(roots());
         // Again, should an exact fit have halted it that was then surpassed.
-        do explore();
-        while (!frontier_.empty() && !halt());
-        if (control_.stopped() || known_.decided() || too_many_boxes_) return;
+        do driver_.run();
+        while (!driver_.standing().closed && !driver_.halt());
+        if (control_.stopped() || known_.decided() || driver_.too_many_boxes()) return;
         // A better value may ask for a finer proof.
-        if (valid_ && known_.tol() <= known_.tolerance()) return;
+        if (driver_.standing().valid && known_.tol() <= known_.tolerance()) return;
         known_.set_tolerance();
     }
-}
-
-bool Search::finished() const {
-    return known_.decided() || known_.exact_fit() || known_.at_limit();
-}
-
-bool Search::halt() const {
-    return control_.stopped() || known_.decided() || known_.exact_fit() || too_many_boxes_ ||
-           !valid_;
 }
 
 // The most points a subset may have.
 int Search::largest() const { return options_.at_most ? problem_.size() : problem_.k; }
 
-void Search::grow_roots() {
-    frontier_.clear();
+Boxes Search::roots() const {
     const Undecided open = everything();
-    for (Box& root : criterion_->roots()) {
-        auto box = std::make_unique<Box>(std::move(root));
-        box->open = open;
-        box->need = problem_.k;
-        frontier_.push(std::move(box));
+    Boxes boxes;
+    for (Box& root : relaxation_.criterion->roots()) {
+        boxes.push_back(std::make_unique<Box>(std::move(root)));
+        boxes.back()->open = open;
+        boxes.back()->need = problem_.k;
     }
+    return boxes;
 }
 
 Undecided Search::everything() const {
-    const Cells& cells = placed_.cells;
+    const Cells& cells = relaxation_.placed.cells;
     // k copies of one point have no correlation: keep fewer, and the bound sees it.
     const bool capped = is_correlation(problem_.objective) && !options_.at_most &&
                         *std::max_element(cells.weight.begin(), cells.weight.end()) >= problem_.k;
@@ -125,86 +122,6 @@ Undecided Search::everything() const {
     return open;
 }
 
-Worker Search::worker() { return Worker(problem_, options_, placed_, *criterion_, known_, parts_); }
-
-void Search::process(Worker& worker, std::unique_ptr<Box> box, Boxes& children) {
-    if (!worker.process(std::move(box), children)) valid_ = false;
-}
-
-void Search::count_boxes(Worker& worker) {
-    boxes_ += worker.take_count();
-    if (static_cast<double>(boxes_) > most_boxes_) too_many_boxes_ = true;
-    if (frontier_.bytes() > problem_.memory_limit) control_.out_of_memory();
-}
-
-void Search::explore() {
-    Worker alone = worker();
-    while (alone.looked_at() < tuning::serial_work && !frontier_.empty() && !halt()) {
-        Boxes children;
-        process(alone, frontier_.pop(), children);
-        count_boxes(alone);
-        for (auto& child : children) frontier_.push(std::move(child));
-        control_.look([&] { return progress(); });
-    }
-    looked_at_ += alone.looked_at();
-    if (frontier_.empty() || halt()) return;
-    held_.assign(problem_.n_jobs, undefined);
-    parallel_for(problem_.n_jobs, problem_.n_jobs, [&](int id, std::int64_t) {
-        work(id);
-        return true;
-    });
-}
-
-void Search::work(int id) {
-    Worker mine = worker();
-    Boxes children;
-    Lock lock(mutex_);
-    for (;;) {
-        while (frontier_.empty() && active_ > 0 && !halt()) {
-            changed_.wait_for(lock, std::chrono::milliseconds(10));
-            if (id == 0) attend_unlocked(lock);
-        }
-        if (frontier_.empty() || halt()) break;
-        auto box = frontier_.pop();
-        held_[id] = box->upper;
-        ++active_;
-        lock.unlock();
-        children.clear();
-        // If it fails the others stop, and the exception goes to the caller.
-        or_else([&] { process(mine, std::move(box), children); }, [&] { control_.interrupt(); });
-        lock.lock();
-        --active_;
-        held_[id] = undefined;
-        count_boxes(mine);
-        for (auto& child : children) frontier_.push(std::move(child));
-        changed_.notify_all();
-        if (id == 0) attend_unlocked(lock);
-    }
-    looked_at_ += mine.looked_at();
-    changed_.notify_all();
-}
-
-// What waits, and what threads hold.
-Standing Search::standing() const {
-    double open = frontier_.upper();
-    for (double upper : held_) open = std::max(open, upper);
-    return {valid_, frontier_.empty(), open};
-}
-
-Progress Search::progress() const {
-    return {known_.target(), live_bound(known_, parts_, standing()), boxes_, 0};
-}
-
-// The callback may take its time, or ask for what is locked: it runs outside.
-void Search::attend_unlocked(Lock& lock) {
-    lock.unlock();
-    control_.look([&] {
-        const Lock inside(mutex_);
-        return progress();
-    });
-    lock.lock();
-}
-
 // The boxes have cost as much as listing all subsets would.
 void Search::list_all() {
     Problem sized = problem_;
@@ -213,16 +130,15 @@ void Search::list_all() {
         if (!best.inliers.empty()) known_.offer(best.inliers);
         if (control_.stopped()) return;
     }
-    frontier_.clear();
-    valid_ = true;
+    driver_.clear();
     known_.set_tolerance();
 }
 
 CertifiedAnswer Search::answer() const {
     CertifiedAnswer a;
-    a.nodes = boxes_;
-    a.looked_at = looked_at_;
-    conclude(problem_, options_, control_, known_, parts_, standing(), a);
+    a.nodes = driver_.n_boxes();
+    a.n_evaluations = driver_.n_evaluations();
+    conclude(problem_, options_, control_, known_, relaxation_.parts, driver_.standing(), a);
     return a;
 }
 

@@ -77,7 +77,7 @@ Selection cheapest_of_few(const Cells& cells, const Quadratic& cost, int k) {
     return out;
 }
 
-// Only points and sealed cells are left, tied around the threshold.
+// Only points and unloaded cells are left, tied around the threshold.
 void fill_up(const Cells& cells, const Quadratic& cost, double k, Cut rule,
              std::vector<Candidate> tied, Selection& out) {
     std::vector<std::pair<double, const Candidate*>> order;
@@ -162,7 +162,7 @@ Selection cheapest(const Cells& cells, const Quadratic& cost, double k, Cut rule
     std::vector<std::pair<double, double>> scratch;
     const auto add_cell = [&](int at) {
         const Cell& c = cells.cell[at];
-        if (c.leaf() && !c.sealed()) {
+        if (c.leaf() && !c.unloaded()) {
             for (int p = c.first; p < c.last; ++p) {
                 const double v = value(cost, cells.x[p], cells.y[p]);
                 next.push_back({v, v, static_cast<double>(cells.weight[p]), -1, p});
@@ -181,7 +181,7 @@ Selection cheapest(const Cells& cells, const Quadratic& cost, double k, Cut rule
         const double low = quantile(open, &Candidate::low, need, scratch);
         const double high = quantile(open, &Candidate::high, need, scratch);
         coarse = false;
-        out.looked_at += static_cast<double>(open.size());
+        out.n_evaluations += static_cast<double>(open.size());
         for (const Candidate& c : open) {
             if (c.low > high) continue;
             if (c.high < low) {
@@ -193,7 +193,7 @@ Selection cheapest(const Cells& cells, const Quadratic& cost, double k, Cut rule
                     out.points.push_back({c.point, static_cast<int>(c.weight)});
                     out.moments += weighted(c.weight, cells.x[c.point], cells.y[c.point]);
                 }
-            } else if (c.cell >= 0 && !cells.cell[c.cell].sealed()) {
+            } else if (c.cell >= 0 && !cells.cell[c.cell].unloaded()) {
                 coarse = true;
                 for (int child : {cells.cell[c.cell].left, cells.cell[c.cell].left + 1}) {
                     const int grandchild = cells.cell[child].left;  // two levels at a time
@@ -264,10 +264,10 @@ Selection Walk::chosen_at(const Moments& about, double& score) const {
 
 bool Walk::move_to(Selection next, double score) {
     ++steps_;
-    next.looked_at += at_.looked_at;
+    next.n_evaluations += at_.n_evaluations;
     const double rise = score - score_;
     if (!(rise > 0)) {
-        at_.looked_at = next.looked_at;
+        at_.n_evaluations = next.n_evaluations;
         return false;
     }
     last_rise_ = rise_;

@@ -15,12 +15,12 @@ struct Selection {
     double weight = 0;
     Moments moments;
     std::vector<int> cells;  // kept whole
-    std::vector<Decided::Copies> points;
-    std::vector<int> cut;  // sealed cells that the threshold cuts
-    double looked_at = 0;  // cells and points costed on the way
+    std::vector<Copies> points;
+    std::vector<int> cut;      // unloaded cells that the threshold cuts
+    double n_evaluations = 0;  // cells and points costed on the way
 };
 
-// What is done with sealed cells that the threshold cuts: each is kept whole where there is room
+// What is done with unloaded cells that the threshold cuts: each is kept whole where there is room
 // for it and else left out, or counted in part, which is an estimate of what its points would give.
 enum class Cut { whole, in_part };
 

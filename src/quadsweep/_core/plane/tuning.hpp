@@ -61,10 +61,8 @@ inline constexpr int ascent_steps = 8;
 // Of the bound that a step must promise, times four. 0.6: half 61 from 55.
 inline constexpr double ascent_share = 0.15;
 inline constexpr int tau_steps = 3;
-inline constexpr double tau_share = 0.03;        // of the bound that a better tau must promise
-inline constexpr double threshold_share = 0.02;  // of the bound that a better lambda must promise
-inline constexpr double filled_share = 0.01;     // of a subset: what a choice may be short of
-inline constexpr double first_stride = 1.25;     // of what the last density of costs suggests
+inline constexpr double tau_share = 0.03;     // of the bound that a better tau must promise
+inline constexpr double filled_share = 0.01;  // of a subset: what a choice may be short of
 
 // ---- what becomes of a box --------------------------------------------------------------------
 
@@ -73,8 +71,6 @@ inline constexpr double first_stride = 1.25;     // of what the last density of 
 // gains less. At 0.8 the tenth cost 932, at 1.5 770 (lts 778, 696), at 4 745 in a fifth more boxes.
 inline constexpr double coarse_share = 0.25;
 inline constexpr double closing_share = 1.5;
-// Of the mean gap: what a cell that is opened has. 0.05: tenth 1,053 from 932; 1: 1,020.
-inline constexpr double opened_share = 0.25;
 // A box is tried in parts on a lattice, so many that what they lose by their width is the centre's
 // bound over this. Passes over the data at n = 10^5, k = n / 20 ("twentieth"), at n = 300, k = 150
 // (10 sets) and at n = 30, k = 15 (20 sets): 3: 1,293, 905, 637; 4: 1,212, 903, 637; 6: 1,302, 973,

@@ -5,97 +5,128 @@
 #include <utility>
 #include <vector>
 
-#include "closing.hpp"
-#include "plane/concentrate.hpp"
+#include "answer.hpp"
+#include "concentrate.hpp"
 #include "tuning.hpp"
 
 namespace quadsweep {
-namespace {
 
-bool hidden_by_rounding(const Bound& bound) { return !(bound.least() < -4 * bound.error); }
+// ---- boxes over cells -----------------------------------------------------------------------
 
-}  // namespace
-
-Worker::Worker(const Problem& problem, const CertifiedOptions& options, const Placement& placement,
-               const Criterion& criterion, Incumbents& known, Parts& parts)
-    : problem_(problem),
-      options_(options),
-      placed_(placement),
-      known_(known),
-      parts_(parts),
+CellWorker::CellWorker(const Cells& cells, const Criterion& criterion, bool k_or_more, double unit)
+    : cells_(cells),
+      k_or_more_(k_or_more),
+      unit_(unit),
       criterion_(criterion.clone()),
-      bounder_(placement.cells, options.at_most),
+      bounder_(cells, k_or_more),
       opener_(*criterion_, bounder_) {}
 
-bool Worker::process(std::unique_ptr<Box> box, Boxes& children) {
-    ++boxes_;
-    criterion_->aim(known_.target() / placed_.unit);
-    if (!criterion_->valid()) return false;
-    if (known_.at_limit() || box->upper <= known_.target() + known_.tol()) return true;
-    Choice choice;
-    Bound bound;
-    if (opener_.close(*box, choice, bound) == Ending::closed) return true;
-    propose(*box, choice);
-    const double value = bound.least() - bound.error;
-    box->upper = std::min(box->upper, criterion_->upper(*box, value) * placed_.unit);
-    box->priority = value;
-    const Choice worst = bounder_.chosen_at_worst(bound);
-    if (!bounder_.fix(*box, bound)) return true;
-    if (hidden_by_rounding(bound) && parts_.resolve(rows_of(placed_.cells, *box))) return true;
-    const bool in_points =
-        wants_points(*box, *criterion_, placed_.cells, choice.value, worst, bound);
-    if (list(*box, options_.enumerate * (in_points ? tuning::stuck_listing : 1))) return true;
+bool CellWorker::listable(double copies) { return copies <= tuning::listable_copies; }
+
+bool CellWorker::branch(std::unique_ptr<Box> box, bool in_points, Boxes& children) {
     if (!in_points) {
-        split(std::move(box), *criterion_, worst, children);
+        split(std::move(box), *criterion_, worst_, children);
     } else if (box->open.cell.empty()) {
-        branch_on_copies(std::move(box), *criterion_, placed_.cells, children);
+        branch_on_copies(std::move(box), *criterion_, cells_, children);
     } else {
+        const auto before = box->open.cell;
         bounder_.open_level(*box);
+        if (box->open.cell == before) return false;
         children.push_back(std::move(box));
     }
+    for (auto& child : children) child->open.shrink();
     return true;
 }
 
-void Worker::propose(const Box& box, const Choice& choice) {
-    const double k = problem_.k;
-    if (std::fabs(choice.weight - k) > tuning::weight_doubt * k) return;
+// The moments of what is chosen at the centre, as if of k points.
+Moments CellWorker::rescaled(double k) const {
+    const double f = k / choice_.weight;
+    const Moments& m = choice_.moments;
+    return {f * m.x, f * m.y, f * m.xx, f * m.xy, f * m.yy};
+}
+
+// ---- rows in memory -------------------------------------------------------------------------
+
+Progress PlaneRelaxation::progress(const Standing& standing) const {
+    return {known.target(), live_bound(known, parts, standing), 0, 0};
+}
+
+Worker::Worker(PlaneRelaxation& r)
+    : CellWorker(r.placed.cells, *r.criterion, r.options.at_most, r.placed.unit), r_(r) {}
+
+bool Worker::aim() { return CellWorker::aim(r_.known.target() / unit_); }
+
+Ending Worker::bound(Box& box) {
+    return close(box) == Ending::closed ? Ending::closed : Ending::open;
+}
+
+Ending Worker::fix(Box& box) {
+    if (!decide_points(box)) return Ending::closed;
+    const bool hidden_by_rounding = !(bound_.least() < -4 * bound_.error);
+    if (hidden_by_rounding && r_.parts.resolve(rows_of(cells_, box))) return Ending::closed;
+    in_points_ = wants_points(box);
+    return Ending::open;
+}
+
+bool Worker::enumerate(Box& box) {
+    const std::int64_t most = r_.options.enumerate * (in_points_ ? tuning::stuck_listing : 1);
+    // Of the decided moments, of up to `need` points added to them, and of placing them.
+    const Slack slack = listing_slack(40.0 + cells_.roundings, box.need);
+    return visit(r_.problem.objective, [&]<class O>() {
+        return list(box, most, [&](const Moments& m, double kept, const Picks& picks) {
+            const double best = O::optimistic(centred_range(m, kept, slack), kept);
+            if (!(best * unit_ <= r_.known.target() + r_.known.margin())) {
+                r_.known.offer(collect(cells_, box, picks));
+            }
+        });
+    });
+}
+
+Ending Worker::branch(std::unique_ptr<Box> box, Boxes& children) {
+    CellWorker::branch(std::move(box), in_points_, children);
+    return Ending::open;
+}
+
+void Worker::propose(const Box& box) {
+    const double k = r_.problem.k;
+    if (std::fabs(choice_.weight - k) > tuning::weight_doubt * k) return;
     const bool coarse = !box.open.cell.empty();
     // Cells that straddle the threshold count in part: their score promises a little too much.
-    const double doubt = coarse ? tuning::coarse_doubt * std::fabs(known_.target()) : 0;
-    if (!known_.promises(score_of_choice(choice.moments, choice.weight), doubt)) {
-        if (coarse && choice.value < 0) explore_from(choice);
+    const double doubt = coarse ? tuning::coarse_doubt * std::fabs(r_.known.target()) : 0;
+    if (!r_.known.promises(score_of_choice(choice_.moments, choice_.weight), doubt)) {
+        if (coarse && choice_.value < 0) explore();
     } else if (coarse) {
-        known_.polish(rescaled(choice));
-    } else if (const auto whole = filled(box, choice)) {
-        if (known_.promises(score_of_choice(*whole, k))) known_.polish(*whole);
+        r_.known.polish(rescaled(k));
+    } else if (const auto whole = filled(box)) {
+        if (r_.known.promises(score_of_choice(*whole, k))) r_.known.polish(*whole);
     }
 }
 
 // Cells hide how good the centre's own subset is. Concentration steps show it, as long as they take
 // no more than a share of the time.
-void Worker::explore_from(const Choice& choice) {
-    if (explored_ > tuning::explored_share * bounder_.looked_at + tuning::explored_first) return;
-    const Polished p = known_.polished(rescaled(choice), known_.worth());
-    explored_ += p.selection.looked_at;
-    known_.offer(p);
+void Worker::explore() {
+    const double most = tuning::explored_share * n_evaluations() + tuning::explored_first;
+    if (explored_ > most) return;
+    const Polished p = r_.known.polished(rescaled(r_.problem.k), r_.known.worth());
+    explored_ += p.selection.n_evaluations;
+    r_.known.offer(p);
 }
 
 double Worker::score_of_choice(const Moments& m, double weight) const {
-    return score(problem_.objective, centred(m, weight), weight);
+    return score(r_.problem.objective, centred(m, weight), weight);
 }
 
 // A choice may be a copy or two short of k, and fewer points score more. So its gradient chooses
 // again, exactly as many as the box needs of those it has open.
-std::optional<Moments> Worker::filled(const Box& box, const Choice& choice) const {
-    const Cells& cells = placed_.cells;
-    auto gain = quadratic_form(problem_.objective, centred(choice.moments, choice.weight));
+std::optional<Moments> Worker::filled(const Box& box) const {
+    auto gain = quadratic_form(r_.problem.objective, centred(choice_.moments, choice_.weight));
     if (!gain) return std::nullopt;
-    gain->mx = choice.moments.x / choice.weight;
-    gain->my = choice.moments.y / choice.weight;
+    gain->mx = choice_.moments.x / choice_.weight;
+    gain->my = choice_.moments.y / choice_.weight;
     std::vector<std::pair<double, std::size_t>> worth;
     for (std::size_t i = 0; i < box.open.point.size(); ++i) {
         const int p = box.open.point[i];
-        worth.emplace_back(-(*gain)(cells.x[p], cells.y[p]), i);
+        worth.emplace_back(-(*gain)(cells_.x[p], cells_.y[p]), i);
     }
     std::sort(worth.begin(), worth.end());
     Moments m = box.kept.moments();
@@ -103,40 +134,10 @@ std::optional<Moments> Worker::filled(const Box& box, const Choice& choice) cons
     for (const auto& [cost, i] : worth) {
         const int p = box.open.point[i];
         for (int z = box.open.copies[i]; z > 0 && need > 0; --z, --need) {
-            m.add(cells.x[p], cells.y[p]);
+            m.add(cells_.x[p], cells_.y[p]);
         }
     }
     return need == 0 ? std::optional(m) : std::nullopt;
-}
-
-Moments Worker::rescaled(const Choice& c) const {
-    const double f = problem_.k / c.weight;
-    const Moments& m = c.moments;
-    return {f * m.x, f * m.y, f * m.xx, f * m.xy, f * m.yy};
-}
-
-bool Worker::list(Box& box, std::int64_t most) {
-    const Cells& cells = placed_.cells;
-    double weight = 0;
-    for (int at : box.open.cell) weight += cells.cell[at].weight;
-    if (weight > tuning::listable_copies) return false;
-    bounder_.open_all(box);
-    if (ways(box.open, box.need, options_.at_most, most) > most) return false;
-    // Of the decided moments, of up to `need` points added to them, and of placing them.
-    Slack slack{
-        (40.0 + cells.roundings + static_cast<double>(std::max<std::int64_t>(box.need, 64))) *
-        0x1p-52};
-    slack.xx = slack.xy = slack.yy = least_square;
-    visit(problem_.objective, [&]<class O>() {
-        const auto look = [&](const Moments& m, double kept, const Picks& picks) {
-            const double best = O::optimistic(centred_range(m, kept, slack), kept);
-            if (!(best * placed_.unit <= known_.target() + known_.margin())) {
-                known_.offer(collect(cells, box, picks));
-            }
-        };
-        Lister(box, cells, options_.at_most, look).run();
-    });
-    return true;
 }
 
 }  // namespace quadsweep

@@ -188,7 +188,7 @@ nb::dict run(const Table& table, const Options& options, double sign,
     out["status"] = std::string(name(found.status));
     out["nodes"] = found.nodes;
     out["decided"] = found.decided;
-    out["looked_at"] = found.looked_at;
+    out["looked_at"] = found.n_evaluations;
     return out;
 }
 

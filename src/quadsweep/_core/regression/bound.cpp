@@ -41,21 +41,21 @@ std::vector<const double*> Bounder::columns() const {
 void Bounder::load(const Box& box) {
     box_ = &box;
     kept_ = box.kept.total();
-    count_ = box.open.size();
+    count_ = box.open.point.size();
     padded_ = (count_ + 7) / 8 * 8;
     const auto& from = items_.grouped() ? items_.product : items_.column;
     column_.resize(from.size());
     for (std::size_t j = 0; j < from.size(); ++j) {
         column_[j].assign(padded_, 0.0);
-        for (std::size_t i = 0; i < count_; ++i) column_[j][i] = from[j][box.open[i]];
+        for (std::size_t i = 0; i < count_; ++i) column_[j][i] = from[j][box.open.point[i]];
     }
     weight_.assign(padded_, 0.0);
-    for (std::size_t i = 0; i < count_; ++i) weight_[i] = box.copies[i];
+    for (std::size_t i = 0; i < count_; ++i) weight_[i] = box.open.copies[i];
     for (Column* c : {&e_, &u_centre_, &u_[0], &u_[1], &u_[2], &u_[3], &cost_, &mask_, &best_mask_,
                       &row_error_, &magnitude_, &out_, &in_, &lowest_, &highest_}) {
         c->resize(padded_);
     }
-    cells_.load(box.cell);
+    cells_.load(box.open.cell);
 }
 
 // The coefficients of u in all columns.
@@ -87,35 +87,15 @@ void Bounder::fill_groups(const double* theta, const double* step, const double*
                             static_cast<int>(padded_), out);
 }
 
-// A threshold to start from where the parent has none: the right quantile of a few of the costs.
 double Bounder::guess(const double* cost, const CellEnds& ends) const {
     if (!cells_.empty()) return guess_with_cells(cost, ends);
-    const std::size_t step = 1 + count_ / 256;
-    std::vector<double> some;
-    double total = 0;
-    for (std::size_t i = 0; i < count_; ++i) {
-        total += weight_[i];
-        if (i % step == 0) some.push_back(cost[i]);
-    }
-    if (some.empty()) return 0;
-    const double share = std::clamp(box_->need / std::max(total, 1.0), 0.0, 1.0);
-    const auto at = static_cast<std::ptrdiff_t>(share * static_cast<double>(some.size() - 1));
-    std::nth_element(some.begin(), some.begin() + at, some.end());
-    return some[at];
+    return guess_threshold(cost, weight_.data(), count_, box_->need);
 }
 
-// Maximises the concave, piecewise linear D(lambda) = S + lambda (need - W) by a bracket on its
-// slope. Any lambda gives a valid bound, so it stops when little is left to gain or, at a corner,
-// when the bound is positive for certain.
 double Bounder::solve(const double* cost, const CellEnds& ends, double offset, double& lambda,
                       bool positive_is_enough) {
     const auto& loops = hot_loops();
-    const double need = box_->need;
-    double best = -infinity, best_lambda = lambda;
-    double lo = -infinity, hi = infinity, d_lo = 0, d_hi = 0, s_lo = 0, s_hi = 0;
-    double at = at_least_ ? std::max(lambda, 0.0) : lambda;
-    double step = 0;
-    for (int pass = 0; pass < 100; ++pass) {
+    const auto below = [&](double at) {
         Tally t = loops.tally(cost, weight_.data(), static_cast<int>(padded_), at);
         if (!cells_.empty()) {
             const Tally whole = loops.tally(ends.cost.data(), ends.weight.data(),
@@ -123,47 +103,9 @@ double Bounder::solve(const double* cost, const CellEnds& ends, double offset, d
             t.weight += whole.weight;
             t.cost += whole.cost;
         }
-        const double slope = need - t.weight, d = t.cost + at * slope;
-        if (d > best) {
-            best = d;
-            best_lambda = at;
-        }
-        if (std::fabs(slope) < 1e-9 || (at_least_ && slope <= 0 && at == 0) || !std::isfinite(d))
-            break;
-        if (positive_is_enough && offset + best > 1e-8 * (std::fabs(offset) + std::fabs(best))) {
-            break;
-        }
-        if (slope > 0) {
-            lo = at;
-            d_lo = d;
-            s_lo = slope;
-        } else {
-            hi = at;
-            d_hi = d;
-            s_hi = slope;
-        }
-        if (lo == -infinity || hi == infinity) {
-            if (step == 0 && density_ > 0) step = 1.25 * std::fabs(slope) / density_;
-            if (step == 0) step = std::max(0.05 * std::fabs(at), 1e-3 * std::fabs(d) / (need + 1));
-            if (step == 0) step = 1e-6;
-            at += slope > 0 ? step : -step;
-            if (at_least_) at = std::max(at, 0.0);
-            step *= 3;
-            continue;
-        }
-        // The tangents at both ends meet above the maximum.
-        const double meet = (d_hi - d_lo + s_lo * lo - s_hi * hi) / (s_lo - s_hi);
-        const double most = d_lo + s_lo * (meet - lo);
-        density_ = (s_lo - s_hi) / (hi - lo);
-        const double value = offset + best;
-        if (most - best <= 0.02 * std::fabs(value)) break;
-        if (!(hi - lo > 4 * ulp * (std::fabs(lo) + std::fabs(hi)))) break;
-        const double secant = lo + (hi - lo) * (s_lo / (s_lo - s_hi));
-        at = pass % 2 == 0 ? secant : meet;
-        if (!(at > lo && at < hi)) at = lo + (hi - lo) / 2;
-    }
-    lambda = best_lambda;
-    return offset + best;
+        return t;
+    };
+    return threshold_.maximise(below, box_->need, offset, positive_is_enough, lambda);
 }
 
 // The bound at the centre for these multipliers, and what it chooses.
@@ -188,7 +130,7 @@ double Bounder::evaluate(const double* g, double& lambda, Choice& choice) {
     if (std::isnan(lambda)) lambda = guess(cost_.data(), centre_ends_);
     choice.value = solve(cost_.data(), centre_ends_, offset(zero, phi), lambda, false);
     choice.lambda = lambda;
-    looked_at += static_cast<double>(count_ + cells_.size());
+    n_evaluations += static_cast<double>(count_ + cells_.size());
     return choice.value;
 }
 
@@ -388,7 +330,8 @@ void Bounder::bound(const Box& box) {
         largest =
             std::max(largest, form_.base * theta[form_.searched - 1] * theta[form_.searched - 1]);
     }
-    looked_at += static_cast<double>(corners_) * static_cast<double>(count_ + cells_.size()) / 4;
+    n_evaluations +=
+        static_cast<double>(corners_) * static_cast<double>(count_ + cells_.size()) / 4;
     measure_errors(box, largest);
 }
 
@@ -531,7 +474,7 @@ bool Bounder::fix(Box& box) {
     auto newly = std::make_shared<Decided>();
     std::size_t to = 0;
     for (std::size_t i = 0; i < count_; ++i) {
-        const int item = box.open[i], copies = box.copies[i];
+        const int item = box.open.point[i], copies = box.open.copies[i];
         int most = copies, least = 0;
         if (copies == 1) {
             const double own = row_error_[i];
@@ -553,7 +496,7 @@ bool Bounder::fix(Box& box) {
         }
         if (least > most) return false;
         if (least > 0) {
-            newly->items.push_back({item, least});
+            newly->points.push_back({item, least});
             Gram added;
             items_.add(added, item, least);
             box.kept.add(added, form_.columns);
@@ -561,37 +504,35 @@ bool Bounder::fix(Box& box) {
             box.kept_units += least;
         }
         if (most > least) {
-            box.open[to] = item;
-            box.copies[to++] = most - least;
+            box.open.point[to] = item;
+            box.open.copies[to++] = most - least;
         }
     }
-    box.open.resize(to);
-    box.copies.resize(to);
+    box.open.point.resize(to);
+    box.open.copies.resize(to);
     if (!cells_.empty() && !fix_cells(box, *newly)) return false;
-    if (!newly->items.empty() || !newly->cells.empty()) {
-        newly->before = std::move(box.decided);
-        box.decided = std::move(newly);
-    }
+    decide(box.decided, std::move(newly));
     return true;
 }
 
 const std::vector<double>& Bounder::pull(const Box& box) {
-    pull_.assign(box.open.size(), 0.0);
+    pull_.assign(box.open.point.size(), 0.0);
     double phi[most_columns];
     coefficients_u(box.centre, box.g, phi);
-    for (std::size_t i = 0; i < box.open.size(); ++i) {
-        const Gram g = items_.gram(box.open[i]);
+    for (std::size_t i = 0; i < box.open.point.size(); ++i) {
+        const Gram g = items_.gram(box.open.point[i]);
         const double e = g.form(box.centre, box.centre, form_.searched);
         const double u = g.form(phi, phi, form_.columns);
-        pull_[i] = box.copies[i] * std::sqrt(std::max(form_.s_u > 0 ? u : e, 0.0));
+        pull_[i] = box.open.copies[i] * std::sqrt(std::max(form_.s_u > 0 ? u : e, 0.0));
     }
     return pull_;
 }
 
 Gram Bounder::everything(const Box& box) {
     Gram g = box.kept.total();
-    for (std::size_t i = 0; i < box.open.size(); ++i) items_.add(g, box.open[i], box.copies[i]);
-    for (int at : box.cell) tree_.add(g, at);
+    for (std::size_t i = 0; i < box.open.point.size(); ++i)
+        items_.add(g, box.open.point[i], box.open.copies[i]);
+    for (int at : box.open.cell) tree_.add(g, at);
     return g;
 }
 

@@ -5,8 +5,7 @@
 // theta, so the sum of the k smallest is too, and its least value over the box is at one of the 2^D
 // corners. For a row chosen at the centre a = e0 = theta0 . c, which makes it the tangent there;
 // for others an a nearer to zero loses less, above all for those far away (`anchors` in loops.cpp).
-// For every lambda, S + lambda (need - W), with W and S the weight and cost of what lies below
-// lambda, is not above that sum; the best lambda makes it exact.
+// search/threshold.hpp finds that sum, from below.
 //
 // What the tangent drops, s_e sum ((theta - theta0) . c)^2, is known for the items already kept. An
 // affine function that is below the bounds at all corners is below the concave bound everywhere;
@@ -33,6 +32,8 @@
 #include "cell_costs.hpp"
 #include "form.hpp"
 #include "items.hpp"
+#include "search/opening.hpp"
+#include "search/threshold.hpp"
 
 namespace quadsweep::regression {
 
@@ -47,7 +48,7 @@ struct Choice {
 class Bounder {
   public:
     Bounder(const Items& items, const Cells& tree, const Form& form, bool at_least)
-        : items_(items), tree_(tree), cells_(tree), form_(form), at_least_(at_least) {}
+        : items_(items), tree_(tree), cells_(tree), form_(form), threshold_(at_least) {}
 
     void aim(const Form& form) { form_ = form; }
     const Form& form() const { return form_; }
@@ -74,9 +75,13 @@ class Bounder {
     // How far the unopened cells may have lowered the bound, and opening those that matter most.
     // False where none does.
     double coarseness() const { return coarseness_; }
-    bool open_cells(Box& box) const;
-    void open_level(Box& box) const;  // every cell: into its two halves, a leaf into rows
-    void open_all(Box& box) const;
+    bool open_cells(Box& box) const {
+        return quadsweep::open_cells(tree_, items_.copies, gap_, box.open);
+    }
+    void open_level(Box& box) const { quadsweep::open_level(tree_, items_.copies, box.open); }
+    void open_all(Box& box) const {
+        while (!box.open.cell.empty()) open_level(box);
+    }
     // Moves decided copies out of the undecided ones. False if the box can hold no subset.
     bool fix(Box& box);
     // Cuts off the sides of the box where the bound is not below zero; the share that is left.
@@ -86,7 +91,7 @@ class Bounder {
     // Sums of everything that is kept or open.
     Gram everything(const Box& box);
 
-    double looked_at = 0;  // rows costed so far
+    double n_evaluations = 0;  // rows costed so far
 
   private:
     using Column = std::vector<double>;
@@ -115,7 +120,6 @@ class Bounder {
                       double* highest) const;
     void measure_coarseness();
     double touched_cells() const;
-    void open_cell(Box& box, int at, std::vector<int>& finer) const;
     void order_dimensions(const Box& box);
     double with_remainder(const Box& box);
     // Along a dimension, in units of its half-width.
@@ -134,7 +138,7 @@ class Bounder {
     const Cells& tree_;
     CellCosts cells_;
     Form form_;
-    bool at_least_;
+    Threshold threshold_;
     const Box* box_ = nullptr;
     Gram kept_;
     std::size_t count_ = 0, padded_ = 0;
@@ -165,7 +169,6 @@ class Bounder {
     double diagonal_[most_searched];  // squares of what is chosen where the bound is least
     double error_ = 0, least_ = 0, smooth_ = 0;
     Column row_error_, magnitude_, out_, in_, lowest_, highest_, pull_;
-    double density_ = 0;  // of the costs around the last threshold, for the first step to the next
 };
 
 }  // namespace quadsweep::regression

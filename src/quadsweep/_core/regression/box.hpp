@@ -6,18 +6,9 @@
 #include <vector>
 
 #include "gram.hpp"
+#include "search/decisions.hpp"
 
 namespace quadsweep::regression {
-
-// Copies of items, and whole cells, that must be kept in every box below.
-struct Decided {
-    struct Copies {
-        int item, count;
-    };
-    std::vector<Copies> items;
-    std::vector<int> cells;
-    std::shared_ptr<const Decided> before;
-};
 
 struct Box {
     int frame = 0;  // theta[frame] = 1
@@ -31,16 +22,16 @@ struct Box {
     double lambda = 0;             // threshold of the parent's centre
     bool guessed = false;          // whether the two are worth starting from
     double upper = infinity;       // no subset of the box scores more
-    double priority = 0;
+    double missing = 0;            // by how much the bound failed to close it
     int depth = 0;
 
-    std::vector<int> open, copies;  // of item open[i] between 0 and copies[i] more may be kept
-    std::vector<int> cell;          // of the tree, open too
-    int need = 0;                   // units still to be kept
+    Undecided open;
+    int need = 0;  // units still to be kept
     int kept_units = 0;
     KeptGram kept;
     std::shared_ptr<const Decided> decided;
 };
+inline double bytes(const Box& box) { return sizeof(Box) + bytes(box.open, box.decided.get()); }
 using Boxes = std::vector<std::unique_ptr<Box>>;
 
 }  // namespace quadsweep::regression

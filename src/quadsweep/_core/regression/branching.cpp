@@ -16,25 +16,16 @@ bool narrow(const Box& box, int searched) {
     return true;
 }
 
-void set_copies(Box& box, std::size_t at, int copies) {
-    if (copies > 0) {
-        box.copies[at] = copies;
-    } else {
-        box.open.erase(box.open.begin() + static_cast<std::ptrdiff_t>(at));
-        box.copies.erase(box.copies.begin() + static_cast<std::ptrdiff_t>(at));
-    }
-}
-
 constexpr std::size_t first_cells = 64;     // a root box has so many, to begin with
 constexpr std::size_t most_opened = 50000;  // cells of a box beyond which it is split all the same
 
 void fill(Box& box, const Items& items, const Cells& cells, int k) {
     box.need = k;
     if (!cells.empty()) {
-        box.cell = {0};
-        while (box.cell.size() < first_cells && !cells.cell[box.cell[0]].leaf()) {
+        box.open.cell = {0};
+        while (box.open.cell.size() < first_cells && !cells.cell[box.open.cell[0]].leaf()) {
             std::vector<int> finer;
-            for (int at : box.cell) {
+            for (int at : box.open.cell) {
                 const int left = cells.cell[at].left;
                 if (left < 0) {
                     finer.push_back(at);
@@ -42,13 +33,13 @@ void fill(Box& box, const Items& items, const Cells& cells, int k) {
                     finer.insert(finer.end(), {left, left + 1});
                 }
             }
-            box.cell = std::move(finer);
+            box.open.cell = std::move(finer);
         }
         return;
     }
-    box.open.resize(items.size());
-    std::iota(box.open.begin(), box.open.end(), 0);
-    box.copies = items.copies;
+    box.open.point.resize(items.size());
+    std::iota(box.open.point.begin(), box.open.point.end(), 0);
+    box.open.copies = items.copies;
 }
 
 // The parameter of a box of fits whose width costs most.
@@ -161,15 +152,15 @@ bool wants_items(const Box& box, const Bounder& bounder, double centre) {
     const Form& form = bounder.form();
     if (narrow(box, form.searched)) return true;
     const double least = bounder.least();
-    if (box.cell.size() > most_opened) return false;
-    const bool stuck = box.open.size() + box.cell.size() <= 4 || centre < 0.5 * least ||
-                       least > -4 * bounder.error();
+    if (box.open.cell.size() > most_opened) return false;
+    const bool stuck =
+        box.open.items() <= 4 || centre < 0.5 * least || least > -4 * bounder.error();
     if (!stuck) return false;
     double width = 0;
     for (int j = 0; j < form.searched; ++j) width += bounder.width_cost(box, j);
     // The less of it is the box's width, the more cells are there to be opened before rows can be
     // decided.
-    return width < (box.cell.empty() ? 0.5 : 0.1) * std::fabs(least);
+    return width < (box.open.cell.empty() ? 0.5 : 0.1) * std::fabs(least);
 }
 
 void split(std::unique_ptr<Box> box, const Bounder& bounder, Boxes& children) {
@@ -197,20 +188,17 @@ void branch_on_copies(std::unique_ptr<Box> box, Bounder& bounder, const Items& i
     const auto& pull = bounder.pull(*box);
     const auto at =
         static_cast<std::size_t>(std::max_element(pull.begin(), pull.end()) - pull.begin());
-    const int item = box->open[at], copies = box->copies[at], z = (copies - 1) / 2;
+    const int item = box->open.point[at], copies = box->open.copies[at], z = (copies - 1) / 2;
     ++box->depth;
     auto more = std::make_unique<Box>(*box);
-    set_copies(*box, at, z);
-    auto decided = std::make_shared<Decided>();
-    decided->items.push_back({item, z + 1});
-    decided->before = more->decided;
-    more->decided = std::move(decided);
+    box->open.set_copies(at, z);
+    decide(more->decided, item, z + 1);
     Gram added;
     items.add(added, item, z + 1);
     more->kept.add(added, items.columns);
     more->kept_units += z + 1;
     more->need -= z + 1;
-    set_copies(*more, at, copies - z - 1);
+    more->open.set_copies(at, copies - z - 1);
     children.push_back(std::move(more));
     children.push_back(std::move(box));
 }

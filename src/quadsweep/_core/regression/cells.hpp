@@ -19,6 +19,7 @@ struct Cells {
         int copies = 0;
 
         bool leaf() const { return left < 0; }
+        bool unloaded() const { return false; }
     };
 
     std::vector<Cell> cell;  // cell[0] is the root

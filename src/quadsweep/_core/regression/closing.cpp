@@ -103,52 +103,19 @@ double least_eigenvalue(const Gram& sums, int columns) {
     return least - 1e-12 * largest;
 }
 
-std::int64_t ways(const Box& box, bool at_least, std::int64_t most) {
-    if (!box.cell.empty()) return most + 1;
-    const std::int64_t total =
-        std::accumulate(box.copies.begin(), box.copies.end(), std::int64_t{0});
-    int need = box.need;
-    if (need > total || (need < 0 && !at_least)) return 0;
-    if (at_least && need < 0) need = 0;
-    // Fewer of the two: copies kept and copies left out.
-    const std::int64_t side = at_least ? total - need : std::min<std::int64_t>(need, total - need);
-    if (side > 4096 || box.open.size() > 4096) return side == 0 ? 1 : most + 1;
-    if (!at_least && total == static_cast<std::int64_t>(box.open.size())) {
-        std::int64_t count = 1;  // single copies: a binomial coefficient
-        for (std::int64_t i = 1; i <= side && count <= most; ++i) {
-            count = count * (total - side + i) / i;
-        }
-        return std::min(count, most + 1);
-    }
-    // Coefficients of the product of 1 + z + ... + z^copies. They rise up to half the degree and
-    // with every factor, so that any of them above `most` settles it.
-    std::vector<std::int64_t> count(static_cast<std::size_t>(side) + 1, 0);
-    count[0] = 1;
-    for (int copies : box.copies) {
-        for (std::int64_t s = side; s >= 1; --s) {
-            for (std::int64_t z = 1; z <= std::min<std::int64_t>(copies, s); ++z) {
-                count[s] += count[s - z];
-            }
-            if (count[s] > most) return most + 1;
-        }
-    }
-    if (!at_least) return count[side];
-    return std::min(std::accumulate(count.begin(), count.end(), std::int64_t{0}), most + 1);
-}
-
 bool hopeless(const Table& table, const Items& items, const Cells& cells, const Form& form,
               const Box& box, const Gram& all) {
-    if (!box.cell.empty() || !looks_dependent(all, form)) return false;
+    if (!box.open.cell.empty() || !looks_dependent(all, form)) return false;
     std::vector<int> units;
     for (const Decided* d = box.decided.get(); d != nullptr; d = d->before.get()) {
-        for (const auto& [item, count] : d->items) units.push_back(items.units(item)[0]);
+        for (const auto& [item, count] : d->points) units.push_back(items.units(item)[0]);
         for (int at : d->cells) {
             for (int i = cells.cell[at].first; i < cells.cell[at].last; ++i) {
                 units.push_back(items.units(i)[0]);
             }
         }
     }
-    for (int item : box.open) units.push_back(items.units(item)[0]);
+    for (int item : box.open.point) units.push_back(items.units(item)[0]);
     const Dependence found = dependence(table, table.rows_of(units));
     if (found.no_value) return true;
     const int everywhere = static_cast<int>(table.design.size()) - form.fitted;

@@ -49,81 +49,23 @@ double Bounder::touched_cells() const {
     return sum;
 }
 
-// With every cell shrunk to its mean the bound can only be higher than the true one (Jensen). So at
-// the worst corner the difference to it bounds what the cells cost, the change of lambda included.
+// At the worst corner the difference to shrunk cells bounds what they cost, the change of lambda
+// included.
 void Bounder::measure_coarseness() {
     const auto worst = std::min_element(value_, value_ + corners_) - value_;
-    const CellEnds& ends = ends_[worst];
     const std::size_t n = cells_.size();
+    const Ends ends{ends_[worst].cost.data(), ends_[worst].cost.data() + n,
+                    ends_[worst].weight.data(), ends_[worst].weight.data() + n, n};
     CellEnds& shrunk = centre_ends_;
     shrunk.cost.resize(2 * n);
     shrunk.weight.resize(2 * n);
-    for (std::size_t low = 0; low < n; ++low) {
-        const std::size_t high = low + n;
-        const double weight = ends.weight[low] + ends.weight[high];
-        const double sum = ends.weight[low] * ends.cost[low] + ends.weight[high] * ends.cost[high];
-        shrunk.cost[low] = shrunk.cost[high] = sum / weight;
-        shrunk.weight[low] = shrunk.weight[high] = weight / 2;
-    }
+    shrink_to_means(ends, shrunk.cost.data(), shrunk.cost.data() + n, shrunk.weight.data(),
+                    shrunk.weight.data() + n);
     double lambda = lambda_[worst];
     const double without = solve(row_[worst].data(), shrunk, offset_[worst], lambda, false);
     coarseness_ = std::max(0.0, without - value_[worst]);
     gap_.assign(n, 0.0);
-    for (const double at : {lambda, lambda_[worst]}) {
-        for (std::size_t low = 0; low < n; ++low) {
-            const std::size_t high = low + n;
-            const double below = ends.weight[low] * (at - ends.cost[low]);
-            const double above = ends.weight[high] * (ends.cost[high] - at);
-            // the chord minus what the mean alone would give
-            gap_[low] = std::max(gap_[low], std::min(below, above));
-        }
-    }
-}
-
-bool Bounder::open_cells(Box& box) const {
-    double total = 0;
-    int straddling = 0;
-    for (double gap : gap_) {
-        if (gap > 0) {
-            total += gap;
-            ++straddling;
-        }
-    }
-    if (straddling == 0) return false;
-    const double least = 0.25 * total / straddling;
-    std::vector<int> finer;
-    for (std::size_t i = 0; i < cells_.size(); ++i) {
-        if (gap_[i] < least || gap_[i] == 0) {
-            finer.push_back(box.cell[i]);
-        } else {
-            open_cell(box, box.cell[i], finer);
-        }
-    }
-    box.cell = std::move(finer);
-    return true;
-}
-
-void Bounder::open_level(Box& box) const {
-    std::vector<int> finer;
-    for (int at : box.cell) open_cell(box, at, finer);
-    box.cell = std::move(finer);
-}
-
-void Bounder::open_cell(Box& box, int at, std::vector<int>& finer) const {
-    const Cells::Cell& c = tree_.cell[at];
-    if (!c.leaf()) {
-        finer.push_back(c.left);
-        finer.push_back(c.left + 1);
-        return;
-    }
-    for (int i = c.first; i < c.last; ++i) {
-        box.open.push_back(i);
-        box.copies.push_back(items_.copies[i]);
-    }
-}
-
-void Bounder::open_all(Box& box) const {
-    while (!box.cell.empty()) open_level(box);
+    for (const double at : {lambda, lambda_[worst]}) widen_gaps(ends, at, gap_);
 }
 
 // Margins as for rows (loops.hpp), of the ends that start at `from`.
@@ -146,13 +88,13 @@ bool Bounder::fix_cells(Box& box, Decided& newly) const {
     cell_margins(n, unused.data(), in.data(), unused_too.data(), highest.data());
     std::size_t to = 0;
     for (std::size_t i = 0; i < n; ++i) {
-        const int at = box.cell[i];
+        const int at = box.open.cell[i];
         const bool is_out = out[i] >= 0 || lowest[i] - smooth >= 0;
         const bool is_in = in[i] >= 0 || -highest[i] - smooth >= 0;
         if (is_out && is_in) return false;
         if (is_out) continue;
         if (!is_in) {
-            box.cell[to++] = at;
+            box.open.cell[to++] = at;
             continue;
         }
         newly.cells.push_back(at);
@@ -162,7 +104,7 @@ bool Bounder::fix_cells(Box& box, Decided& newly) const {
         box.need -= tree_.cell[at].copies;
         box.kept_units += tree_.cell[at].copies;
     }
-    box.cell.resize(to);
+    box.open.cell.resize(to);
     return true;
 }
 

@@ -203,7 +203,7 @@ Items sample(const Items& items, int most, std::uint64_t seed) {
     return some;
 }
 
-std::vector<int> units_of(const Items& items, const std::vector<Decided::Copies>& chosen) {
+std::vector<int> units_of(const Items& items, const std::vector<Copies>& chosen) {
     std::vector<int> out;
     for (const auto& [item, count] : chosen) {
         const auto units = items.units(item);

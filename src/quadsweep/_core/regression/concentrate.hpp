@@ -11,7 +11,7 @@
 namespace quadsweep::regression {
 
 struct Selection {
-    std::vector<Decided::Copies> items;
+    std::vector<Copies> items;
     Gram sums;
     Own own;
 };
@@ -46,6 +46,6 @@ class Concentrator {
 Items sample(const Items& items, int most, std::uint64_t seed);
 
 // The units of a selection, sorted.
-std::vector<int> units_of(const Items& items, const std::vector<Decided::Copies>& chosen);
+std::vector<int> units_of(const Items& items, const std::vector<Copies>& chosen);
 
 }  // namespace quadsweep::regression

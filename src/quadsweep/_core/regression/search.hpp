@@ -21,8 +21,9 @@ struct Options {
     std::vector<std::vector<int>> starts;  // subsets to start from
     std::uint64_t seed = 0;
     int n_jobs = 1;
-    std::int64_t enumerate = 200;  // subsets of a box that are listed rather than split
-    int tree_from = 4096;          // distinct rows from which on boxes hold cells (cells.hpp)
+    std::int64_t enumerate = 200;    // subsets of a box that are listed rather than split
+    int tree_from = 4096;            // distinct rows from which on boxes hold cells (cells.hpp)
+    double memory_limit = infinity;  // bytes, of the boxes that wait
 };
 
 struct Found {
@@ -32,7 +33,7 @@ struct Found {
     Status status = Status::optimal;
     std::uint64_t nodes = 0;
     bool decided = true;  // with `above`: whether the question is answered; inliers empty: "no"
-    double looked_at = 0;
+    double n_evaluations = 0;
 };
 
 Found search(const Table& table, const Options& options, Control& control);

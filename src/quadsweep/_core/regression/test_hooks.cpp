@@ -93,8 +93,8 @@ nb::dict several_box(const std::string& kind, const Rows& rows, double t, int k,
     box.kept_units = static_cast<int>(kept.size());
     for (int i = 0; i < asked.items.size(); ++i) {
         if (std::find(kept.begin(), kept.end(), i) == kept.end()) {
-            box.open.push_back(i);
-            box.copies.push_back(1);
+            box.open.point.push_back(i);
+            box.open.copies.push_back(1);
         } else {
             box.kept.add(asked.items.gram(i), asked.form.columns);
         }
@@ -109,10 +109,10 @@ nb::dict several_box(const std::string& kind, const Rows& rows, double t, int k,
     nb::dict out = described(box, asked.form);
     out["bound"] = value;
     out["share"] = share;
-    out["open"] = box.open;
+    out["open"] = box.open.point;
     std::vector<int> decided;
     for (const Decided* d = box.decided.get(); d != nullptr; d = d->before.get()) {
-        for (const auto& [item, count] : d->items) decided.push_back(item);
+        for (const auto& [item, count] : d->points) decided.push_back(item);
     }
     out["decided"] = decided;
     return out;

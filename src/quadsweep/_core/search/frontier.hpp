@@ -1,15 +1,23 @@
 // The boxes that wait: the one with the highest bound first and, once they take more memory than
-// they should, the last one first.
+// they should, the last one first, so that one branch is finished before the next is opened. Then
+// what waits beyond that memory is never more than the boxes along one branch for each thread.
 #pragma once
 
 #include <algorithm>
+#include <memory>
+#include <vector>
 
-#include "box.hpp"
+#include "shared/objectives.hpp"
 
-namespace quadsweep::ellipse {
+namespace quadsweep {
 
+// A box has `upper`, which no score of its subsets exceeds, and `missing`, by how much its bound
+// failed to close it; bytes(box) is its memory.
+template <class Box>
 class Frontier {
   public:
+    using Boxes = std::vector<std::unique_ptr<Box>>;
+
     // Beyond `memory` bytes, depth first.
     explicit Frontier(double memory) : memory_(memory) {}
 
@@ -42,23 +50,15 @@ class Frontier {
         for (const auto& box : branch_) most = std::max(most, box->upper);
         return most;
     }
-    double bytes() const { return bytes_; }
+    double memory() const { return bytes_; }
 
   private:
     static bool later(const std::unique_ptr<Box>& p, const std::unique_ptr<Box>& q) {
-        return p->upper != q->upper ? p->upper < q->upper : p->priority > q->priority;
-    }
-    // As if the halves of a box shared nothing.
-    static double bytes(const Box& box) {
-        double all = sizeof(Box) + 2 * sizeof(int) * static_cast<double>(box.open->point.size());
-        if (box.decided) {
-            all += sizeof(Decided::Copies) * static_cast<double>(box.decided->points.size());
-        }
-        return all;
+        return p->upper != q->upper ? p->upper < q->upper : p->missing < q->missing;
     }
 
     double memory_, bytes_ = 0;
     Boxes heap_, branch_;
 };
 
-}  // namespace quadsweep::ellipse
+}  // namespace quadsweep

@@ -1,0 +1,73 @@
+// What the search (driver.hpp) needs of a relaxation.
+#pragma once
+
+#include <concepts>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "shared/control.hpp"
+
+namespace quadsweep {
+
+// What becomes of a box.
+enum class Ending {
+    closed,    // no subset of it beats the target
+    open,      // not known yet
+    deferred,  // nothing here can decide it: it stays open, and is not looked at again
+    invalid,   // the relaxation does not hold for the target: nothing follows from any box
+};
+
+struct Limits {
+    int n_jobs = 1;
+    double serial_evaluations = 0;     // by one thread, before there are more
+    double most_boxes = infinity;      // then the search ends, for something else to be tried
+    double depth_first_at = infinity;  // bytes of boxes that wait
+    double memory = infinity;          // bytes, likewise: then the search is stopped
+};
+
+// How far a search is.
+struct Standing {
+    bool valid = true;            // else nothing follows from the boxes that are closed
+    bool closed = true;           // no box waits
+    double open = undefined;      // no subset of a box that waits, is held or deferred scores more
+    double deferred = undefined;  // the same of those deferred
+};
+
+// Shared by all threads.
+template <class R>
+concept Relaxation = requires(const R& r, double upper, const Standing& standing) {
+    typename R::Box;     // with upper and missing (frontier.hpp)
+    typename R::Worker;  // what one thread bounds boxes with, made from an R&
+    // Nothing more is asked for: the search ends at once.
+    { r.finished() } -> std::convertible_to<bool>;
+    // Whether a box could hold a subset that is asked for, by its upper end.
+    { r.worth(upper) } -> std::convertible_to<bool>;
+    // The score to be beaten and what no subset passes, for whoever watches.
+    { r.progress(standing) } -> std::convertible_to<Progress>;
+};
+
+// One thread's, called in this order for each box.
+template <class W, class Box>
+concept RelaxationWorker = requires(W& w, const W& known, Box& box, std::unique_ptr<Box> owned,
+                                    std::vector<std::unique_ptr<Box>>& children) {
+    // Takes over the score to be beaten now; false if the relaxation does not hold for it.
+    { w.aim() } -> std::convertible_to<bool>;
+    // Whether any subset of the box can beat it.
+    { w.bound(box) } -> std::same_as<Ending>;
+    // Offers subsets that the bound suggests to the relaxation.
+    w.propose(box);
+    // No subset of the box scores more; and by how much the bound failed to close it.
+    { known.upper(box) } -> std::convertible_to<double>;
+    { known.missing() } -> std::convertible_to<double>;
+    // Decides points that all subsets of the box that beat the target keep, or do without.
+    { w.fix(box) } -> std::same_as<Ending>;
+    // Lists all its subsets if they are few; true if that was done.
+    { w.enumerate(box) } -> std::convertible_to<bool>;
+    // Boxes that hold all subsets of this one.
+    { w.branch(std::move(owned), children) } -> std::same_as<Ending>;
+    // The work done, in points costed.
+    { known.n_evaluations() } -> std::convertible_to<double>;
+};
+
+}  // namespace quadsweep

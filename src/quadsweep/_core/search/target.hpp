@@ -1,0 +1,26 @@
+// The score to be beaten, shared by threads.
+#pragma once
+
+#include <atomic>
+
+#include "shared/objectives.hpp"
+
+namespace quadsweep {
+
+class Target {
+  public:
+    explicit Target(double score = undefined) : score_(score) {}
+
+    operator double() const { return score_.load(std::memory_order_relaxed); }
+    // Never lowers it.
+    void raise(double score) {
+        double known = score_.load();
+        while (score > known && !score_.compare_exchange_weak(known, score)) {
+        }
+    }
+
+  private:
+    std::atomic<double> score_;
+};
+
+}  // namespace quadsweep

@@ -1,0 +1,111 @@
+// The least sum of costs that fills up a subset, from below.
+//
+// For every lambda, need * lambda - sum (lambda - cost)^+ is such a bound and the best lambda makes
+// it exact; written as S + lambda (need - W), with W and S the weight and cost of what lies below
+// lambda, it needs no selection, only passes over the costs.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include "shared/hot_loops.hpp"
+#include "shared/objectives.hpp"
+
+namespace quadsweep {
+
+// A lambda to start from: the right quantile of a few of the costs.
+inline double guess_threshold(const double* cost, const double* weight, std::size_t size,
+                              double need) {
+    const std::size_t step = 1 + size / 256;
+    std::vector<double> some;
+    double total = 0;
+    for (std::size_t i = 0; i < size; ++i) {
+        total += weight[i];
+        if (i % step == 0 && weight[i] > 0) some.push_back(cost[i]);
+    }
+    if (some.empty()) return 0;
+    const double share = std::clamp(need / std::max(total, 1.0), 0.0, 1.0);
+    const auto at = static_cast<std::ptrdiff_t>(share * static_cast<double>(some.size() - 1));
+    std::nth_element(some.begin(), some.begin() + at, some.end());
+    return some[at];
+}
+
+class Threshold {
+  public:
+    // Where little is left to gain: this share of the bound.
+    static constexpr double enough = 0.02;
+    static constexpr double first_stride = 1.25;  // of what the last density of costs suggests
+
+    // With k_or_more lambda is not below 0.
+    explicit Threshold(bool k_or_more) : k_or_more_(k_or_more) {}
+
+    // Maximises the concave, piecewise linear D(lambda) = S + lambda (need - W) by a bracket on its
+    // slope, from `lambda`, and leaves the best one there. tally(lambda) gives W and S. Any lambda
+    // gives a bound, so it stops when little is left to gain or, where that is enough, when
+    // offset + D is positive for certain.
+    template <class TallyBelow>
+    double maximise(TallyBelow tally, double need, double offset, bool positive_is_enough,
+                    double& lambda) {
+        double best = -infinity, best_lambda = lambda;
+        double lo = -infinity, hi = infinity, d_lo = 0, d_hi = 0, s_lo = 0, s_hi = 0;
+        double at = k_or_more_ ? std::max(lambda, 0.0) : lambda;
+        double step = 0;
+        for (int pass = 0; pass < 100; ++pass) {
+            const Tally t = tally(at);
+            const double slope = need - t.weight, d = t.cost + at * slope;
+            if (d > best) {
+                best = d;
+                best_lambda = at;
+            }
+            if (std::fabs(slope) < 1e-9 || (k_or_more_ && slope <= 0 && at == 0)) break;
+            if (!std::isfinite(d)) break;
+            if (positive_is_enough &&
+                offset + best > 1e-8 * (std::fabs(offset) + std::fabs(best))) {
+                break;
+            }
+            if (slope > 0) {
+                lo = at;
+                d_lo = d;
+                s_lo = slope;
+            } else {
+                hi = at;
+                d_hi = d;
+                s_hi = slope;
+            }
+            if (lo == -infinity || hi == infinity) {
+                if (step == 0 && density_ > 0) step = first_stride * std::fabs(slope) / density_;
+                if (step == 0)
+                    step = std::max(0.05 * std::fabs(at), 1e-3 * std::fabs(d) / (need + 1));
+                if (step == 0) step = 1e-6;
+                at += slope > 0 ? step : -step;
+                if (k_or_more_) at = std::max(at, 0.0);
+                step *= 3;
+                continue;
+            }
+            // The tangents at both ends meet above the maximum.
+            const double meet = (d_hi - d_lo + s_lo * lo - s_hi * hi) / (s_lo - s_hi);
+            const double most = d_lo + s_lo * (meet - lo);
+            density_ = (s_lo - s_hi) / (hi - lo);
+            if (most - best <= enough * std::fabs(offset + best)) break;
+            if (!(hi - lo > 4 * ulp * (std::fabs(lo) + std::fabs(hi)))) break;
+            const double secant = lo + (hi - lo) * (s_lo / (s_lo - s_hi));
+            at = pass % 2 == 0 ? secant : meet;
+            if (!(at > lo && at < hi)) at = lo + (hi - lo) / 2;
+        }
+        lambda = best_lambda;
+        beyond_ = best_lambda == lo ? hi : lo;
+        return offset + best;
+    }
+
+    // The other end of the bracket that the last one was found in.
+    double beyond() const { return beyond_; }
+
+  private:
+    bool k_or_more_;
+    double beyond_ = 0;
+    double density_ = 0;  // of the costs around the last one, for the first step to the next
+};
+
+}  // namespace quadsweep
