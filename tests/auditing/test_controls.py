@@ -353,7 +353,7 @@ def test_goes_to_json_and_html() -> None:
         ({"weights": [0.0] * 8}, "weights must be positive; got 0"),
         ({"weights": [1.0] * 3}, "one label a row, 8 of them"),
         ({"groups": [1] * 8}, "groups must be at least two"),
-        ({"vcov": "HC9"}, "vcov must be 'classical', 'HC1', 'HC3' or a column"),
+        ({"vcov": "HC9"}, "vcov must be 'classical', 'HC0', 'HC1', 'HC2', 'HC3',"),
         ({"controls": [1] * 8, "max_drop": 7}, "max_drop=7 removes up to 7 of 8 rows"),
     ],
 )

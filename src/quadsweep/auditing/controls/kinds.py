@@ -34,4 +34,4 @@ def is_statsmodels(model: Any) -> bool:
 
 
 def is_pyfixest(model: Any) -> bool:
-    return type(model).__module__.split(".")[0] == "pyfixest" and hasattr(model, "_X")
+    return type(model).__module__.split(".")[0] == "pyfixest"

@@ -22,7 +22,7 @@ from quadsweep.auditing.controls.proposals import lowest
 from quadsweep.auditing.controls.reading import read
 from quadsweep.auditing.controls.remaining import Unclear
 from quadsweep.auditing.controls.report import units_limit
-from quadsweep.auditing.controls.robust import Errors, TermFit, fit_term
+from quadsweep.auditing.controls.robust import TermFit, fit_term
 from quadsweep.auditing.moments import Moments
 from quadsweep.auditing.oracles import REFUTED, UNDECIDED, Decision
 from quadsweep.auditing.oracles.regression import RegressionBoxes
@@ -153,7 +153,7 @@ def coefficient_curve(
     if max_drop is not None:
         most = units_limit(max_drop, design)
     moments = Moments(design)
-    full = fit_term(design, np.arange(design.n), Errors())
+    full = fit_term(design, np.arange(design.n), given.errors)
     ends: list[list[tuple[float, float]]] = []
     status = "optimal"
     with watching(progress, Removals()) as callback:

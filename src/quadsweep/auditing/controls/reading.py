@@ -15,11 +15,11 @@ import numpy as np
 
 from quadsweep.arrays import Floats, Ints
 from quadsweep.auditing.controls.kinds import is_fitted, is_statsmodels
-from quadsweep.auditing.controls.robust import KINDS, Errors
 from quadsweep.auditing.design import Design
 from quadsweep.auditing.moments import Moments
 from quadsweep.extras import needed
-from quadsweep.inputs import frames, validation
+from quadsweep.inputs import frames, standard_errors, validation
+from quadsweep.inputs.standard_errors import StandardErrors
 from quadsweep.least_squares import independent
 
 FIXED = "fixed"
@@ -38,7 +38,7 @@ class Columns:
     weights: Any = None
     labels: Sequence[Any] | None = None
     table: Any = None
-    vcov: Any = None
+    errors: StandardErrors | None = None  # a fitted model's own, of the rows it used
     rows: Ints | None = None  # of the table, where some were left out already
     given: int | None = None
 
@@ -50,7 +50,7 @@ class Regression:
     design: Design
     rows: Ints
     given: int
-    errors: Errors
+    errors: StandardErrors
     by: str
     labels: Sequence[Any] | None
     fixed: bool = False
@@ -202,47 +202,43 @@ def _fitted(result: Any, term: Any) -> Columns:
 def _statsmodels(result: Any, term: Any) -> Columns:
     model = result.model
     kind = type(model).__name__
-    if kind not in ("OLS", "WLS"):
-        raise TypeError(f"only OLS and WLS results of statsmodels can be audited; got {kind}")
+    if kind not in ("OLS", "WLS") or not hasattr(result, "cov_type"):
+        what = kind if kind not in ("OLS", "WLS") else f"{type(result).__name__} of {kind}"
+        raise TypeError(f"{what} results of statsmodels are not supported; give those of OLS or "
+                        "WLS, or a formula")  # fmt: skip
     columns = _split(
         np.asarray(model.endog, dtype=np.float64), np.asarray(model.exog, dtype=np.float64),
         [str(name) for name in model.exog_names], str(model.endog_names), term,
     )  # fmt: skip
-    labels, table, rows = _places(model.data, len(columns.y))
-    covariance = getattr(result, "cov_type", "nonrobust")
-    if covariance not in ("nonrobust", *KINDS):
-        raise ValueError(f"standard errors of type {covariance!r} are not known; give vcov=")
+    n = len(columns.y)
+    labels, table, rows = _places(model.data, n)
     return replace(
         columns,
         labels=labels,
         table=table,
         rows=rows,
-        given=None if rows is None else len(table),
+        given=None if rows is None else n + len(model.data.missing_row_idx),
         weights=np.asarray(model.weights, dtype=np.float64) if kind == "WLS" else None,
-        vcov=None if covariance == "nonrobust" else covariance,
+        errors=standard_errors.of_statsmodels(result),
     )
 
 
 def _places(data: Any, n: int) -> tuple[Sequence[Any] | None, Any, Ints | None]:
     """Labels of the rows, the table they are from, and where in it they are."""
     labels, table = getattr(data, "row_labels", None), getattr(data, "frame", None)
-    if table is not None and labels is not None and len(table) != n:
-        rows = np.asarray(table.index.get_indexer(labels), dtype=np.int64)
-        every = table.index.tolist()
-        return None if every == list(range(len(every))) else every, table, rows
+    left_out = getattr(data, "missing_row_idx", None)
+    if left_out is not None and len(left_out):
+        rows = np.delete(np.arange(n + len(left_out)), left_out)
+        every = None if table is None else table.index.tolist()
+        return None if every == list(range(len(rows) + len(left_out))) else every, table, rows
     plain = None if labels is None else list(labels)
     return None if plain == list(range(n)) else plain, table, None
 
 
 def _pyfixest(model: Any, term: Any) -> Columns:
-    if getattr(model, "_has_fixef", False):
-        raise ValueError("fixed effects that were absorbed cannot be refitted from the model; "
-                         "write them as C(...) in the formula")  # fmt: skip
-    if getattr(model, "_is_iv", False) or type(model).__name__ != "Feols":
-        raise TypeError(f"only feols fits without instruments can be audited; got "
-                        f"{type(model).__name__}")  # fmt: skip
+    _check_feols(model)
     weights = None
-    if getattr(model, "_has_weights", False):
+    if model._has_weights:
         weights = np.asarray(model._weights, dtype=np.float64).ravel()
     root = np.ones(1) if weights is None else np.sqrt(weights)
     columns = _split(
@@ -250,7 +246,35 @@ def _pyfixest(model: Any, term: Any) -> Columns:
         np.asarray(model._X, dtype=np.float64) / root[:, None],
         [str(name) for name in model._coefnames], str(model._depvar), term,
     )  # fmt: skip
-    return replace(columns, weights=weights, table=getattr(model, "_data", None))
+    left_out = np.array(sorted(model._na_index), dtype=np.int64)
+    given = len(columns.y) + len(left_out)
+    table = getattr(model, "_data", None)
+    return replace(
+        columns,
+        weights=weights,
+        table=None if table is None else table.reindex(range(given)),
+        rows=np.delete(np.arange(given), left_out),
+        given=given,
+        errors=standard_errors.of_pyfixest(model),
+    )
+
+
+def _check_feols(model: Any) -> None:
+    kind = type(model).__name__
+    if kind != "Feols":
+        raise TypeError(f"{kind} of pyfixest is not supported; give a feols fit without "
+                        "instruments, or a formula")  # fmt: skip
+    if model._has_fixef:
+        raise ValueError("fixed effects that were absorbed cannot be refitted from the model; "
+                         "write them as C(...) in the formula")  # fmt: skip
+    if not hasattr(model, "_X"):
+        raise ValueError("a feols fit with lean=True has no data any more; fit it with lean=False")
+    if model._weights_type != "aweights":
+        raise ValueError(f"weights of type {model._weights_type!r} are not supported; repeat the "
+                         "rows instead, or fit with weights_type='aweights'")  # fmt: skip
+    if model._sample_split_var is not None:
+        raise ValueError("a feols fit of a split sample does not know the places of its rows; fit "
+                         "that sample by itself")  # fmt: skip
 
 
 # ---- rows -------------------------------------------------------------------------------------
@@ -263,21 +287,22 @@ def _clean(
     rows = columns.rows if columns.rows is not None else np.arange(given)
     group, by = _labelled(groups, "groups", columns.table, given)
     weight = columns.weights if weights is None else _numbers(weights, columns.table, given)[rows]
-    kind, cluster, cluster_by = _vcov(vcov if vcov is not None else columns.vcov, columns, given)
+    errors = _errors(vcov, columns, rows, given)
     good = np.isfinite(columns.x) & np.isfinite(columns.y)
     good &= np.isfinite(columns.controls).all(axis=1)
     if weight is not None:
         good &= np.isfinite(weight)
         if np.any(weight[good] <= 0):
             raise ValueError(f"weights must be positive; got {float(weight[good].min()):g}")
-    for labels in (group, cluster):
-        if labels is not None:
-            good &= ~_missing(labels)[rows]
-    bad = given - int(good.sum())
+    if group is not None:
+        good &= ~standard_errors.missing(group)[rows]
+    good &= errors.usable(len(rows))
+    # What a fitted model left out is left out here too; nobody need say so again.
+    bad = (given if columns.errors is None else len(rows)) - int(good.sum())
     if bad and nan_policy == "raise":
         raise ValueError(f"the regression's columns must be finite; got {bad} rows with missing "
                          "values (nan_policy='omit' leaves them out)")  # fmt: skip
-    rows = rows[good]
+    rows, errors = rows[good], errors.of(good)
     x, y, z = columns.x[good], columns.y[good], columns.controls[good]
     unit, units = _units(group, rows)
     intercept = next((i for i in range(z.shape[1]) if _is_constant(z[:, i])), None)
@@ -290,10 +315,6 @@ def _clean(
     _check(design)
     if fixed:
         design = residualised(design)
-    clusters = None
-    if cluster is not None:
-        clusters = np.unique(cluster[rows].astype(str), return_inverse=True)[1].astype(np.int64)
-    errors = Errors(kind, clusters, cluster_by)
     return Regression(
         design, rows, given, errors, by, columns.labels, fixed, columns.table, dependent
     )
@@ -326,20 +347,16 @@ def _numbers(weights: Any, table: Any, n: int) -> Floats:
     return validation.column(labels, "weights")
 
 
-def _vcov(vcov: Any, columns: Columns, n: int) -> tuple[str, Any, str]:
-    if vcov is None or (isinstance(vcov, str) and vcov in ("classical", "iid", "nonrobust")):
-        return "classical", None, ""
-    if isinstance(vcov, str) and vcov in KINDS:
-        return vcov, None, ""
-    if isinstance(vcov, str) and (columns.table is None or vcov not in columns.table):
-        raise ValueError(f"vcov must be 'classical', {', '.join(map(repr, KINDS))} or a column of "
-                         f"clusters; got {vcov!r}")  # fmt: skip
-    labels, by = _labelled(vcov, "vcov", columns.table, n)
-    return "cluster", labels, "clusters" if by == "vcov" else by
+def _errors(vcov: Any, columns: Columns, rows: Ints, given: int) -> StandardErrors:
+    """Those asked for, or else the fitted model's own, of the rows in use."""
+    if vcov is None and columns.errors is not None:
+        return columns.errors
 
+    def labels(what: Any) -> tuple[Any, str]:
+        found, by = _labelled(what, "vcov", columns.table, given)
+        return found[rows], by
 
-def _missing(labels: Any) -> Any:
-    return np.array([v is None or v != v for v in labels.tolist()], dtype=bool)
+    return standard_errors.asked_for(vcov, labels)
 
 
 def _check(design: Design) -> None:

@@ -165,7 +165,10 @@ def audit_regression(
     if given.fixed and claim == "r2":
         raise ValueError("claim 'r2' needs controls that are refitted; got controls='fixed'")
     before = fit_term(design, np.arange(design.n), given.errors)
-    significant = None if given.errors.kind == "classical" else before.p_value <= asked.level
+    tested = claim in ("significance", "reverse") and not given.errors.classical
+    if tested and math.isnan(before.p_value):
+        raise ValueError(f"the {given.errors.test} has no p-value on all {design.n} rows")
+    significant = None if given.errors.classical else before.p_value <= asked.level
     claimed = build(claim, phrase(given), full, asked, given.errors.test, significant)
     cases = _cases(claimed, moments, given)
     state: dict[str, float] = {"upper": math.nan, "lower": 1}
@@ -201,7 +204,7 @@ def _search(
 
 
 def _cases(claimed: Claim, moments: Moments, given: Regression) -> tuple[Case, ...]:
-    if given.errors.kind == "classical" or not claimed.test:
+    if given.errors.classical or not claimed.test:
         return tuple(Case(moments, way) for way in claimed.ways)
     return tuple(RobustCase(moments, way, given.errors) for way in claimed.ways)
 
@@ -312,7 +315,7 @@ def message(claim: Claim, known: Known, given: Regression, most: int, rows: int)
         text = f"Removing {of} {claim.breaks}.{_fewer(known, design.units is not None)}"
     if given.fixed:
         text += " The controls were held fixed, not refitted: an approximation."
-    if claim.test and given.errors.kind != "classical" and known.upper != 0:
+    if claim.test and not given.errors.classical and known.upper != 0:
         text += " No proof covers these standard errors: fewer are ruled out only as far as said."
     return text
 

@@ -1,12 +1,4 @@
-"""The t test of a coefficient, with the classical standard error or those that no proof covers.
-
-With x~ what the controls leave of x and e the residuals, all on the rows kept, and p columns:
-
-    classical   s^2 / sum x~^2,                       k - p degrees of freedom
-    HC1         k / (k - p) sum (x~ e)^2 / (sum x~^2)^2
-    HC3         sum (x~ e / (1 - h))^2 / (sum x~^2)^2
-    clusters    G / (G - 1) (k - 1) / (k - p) sum_g (sum_g x~ e)^2 / (sum x~^2)^2, G - 1 degrees
-"""
+"""The test of a coefficient with the standard errors asked for; proofs cover the classical ones."""
 
 from __future__ import annotations
 
@@ -21,27 +13,11 @@ from quadsweep.auditing.conditions import CorrelationAbove, CorrelationBelow
 from quadsweep.auditing.design import Design
 from quadsweep.auditing.fit import Fit
 from quadsweep.auditing.moments import Sums, basis, residual
+from quadsweep.inputs.standard_errors import StandardErrors
 from quadsweep.results.formatting import chance
 
-KINDS = ("HC1", "HC3")
 _CLEAR = 1e-7
-
-
-@dataclass(frozen=True, eq=False)
-class Errors:
-    """Which standard errors: ``kind`` is classical, HC1, HC3 or cluster, by these clusters."""
-
-    kind: str = "classical"
-    clusters: Ints | None = None
-    by: str = ""
-
-    @property
-    def test(self) -> str:
-        if self.kind == "classical":
-            return "classical t test"
-        if self.kind == "cluster":
-            return f"t test, standard errors clustered by {self.by}"
-        return f"t test, {self.kind} standard errors"
+_HUGE = 1e150  # instead of a t beyond all numbers
 
 
 @dataclass(frozen=True)
@@ -64,10 +40,8 @@ class TermFit(Fit):
 
 
 @np.errstate(over="ignore", invalid="ignore")
-def fit_term(design: Design, kept: Ints, errors: Errors) -> TermFit:
+def fit_term(design: Design, kept: Ints, errors: StandardErrors) -> TermFit:
     """The coefficient of the term on some rows, all controls refitted."""
-    from scipy.special import stdtr
-
     nan = math.nan
     nothing = TermFit(len(kept), nan, nan, nan, nan, nan)
     root = design.root_weights[kept]
@@ -86,7 +60,7 @@ def fit_term(design: Design, kept: Ints, errors: Errors) -> TermFit:
         about = about - float((root * root) @ about) / float((root * root).sum())
     total = float(((root * about) ** 2).sum())
     freedom, variance = _variance(u, rest, space.q, len(kept), used, errors, kept)
-    se = math.sqrt(variance) if freedom >= 1 else math.nan
+    se = math.sqrt(variance) if freedom >= 1 and variance >= 0 else math.nan
     t = slope / se if se > 0 else math.copysign(math.inf, slope) if se == 0 else math.nan
     return TermFit(
         n=len(kept),
@@ -94,36 +68,58 @@ def fit_term(design: Design, kept: Ints, errors: Errors) -> TermFit:
         intercept=_intercept(design, kept, slope),
         r=c / (math.sqrt(a) * math.sqrt(b)) if b > 0 else math.nan,
         r2=1 - float(rest @ rest) / total if total > 0 else math.nan,
-        p_value=float(2 * stdtr(freedom, -abs(t))) if freedom >= 1 else math.nan,
+        p_value=_p_value(t, freedom, errors.normal),
         se=se,
         t=t,
         freedom=freedom,
     )
 
 
+def _p_value(t: float, freedom: int, normal: bool) -> float:
+    from scipy.special import ndtr, stdtr
+
+    if freedom < 1:
+        return math.nan
+    return float(2 * (ndtr(-abs(t)) if normal else stdtr(freedom, -abs(t))))
+
+
 def _variance(
-    u: Floats, rest: Floats, q: Floats, k: int, used: int, errors: Errors, kept: Ints
+    u: Floats, rest: Floats, q: Floats, k: int, used: int, errors: StandardErrors, kept: Ints
 ) -> tuple[int, float]:
+    """Degrees of freedom of the test, and the variance of the coefficient."""
     a, freedom = float(u @ u), k - used
     if freedom < 1:
         return freedom, math.nan
+    if errors.kind == "classical":
+        return freedom, float(rest @ rest) / (freedom if errors.k_adj else k - 1) / a
     score = u * rest
-    if errors.kind == "HC1":
-        return freedom, k / freedom * float(score @ score) / a**2
-    if errors.kind == "HC3":
+    if errors.kind == "cluster":
+        g, total = _clustered(score, errors, kept)
+        factor = (k - 1) / freedom if errors.k_adj else 1.0
+        return (g - 1 if errors.cluster_freedom else freedom), factor * total / a**2
+    power = {"HC2": 0.5, "HC3": 1.0}.get(errors.kind)
+    if power is not None:
         left = 1 - (q * q).sum(axis=1) - u * u / a
         with np.errstate(divide="ignore", invalid="ignore"):
-            score = np.where(left > 1e-10, score / left, 0.0)
-        return freedom, float(score @ score) / a**2
-    if errors.kind == "cluster":
-        assert errors.clusters is not None
-        _, which = np.unique(errors.clusters[kept], return_inverse=True)
-        sums = np.bincount(which, score)
-        g = len(sums)
-        if g < 2:
-            return 0, math.nan
-        return g - 1, g / (g - 1) * (k - 1) / freedom * float(sums @ sums) / a**2
-    return freedom, float(rest @ rest) / freedom / a
+            score = np.where(left > 1e-10, score / left**power, 0.0)
+    factor = k / freedom if errors.k_adj else 1.0
+    return freedom, factor * float(score @ score) / a**2
+
+
+def _clustered(score: Floats, errors: StandardErrors, kept: Ints) -> tuple[int, float]:
+    """The fewest clusters of a variable, and the sum of squares of the clusters' scores."""
+    ways = [np.unique(labels[kept], return_inverse=True)[1] for labels in errors.clusters]
+    if len(ways) == 2:
+        ways.append(np.unique(ways[0] * (ways[1].max() + 1) + ways[1], return_inverse=True)[1])
+    sums = [np.bincount(way, score) for way in ways]
+    fewest = min(len(s) for s in sums)
+    if fewest < 2:
+        return fewest, math.nan
+    total = 0.0
+    for s, sign in zip(sums, (1, 1, -1), strict=False):
+        g = fewest if errors.g_min else len(s)
+        total += sign * (g / (g - 1) if errors.g_adj else 1.0) * float(s @ s)
+    return fewest, total
 
 
 def _intercept(design: Design, kept: Ints, slope: float) -> float:
@@ -136,6 +132,13 @@ def _intercept(design: Design, kept: Ints, slope: float) -> float:
     return float(coefficients[design.intercept] * design.controls[0, design.intercept])
 
 
+def _student(z: float, freedom: int) -> float:
+    """The t that is as improbable as a z."""
+    from scipy.special import ndtr, stdtrit
+
+    return math.copysign(float(stdtrit(freedom, ndtr(-abs(z)))), z)
+
+
 @dataclass(frozen=True, eq=False)
 class RobustCase(Case):
     """A test with other standard errors: removals are found as for the classical one, and tested.
@@ -143,7 +146,7 @@ class RobustCase(Case):
     The t statistic stands for the partial r of the same p-value, so that conditions need not know.
     """
 
-    errors: Errors
+    errors: StandardErrors
 
     def excess(self, removal: Ints) -> float:
         assert isinstance(self.condition, (CorrelationAbove, CorrelationBelow))
@@ -155,7 +158,10 @@ class RobustCase(Case):
         # A residual of zero everywhere has no robust error to divide by.
         if math.isinf(found.t):
             return -math.inf
-        r = found.t / math.sqrt(found.freedom + found.t**2)
+        t = _student(found.t, found.freedom) if self.errors.normal else found.t
+        if math.isinf(t):
+            t = math.copysign(_HUGE, t)
+        r = t / math.sqrt(found.freedom + t**2)
         stand_in = Sums(found.freedom + 1, 0, 1.0, 1.0, r, 1.0)
         return self.condition.excess(stand_in, (1.0, 1.0))
 

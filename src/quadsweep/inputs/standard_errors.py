@@ -1,0 +1,178 @@
+"""Which standard errors a test uses, in the words of statsmodels and of pyfixest.
+
+With x~ what the controls leave of x and e the residuals, all on the k rows kept, and p columns:
+
+    classical   sum e^2 / (k - p) / sum x~^2,             k - p degrees of freedom
+    HC0         sum (x~ e)^2 / (sum x~^2)^2
+    HC1         HC0 times k / (k - p)
+    HC2, HC3    e / sqrt(1 - h) and e / (1 - h) in place of e, h the leverage
+    cluster     G / (G - 1) (k - 1) / (k - p) sum_g (sum_g x~ e)^2 / (sum x~^2)^2, G - 1 degrees;
+                by two variables: of the first, plus of the second, less of both together
+
+The libraries differ in the factors and in the distribution; the fields say which are meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from quadsweep.arrays import Mask
+
+HC = ("HC0", "HC1", "HC2", "HC3")
+CLASSICAL = ("classical", "iid", "nonrobust")
+_CORRECTED = ("classical", "HC1", "cluster")  # kinds that divide by k - p
+
+Labels = Callable[[Any], tuple[Any, str]]  # of all rows, and what they are called
+
+
+@dataclass(frozen=True, eq=False)
+class StandardErrors:
+    """The standard errors of a t or z test.
+
+    Attributes
+    ----------
+    kind : classical, HC0, HC1, HC2, HC3 or cluster.
+    clusters : labels of the rows, by one or two variables; empty unless the kind is cluster.
+    by : what the clusters are called.
+    k_adj : whether the factor with k - p applies; pyfixest applies it to HC2 and HC3 too.
+    g_adj : whether the factor with G - 1 applies.
+    g_min : whether two variables share the factor of the one with fewer clusters.
+    cluster_freedom : whether clusters have G - 1 degrees of freedom, or k - p.
+    normal : whether p-values are those of the normal distribution.
+    """
+
+    kind: str = "classical"
+    clusters: tuple[Any, ...] = ()
+    by: str = ""
+    k_adj: bool = True
+    g_adj: bool = True
+    g_min: bool = False
+    cluster_freedom: bool = True
+    normal: bool = False
+
+    @property
+    def classical(self) -> bool:
+        """Whether the test is that of the partial correlation, which proofs cover."""
+        return self.kind == "classical" and self.k_adj and not self.normal
+
+    @property
+    def test(self) -> str:
+        name = "z test" if self.normal else "t test"
+        if self.kind == "classical":
+            return f"classical {name}{'' if self.k_adj else ' without correction for k'}"
+        if self.kind == "cluster":
+            return f"{name}, standard errors clustered by {self.by}"
+        return f"{name}, {self.kind} standard errors"
+
+    def usable(self, n: int) -> Mask:
+        """Rows whose clusters are known."""
+        good = np.ones(n, dtype=bool)
+        for labels in self.clusters:
+            good &= ~missing(labels)
+        return good
+
+    def of(self, rows: Any) -> StandardErrors:
+        """For some of the rows, the clusters numbered."""
+        return replace(self, clusters=tuple(
+            np.unique(labels[rows].astype(str), return_inverse=True)[1].astype(np.int64)
+            for labels in self.clusters
+        ))  # fmt: skip
+
+
+def missing(labels: Any) -> Mask:
+    """Where labels are None or NaN."""
+    return np.array([v is None or v != v for v in labels.tolist()], dtype=bool)
+
+
+def asked_for(vcov: Any, labels: Labels) -> StandardErrors:
+    """From ``vcov`` as pyfixest takes it, or a column of clusters; p-values by Student's t."""
+    if vcov is None or (isinstance(vcov, str) and vcov in CLASSICAL):
+        return StandardErrors()
+    if isinstance(vcov, str) and (vcov in HC or vcov == "hetero"):
+        kind = "HC1" if vcov == "hetero" else vcov
+        return StandardErrors(kind, k_adj=kind in _CORRECTED)
+    if isinstance(vcov, Mapping):
+        return _crv(vcov, labels)
+    if isinstance(vcov, str):
+        try:
+            return clustered([vcov], labels)
+        except ValueError:
+            raise ValueError(
+                f"vcov must be 'classical', {', '.join(map(repr, HC))}, {{'CRV1': 'column'}} or a "
+                f"column of clusters; got {vcov!r}"
+            ) from None
+    return clustered([vcov], labels)
+
+
+def _crv(vcov: Mapping[str, Any], labels: Labels) -> StandardErrors:
+    if len(vcov) != 1 or "CRV1" not in vcov:
+        raise ValueError(f"clustered standard errors are {{'CRV1': 'column'}}; got {dict(vcov)!r}")
+    by = vcov["CRV1"]
+    if isinstance(by, str):
+        by = [part.strip() for part in by.split("+")]
+    elif not isinstance(by, (list, tuple)) or np.ndim(by[0]) == 0:
+        by = [by]
+    return clustered(list(by), labels)
+
+
+def clustered(by: list[Any], labels: Labels) -> StandardErrors:
+    """By one or two variables."""
+    if not 1 <= len(by) <= 2:
+        raise ValueError(f"clusters are by one or two variables; got {len(by)}")
+    found, names = zip(*(labels(one) for one in by), strict=True)
+    named = ["clusters" if name == "vcov" else name for name in names]
+    return StandardErrors("cluster", tuple(found), " and ".join(dict.fromkeys(named)), g_min=True)
+
+
+def of_statsmodels(result: Any) -> StandardErrors:
+    """Those of a fitted linear model of statsmodels."""
+    kind, kwds = result.cov_type, dict(getattr(result, "cov_kwds", None) or {})
+    normal = not result.use_t
+    if kind == "nonrobust":
+        return StandardErrors(normal=normal)
+    if kind in HC:
+        return StandardErrors(kind, k_adj=kind in _CORRECTED, normal=normal)
+    if kind != "cluster":
+        raise ValueError(
+            f"standard errors of type {kind!r} are not supported; refit the model with one of "
+            f"{', '.join(map(repr, ('nonrobust', *HC, 'cluster')))}, or give vcov="
+        )
+    groups = np.asarray(kwds["groups"])
+    corrected = bool(kwds.get("use_correction", True))
+    name = getattr(kwds["groups"], "name", None) or "clusters"
+    return StandardErrors(
+        "cluster",
+        (groups,) if groups.ndim == 1 else tuple(groups.T),
+        str(name),
+        k_adj=corrected,
+        g_adj=corrected,
+        cluster_freedom=bool(kwds.get("adjust_df", True)),
+        normal=normal,
+    )
+
+
+def of_pyfixest(model: Any) -> StandardErrors:
+    """Those of a ``feols`` of pyfixest."""
+    kind, ssc = str(model._vcov_type_detail), model._ssc_dict
+    every = StandardErrors(k_adj=bool(ssc["k_adj"]), g_adj=bool(ssc["G_adj"]))
+    if kind == "iid":
+        return every
+    if kind in HC or kind == "hetero":
+        return replace(every, kind="HC1" if kind == "hetero" else kind)
+    if kind != "CRV1":
+        raise ValueError(
+            f"standard errors of type {kind!r} are not supported; refit the model with one of "
+            f"'iid', 'HC1', 'HC2', 'HC3', {{'CRV1': ...}}, or give vcov="
+        )
+    by = list(model._clustervar)
+    return replace(
+        every,
+        kind="cluster",
+        clusters=tuple(np.asarray(model._cluster_df[name]) for name in by),
+        by=" and ".join(by),
+        g_min=ssc["G_df"] == "min",
+    )
