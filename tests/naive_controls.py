@@ -53,11 +53,6 @@ def leave(column: Column, basis: list[Column], w: Column) -> Column:
     return column
 
 
-def matters(left: Column, whole: Column, w: Column) -> bool:
-    """Whether more is left of a column than the rounding of its values."""
-    return dot(left, left, w) * 10**40 > dot(whole, whole, w)
-
-
 def refit(data: Regression, kept: Sequence[int]) -> Subset:
     w = [Fraction(1 if data.weights is None else data.weights[i]) for i in kept]
 
@@ -67,14 +62,10 @@ def refit(data: Regression, kept: Sequence[int]) -> Subset:
     basis: list[Column] = []
     for control in data.controls:
         left = leave(column(control), basis, w)
-        if matters(left, column(control), w):
+        if any(left):
             basis.append(left)
     y = column(data.y)
     x, left = (leave(v, basis, w) for v in (column(data.x), y))
-    x, left = (
-        u if matters(u, v, w) else [Fraction(0)] * len(u)
-        for u, v in ((x, column(data.x)), (left, y))
-    )
     about = leave(y, [[Fraction(1)] * len(y)] if data.intercept and y else [], w)
     return Subset(
         len(kept), len(basis), dot(x, x, w), dot(left, left, w), dot(x, left, w),

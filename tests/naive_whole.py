@@ -125,17 +125,16 @@ class Table:
         return out
 
 
-def eliminated(products: Matrix, fitted: int, least: int = 0) -> tuple[Matrix, int, int]:
+def eliminated(products: Matrix, fitted: int) -> tuple[Matrix, int, int]:
     """What the first ``fitted`` columns leave of the others, times a number; it; their rank.
 
-    A column of whose square no more than one part in ``least`` is left depends on those before it
-    (nothing at all where ``least`` is 0) and is passed over.
+    A column of whose square nothing is left depends on those before it and is passed over.
     """
     m = [row[:] for row in products]
     size, before, rank = len(m), 1, 0
     for j in range(fitted):
         pivot = m[j][j]
-        if pivot == 0 or (least and pivot * least <= before * products[j][j]):
+        if pivot == 0:
             continue
         for i in range(j + 1, size):
             row, factor = m[i], m[i][j]

@@ -145,6 +145,15 @@ def several_fit(
     enumerate: int = 200,
     tree_from: int = 4096,
 ) -> dict[str, Any]: ...
+def several_scores(
+    columns: NDArray[np.float64],
+    y: NDArray[np.float64],
+    subsets: NDArray[np.int64],
+    *,
+    objective: str = "r2",
+    intercept: bool = True,
+    weights: NDArray[np.float64] | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]: ...
 def several_partial(
     x: NDArray[np.float64],
     y: NDArray[np.float64],

@@ -1,4 +1,4 @@
-"""Least squares on many subsets at once, and the one rule for dependent predictors.
+"""Least squares on some rows, and the one rule for dependent predictors.
 
 With C the predictors of the kept rows (less their weighted means where there is an intercept) and
 rows times the root of their weights,
@@ -6,24 +6,39 @@ rows times the root of their weights,
     RSS = |y - P y|^2      TSS = |y|^2      R2 = 1 - RSS / TSS,
 
 P the projection on the span of the columns of C. It is defined whatever the rank of C. Columns are
-taken in the order given; one that lies in the span of those before it (to 1e-12 of its own length)
-adds nothing to the span and has coefficient 0. Where every row says so, each at its own size, it is
-so on every subset, and the column takes no part in the search (``independent``).
+taken in the order given, and the rule has two halves:
+
+on all rows   a column that every row shows to be a combination of those before it, to 1e-12 of that
+              row's own values, takes no part in the search (``independent``);
+on a subset   a column depends on those before it if it is a combination of them exactly, in
+              rational arithmetic. It adds nothing to the span and has coefficient 0.
+
+The second half is what the compiled engine (``_core/regression/span.hpp``), `exhaustive` and every
+fit decide by. Where doubles do not tell, 32 digits do, and where these do not, whole numbers.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
 
+from quadsweep import rational
 from quadsweep.arrays import Floats, Ints
+from quadsweep.rational import ExactFit
 
 _ULPS = 4 * 2.0**-52  # rounding of a value as given
 WIDEST = 1e11  # of a column's usual deviation from its median: the farthest entry
-DEPENDENT = 1e-12  # of a column's length: what is left of it after the columns before is rounding
+LEFT = 1e16  # of what the columns before usually leave of a column: its largest entry
+DEPENDENT = 1e-12  # of a row's values: what is left after the columns before is rounding
+_CLEAR = 1e-3  # of a column's length: where less is left, doubles do not tell
+_NEARLY_EXACT = 1e-6  # of TSS: of a smaller RSS doubles know few digits
+_RESIDUALS = 1e-10  # of their length: what rounding of the coefficients may add to residuals
+_WEIGHTS = 1e8  # of the least weight: the largest that doubles take
+_MOST_EXACT = 5_000_000  # products of whole numbers, in about two seconds; doubles must do for more
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +51,7 @@ class Plane:
     intercept : 0 where the plane has none.
     rss, tss : sums of squares of the residuals and of y (about its mean, if there is an intercept).
     dependent : positions of predictors that depend on those before them; their coefficient is 0.
+    exact : the coefficients as fractions, the intercept's first, where doubles were not enough.
     """
 
     coef: Floats
@@ -43,6 +59,7 @@ class Plane:
     rss: float
     tss: float
     dependent: Ints
+    exact: list[Fraction] = field(default_factory=list)
 
     @property
     def r2(self) -> float:
@@ -53,27 +70,50 @@ class Plane:
         """R2 or the residual sum of squares."""
         return self.r2 if objective == "r2" else self.rss
 
+    def residuals(self, X: Floats, y: Floats) -> Floats:
+        """What the plane leaves over of any rows."""
+        if self.exact:
+            return rational.residuals(self.exact, X, y)
+        return np.asarray(y - X @ self.coef - self.intercept)
+
 
 def fit(X: Floats, y: Floats, weights: Floats | None = None, intercept: bool = True) -> Plane:
-    """The plane through some rows.
+    """The plane through some rows, exact where doubles do not tell.
 
     >>> plane = fit(np.array([[0.0, 0], [1, 0], [0, 1], [1, 1]]), np.array([1.0, 3, 4, 6]))
-    >>> plane.coef.round(9), round(plane.intercept, 9)
+    >>> plane.coef, plane.intercept
     (array([2., 3.]), 1.0)
     """
-    shift = np.median(X, axis=0) if intercept else np.zeros(X.shape[1])
-    level = float(np.median(y)) if intercept else 0.0
-    w = None if weights is None else weights[None]
-    parts = _Projection((X - shift)[None], (y - level)[None], w, intercept)
-    coef = _solved(parts.R[0], parts.c[0])
-    middle = float(parts.y_mean[0] - parts.x_mean[0] @ coef) + level - float(shift @ coef)
+    with np.errstate(all="ignore"):
+        quick = _Projection(X, y, weights, intercept)
+        plane = quick.plane()
+        enough = quick.clear and _tells_residuals(plane, X, weights)
+    if enough or len(y) * (X.shape[1] + 2) ** 2 > _MOST_EXACT:
+        return plane
+    exact = ExactFit(X, y, weights, intercept)
+    coef = exact.coef
+    numbers = np.array([rational.rounded(c) for c in coef])
     return Plane(
+        numbers[int(intercept) :],
+        float(numbers[0]) if intercept else 0.0,
+        rational.rounded(exact.rss),
+        rational.rounded(exact.tss),
+        exact.dependent,
         coef,
-        middle if intercept else 0.0,
-        float(parts.rss[0]),
-        float(parts.tss[0]),
-        np.flatnonzero(np.diag(parts.R[0]) == 0),
     )
+
+
+def _tells_residuals(plane: Plane, X: Floats, weights: Floats | None) -> bool:
+    """Whether the coefficients, rounded as they are, leave the residual sum of squares."""
+    total = len(X) if weights is None else float(weights.sum())
+    size = abs(plane.intercept) + float(np.abs(X).max(axis=0) @ np.abs(plane.coef))
+    return 2.0**-52 * size * math.sqrt(total) <= _RESIDUALS * math.sqrt(plane.rss)
+
+
+def quick_fit(X: Floats, y: Floats, weights: Floats | None = None, intercept: bool = True) -> Plane:
+    """The same in doubles alone, for a plane on the way to another."""
+    with np.errstate(all="ignore"):
+        return _Projection(X, y, weights, intercept).plane()
 
 
 def independent(columns: Floats, intercept: bool = True) -> Ints:
@@ -92,6 +132,12 @@ def independent(columns: Floats, intercept: bool = True) -> Ints:
     >>> independent(np.array([[0.0, 1, 0], [1, 1, 2], [2, 1, 4], [3, 1, 6]]))
     array([0])
     """
+    found = [j for j, _ in _residuals(columns, intercept)]
+    return np.array(found, dtype=np.int64)
+
+
+def _residuals(columns: Floats, intercept: bool) -> Iterator[tuple[int, Floats]]:
+    """Each independent column's position, and what those before it leave of it."""
     given = columns
     if intercept:
         ones = np.ones(len(columns))
@@ -103,22 +149,46 @@ def independent(columns: Floats, intercept: bool = True) -> Ints:
     q = np.zeros(scaled.shape, order="F")
     into = np.zeros((scaled.shape[1], scaled.shape[1]))  # Q = the columns found times this
     found: list[int] = []
-    for j, left in enumerate(scaled.T):
+    for j in range(scaled.shape[1]):
         r = len(found)
-        along = np.zeros(r)
-        for _ in range(2):
-            more = q[:, :r].T @ left
-            left, along = left - q[:, :r] @ more, along + more
+        left, along = _left(scaled[:, j], q[:, :r])
         coefficients = into[:r, :r] @ along
         most = allowed[:, found] @ np.abs(coefficients) + allowed[:, j]
         rest = scaled[:, j] - scaled[:, found] @ coefficients
-        if np.all(np.minimum(np.abs(rest), np.abs(left)) <= most):
+        nearest = np.minimum(np.abs(rest), np.abs(left))
+        if np.all(nearest <= most):
             continue
         length = float(np.linalg.norm(left))
         into[:r, r], into[r, r] = -coefficients / length, 1 / length
         q[:, r] = left / length
         found.append(j)
-    return np.array([j - intercept for j in found if j >= intercept], dtype=np.int64)
+        if j >= intercept:
+            yield j - intercept, np.where(nearest <= most, 0.0, nearest) * unit[:, j]
+
+
+def hides_rows(X: Floats, y: Floats, weights: Floats | None, intercept: bool, rows: int) -> bool:
+    """Whether 32 digits prove nothing about some rows beside others.
+
+    Sentinels dwarf a column, weights dwarf each other, or of a column so little is left by those
+    before it that its largest entries, times the roots of the weights, hide it. ``rows`` others
+    must lie close together for it to matter.
+
+    >>> z = np.random.default_rng(0).normal(size=(9, 3))
+    >>> X = np.column_stack([z[:, 0], z[:, 0] + 1e-11 * z[:, 1]])
+    >>> hides_rows(X, z[:, 2], None, True, 5), hides_rows(X, z[:, 2], 10.0 ** np.arange(9), True, 5)
+    (False, False)
+    >>> X[:3] *= 1e10
+    >>> hides_rows(X, z[:, 2], None, True, 5)
+    True
+    """
+    root = np.ones(len(y)) if weights is None else np.sqrt(weights)
+    if root.max() > WIDEST * root.min() or too_wide(np.column_stack([X, y]), rows):
+        return True
+    for j, left in _residuals(X, intercept):
+        weighted = (root * left)[left > 0]
+        if len(weighted) and float((root * np.abs(X[:, j])).max()) > LEFT * np.median(weighted):
+            return True
+    return False
 
 
 def too_wide(columns: Floats, rows: int) -> bool:
@@ -155,75 +225,64 @@ def _units(columns: Floats) -> Floats:
     return np.asarray(typical * np.where(largest > 0, largest, 1.0))
 
 
-def sums(
-    X: Floats, y: Floats, weights: Floats | None, intercept: bool, strict: bool = False
-) -> tuple[Floats, Floats, Floats]:
-    """RSS, TSS and the least independent column's share of its length, for each of many subsets.
-
-    ``X`` has shape (subsets, k, p), ``y`` and ``weights`` (subsets, k). With ``strict`` the share
-    is 0 where a column was left out that exact arithmetic may not call dependent.
-    """
-    parts = _Projection(X, y, weights, intercept)
-    return parts.rss, parts.tss, np.where(parts.dropped & strict, 0.0, parts.thin)
-
-
 class _Projection:
     """Orthogonal columns Q with C = Q R, zero for columns in the span of those before them."""
 
     def __init__(self, X: Floats, y: Floats, weights: Floats | None, intercept: bool) -> None:
-        subsets, k, p = X.shape
-        self.x_mean, self.y_mean = np.zeros((subsets, p)), np.zeros(subsets)
+        self._shift = np.median(X, axis=0) if intercept else np.zeros(X.shape[1])
+        self._level = float(np.median(y)) if intercept else 0.0
+        self._intercept = intercept
+        C, v = X - self._shift, y - self._level
+        self._mean = np.zeros(X.shape[1] + 1)
         if intercept:
-            X, self.x_mean = _centred(X, weights)
-            columns, mean = _centred(y[..., None], weights)
-            y, self.y_mean = columns[..., 0], mean[:, 0]
+            columns, self._mean = _centred(np.column_stack([C, v]), weights)
+            C, v = columns[:, :-1], columns[:, -1]
         if weights is not None:
             root = np.sqrt(weights)
-            X, y = X * root[..., None], y * root
-        Q = np.zeros((subsets, k, p))
-        self.R = np.zeros((subsets, p, p))
-        self.thin = np.ones(subsets)
-        self.dropped = np.zeros(subsets, dtype=bool)  # a column that is not exactly dependent
-        length = np.linalg.norm(X, axis=1)
+            C, v = C * root[:, None], v * root
+        p = X.shape[1]
+        Q, self._R = np.zeros_like(C), np.zeros((p, p))
+        length = np.linalg.norm(C, axis=0)
+        thin = 1.0
         for j in range(p):
-            left = X[:, :, j]
-            for _ in range(2):  # twice is enough
-                along = np.einsum("bki,bk->bi", Q[:, :, :j], left)
-                left = left - np.einsum("bki,bi->bk", Q[:, :, :j], along)
-                self.R[:, :j, j] += along
-            rest = np.linalg.norm(left, axis=1)
-            free = rest > DEPENDENT * length[:, j]
-            safe = np.where(free, rest, 1.0)
-            Q[:, :, j] = np.where(free, 1.0, 0.0)[:, None] * left / safe[:, None]
-            self.R[:, j, j] = np.where(free, rest, 0.0)
-            share = np.where(free, rest / np.where(free, length[:, j], 1.0), 1.0)
-            self.thin = np.minimum(self.thin, share)
-            self.dropped |= ~free & (rest > 0)
-        self.c = np.zeros((subsets, p))
-        left = y
-        for _ in range(2):
-            along = np.einsum("bki,bk->bi", Q, left)
-            left = left - np.einsum("bki,bi->bk", Q, along)
-            self.c += along
-        self.rss = np.einsum("bk,bk->b", left, left)
-        self.tss = np.einsum("bk,bk->b", y, y)
+            left, self._R[:j, j] = _left(C[:, j], Q[:, :j])
+            rest = float(np.linalg.norm(left))
+            if rest > DEPENDENT * length[j]:
+                Q[:, j], self._R[j, j] = left / rest, rest
+            if length[j] > 0:
+                thin = min(thin, rest / length[j])
+        left, self._c = _left(v, Q)
+        self._rss, self._tss = float(left @ left), float(v @ v)
+        good = math.isfinite(self._tss) and _NEARLY_EXACT * self._tss < self._rss
+        if weights is not None:
+            good = good and float(weights.max()) <= _WEIGHTS * float(weights.min())
+        self.clear = good and thin > _CLEAR and bool(np.all(np.isfinite(length)))
+
+    def plane(self) -> Plane:
+        coef = _solved(self._R, self._c)
+        level = self._level - float(self._shift @ coef)
+        middle = float(self._mean[-1] - self._mean[:-1] @ coef) + level
+        lost = np.flatnonzero(np.diag(self._R) == 0)
+        return Plane(coef, middle if self._intercept else 0.0, self._rss, self._tss, lost)
+
+
+def _left(column: Floats, Q: Floats) -> tuple[Floats, Floats]:
+    """What is left of a column, and its part along each of Q."""
+    total = np.zeros(Q.shape[1])
+    for _ in range(2):  # twice is enough
+        along = Q.T @ column
+        column = column - Q @ along
+        total += along
+    return column, total
 
 
 def _centred(columns: Floats, weights: Floats | None) -> tuple[Floats, Floats]:
     """Columns less their means, exactly zero where they do not vary, and the means."""
-    mean = _mean(columns, weights)
-    out = columns - mean[:, None, :]
-    again = _mean(out, weights)
-    out -= again[:, None, :]
-    varies = np.any(columns != columns[:, :1, :], axis=1)
-    return out * varies[:, None, :], np.where(varies, mean + again, columns[:, 0, :])
-
-
-def _mean(columns: Floats, weights: Floats | None) -> Floats:
-    if weights is None:
-        return np.asarray(columns.mean(axis=1))
-    total = weights.sum(axis=1)[:, None]
-    return np.asarray(np.einsum("bkp,bk->bp", columns, weights) / total)
+    mean = np.average(columns, axis=0, weights=weights)
+    out = columns - mean
+    again = np.average(out, axis=0, weights=weights)
+    varies = np.any(columns != columns[:1], axis=0)
+    return (out - again) * varies, np.where(varies, mean + again, columns[0])
 
 
 def _solved(R: Floats, c: Floats) -> Floats:
@@ -233,35 +292,3 @@ def _solved(R: Floats, c: Floats) -> Floats:
         if R[j, j] > 0:
             coef[j] = (c[j] - R[j, j + 1 :] @ coef[j + 1 :]) / R[j, j]
     return coef
-
-
-def exact_value(
-    X: Floats, y: Floats, weights: Floats | None, intercept: bool, objective: str
-) -> Fraction | None:
-    """R2 or RSS of some rows in rational arithmetic; None where R2 is undefined.
-
-    >>> exact_value(np.array([[0.0], [1], [2]]), np.array([0.0, 1, 1]), None, True, "r2")
-    Fraction(3, 4)
-    """
-    columns = [[Fraction(1)] * len(y)] if intercept else []
-    columns += [[Fraction(v) for v in X[:, j]] for j in range(X.shape[1])]
-    columns.append([Fraction(v) for v in y])
-    w = [Fraction(1)] * len(y) if weights is None else [Fraction(v) for v in weights]
-    weighted = [[a * b for a, b in zip(column, w, strict=True)] for column in columns]
-    gram = [
-        [sum((a * b for a, b in zip(u, v, strict=True)), Fraction(0)) for v in columns]
-        for u in weighted
-    ]
-    last = len(columns) - 1
-    total = gram[last][last]
-    for j in range(last):
-        pivot = gram[j][j]
-        if pivot != 0:
-            for i in range(j + 1, last + 1):
-                factor = gram[i][j] / pivot
-                gram[i] = [a - factor * b for a, b in zip(gram[i], gram[j], strict=True)]
-        if j == 0 and intercept:
-            total = gram[last][last]
-    if objective == "lts":
-        return gram[last][last]
-    return None if total == 0 else 1 - gram[last][last] / total

@@ -46,7 +46,6 @@ from quadsweep.auditing.oracles.enumeration import Enumeration
 MANY, HOSTILE = 4, 5  # of six blocks of claims
 SECONDS = 20.0  # for one audit
 SECONDS_UNLISTED = 0.1  # for one that may stay open
-LEAST = 10**40  # of a column's square, below which what is left is rounding
 SAFELY = 1e-12  # for the roundings of a comparison
 AT_ONCE = 2048
 
@@ -176,22 +175,18 @@ class Refits:
     def exact(self, rows: list[int]) -> naive_controls.Subset:
         """naive_controls.refit, in whole numbers."""
         products, fitted = self.table.products(rows), self.table.size - 2
-        left, scale, rank = naive_whole.eliminated(products, fitted, LEAST)
+        left, scale, rank = naive_whole.eliminated(products, fitted)
         *_, x_unit, y_unit = self.table.units
-
-        def matters(j: int) -> bool:
-            return left[j][j] * LEAST > scale * products[fitted + j][fitted + j]
 
         def in_units(value: int, scale: int, unit: int) -> Fraction:
             return Fraction(value, scale * unit * self.table.weight_unit)
 
-        x, y = matters(0), matters(1)
         total = products[0][0] * products[-1][-1] - products[0][-1] ** 2
         return naive_controls.Subset(
             len(rows), rank,
-            in_units(left[0][0] if x else 0, scale, x_unit**2),
-            in_units(left[1][1] if y else 0, scale, y_unit**2),
-            in_units(left[0][1] if x and y else 0, scale, x_unit * y_unit),
+            in_units(left[0][0], scale, x_unit**2),
+            in_units(left[1][1], scale, y_unit**2),
+            in_units(left[0][1], scale, x_unit * y_unit),
             in_units(total, products[0][0] or 1, y_unit**2),
         )  # fmt: skip
 

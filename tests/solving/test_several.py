@@ -10,7 +10,8 @@ import pytest
 from families_plane import FAMILIES
 
 import quadsweep as qs
-from quadsweep.least_squares import exact_value, fit
+from quadsweep.least_squares import fit
+from quadsweep.rational import exact_value
 
 
 def close(found, exact, objective, y):

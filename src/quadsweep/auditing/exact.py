@@ -14,6 +14,7 @@ from fractions import Fraction
 import numpy as np
 
 from quadsweep.arrays import Floats, Ints
+from quadsweep.rational import whole_numbers
 
 # Floating point sums about the mean are good to far more digits than this; only statistics
 # closer to their threshold are looked at in exact arithmetic.
@@ -90,16 +91,3 @@ class ExactPoints:
                 return bool(excess < 0)
         fa, fb, fc = self.exact(kept)
         return threshold > 0 and fc * fc < Fraction(threshold) ** 2 * fa * fb
-
-
-def whole_numbers(column: Floats) -> tuple[list[int], int]:
-    """Integers v and an exponent e with column = v * 2^e."""
-    mantissa, exponent = np.frexp(column)
-    whole = (mantissa * 2.0**53).astype(np.int64)
-    shift = exponent.astype(np.int64) - 53
-    used = shift[whole != 0]
-    least = int(used.min()) if len(used) else 0
-    values = [
-        v << s if v else 0 for v, s in zip(whole.tolist(), (shift - least).tolist(), strict=True)
-    ]
-    return values, least

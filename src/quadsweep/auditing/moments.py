@@ -7,8 +7,8 @@ residuals on it, scaled to length one, and O the rows removed:
 
 Where rounding could matter, exactly: every double is a whole number times a power of two, so the
 Gram matrix of (Z, x, y) on the rows kept is one of whole numbers, and eliminating Z from it without
-fractions leaves a, c, b. Where of a control less than rounding of its values is left, the rows kept
-do not tell it from the others: it drops out, and the rank falls.
+fractions leaves a, c, b. Where nothing of a control is left by those before it, it drops out, and
+the rank falls.
 """
 
 from __future__ import annotations
@@ -22,12 +22,11 @@ import numpy as np
 
 from quadsweep.arrays import Floats, Ints
 from quadsweep.auditing.design import Design
-from quadsweep.auditing.exact import whole_numbers
 from quadsweep.least_squares import DEPENDENT
+from quadsweep.rational import whole_numbers
 
 Number = TypeVar("Number", float, Fraction)
 
-_NOTHING_LEFT = 10**40  # one over the share of a sum of squares that counts as nothing
 _UNCLEAR = 1e-7  # up to here it is not clear whether a column depends on the others
 _SQUARED = 1e140  # lengths up to here, and down to one over it, have squares
 _MOST_COLUMNS = 30  # up to which a rank is counted exactly now and then
@@ -239,11 +238,10 @@ class _Exact:
         size = len(less)
         g = [[self._full[i][j] - less[i][j] for j in range(size)] for i in range(size)]
         total = self._total(g)
-        size_of = [g[j][j] for j in range(size)]
         pivot, rank = 1, 0
         for j in range(size - 2):
             here = g[j][j]
-            if here * _NOTHING_LEFT <= size_of[j] * pivot:
+            if here == 0:
                 continue
             rank += 1
             for i in range(j + 1, size):
@@ -253,9 +251,6 @@ class _Exact:
                     g[i][k] = (g[i][k] * here - g[i][j] * g[j][k]) // pivot
                     g[k][i] = g[i][k]
             pivot = here
-        for j in (size - 2, size - 1):
-            if g[j][j] * _NOTHING_LEFT <= size_of[j] * pivot:
-                g[j][j] = g[-2][-1] = 0
         ex, ey = self._shift[-2], self._shift[-1]
         return Sums(
             self._design.n - len(gone),

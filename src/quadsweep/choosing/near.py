@@ -25,7 +25,7 @@ import numpy as np
 
 from quadsweep.arrays import Floats
 from quadsweep.clock import Clock, Stopped
-from quadsweep.least_squares import exact_value
+from quadsweep.rational import ExactFit
 from quadsweep.solving.methods import Problem
 from quadsweep.solving.methods.batch import Batch, lowered, varied
 from quadsweep.solving.methods.certified import search
@@ -212,7 +212,7 @@ class SeveralJudge:
 
     def _score(self, subset: Subset) -> Fraction | None:
         p = self._problem.of_rows(np.array(sorted(subset)))
-        value = exact_value(p.x, p.y, p.weights, p.intercept, p.objective.name)
+        value = ExactFit(p.x, p.y, p.weights, p.intercept).value(p.objective.name)
         return None if value is None else self._sense * value
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,6 @@ import numpy as np
 from quadsweep.arrays import Floats, Ints
 from quadsweep.inputs.frames import unpack
 from quadsweep.least_squares import Plane, fit
-from quadsweep.objectives import centred_sums
 
 if TYPE_CHECKING:
     from quadsweep.results.result import Result
@@ -31,17 +31,22 @@ def plane_of(result: Result, rows: Ints) -> Plane:
     found = fit(X[:, searched], result.y[rows], weights, result.fit_intercept)
     coef = np.zeros(X.shape[1])
     coef[searched] = found.coef
+    exact = list(found.exact)
+    if exact:
+        for j in np.setdiff1d(np.arange(X.shape[1]), searched):
+            exact.insert(int(j) + result.fit_intercept, Fraction(0))
     added = np.delete(searched, found.dependent)
-    return replace(found, coef=coef, dependent=np.setdiff1d(np.arange(X.shape[1]), added))
+    dependent = np.setdiff1d(np.arange(X.shape[1]), added)
+    return replace(found, coef=coef, dependent=dependent, exact=exact)
 
 
 def line_of(result: Result) -> Plane:
     """The least squares line of the rows kept, of one predictor."""
-    x, y = result.x[result.inliers], result.y[result.inliers]
-    a, b, c = centred_sums(x, y)
-    slope = c / a if a > 0 else math.nan
+    found = plane_of(result, result.inliers)
+    if len(found.dependent) == 0:
+        return found
     none = np.array([], dtype=np.int64)
-    return Plane(np.array([slope]), float(y.mean() - slope * x.mean()), math.nan, b, none)
+    return replace(found, coef=np.array([math.nan]), intercept=math.nan, dependent=none, exact=[])
 
 
 def coefficients(result: Result) -> list[Sequence[str]]:

@@ -167,7 +167,7 @@ class Result(ResultMixin):
     @property
     def residuals(self) -> Floats:
         """What the plane of the inliers leaves over, for every row given; NaN for omitted ones."""
-        return np.asarray(self.y - plane.matrix(self) @ self.coef - self.intercept)
+        return self._plane.residuals(plane.matrix(self), self.y)
 
     def predict(self, X: Any) -> Floats:
         """Heights of the plane of the inliers.

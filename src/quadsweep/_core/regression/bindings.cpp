@@ -8,7 +8,9 @@
 
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -26,7 +28,15 @@ namespace {
 
 using Vector = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Subsets = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Labels = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+template <class T>
+nb::ndarray<nb::numpy, T> as_array(std::vector<T> values) {
+    auto* held = new std::vector<T>(std::move(values));
+    nb::capsule owner(held, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return nb::ndarray<nb::numpy, T>(held->data(), {held->size()}, owner);
+}
 
 // Divides by a power of two, which rounds nothing; returns the exponent.
 int scale_down(Column& column) {
@@ -40,14 +50,32 @@ int scale_down(Column& column) {
     return exponent;
 }
 
+// Some rows of a vector, or of a column of a matrix.
+using Rows = std::span<const std::int64_t>;
+Column column(const Vector& v, Rows rows) {
+    Column out{std::vector<double>(rows.size()), {}};
+    for (std::size_t i = 0; i < rows.size(); ++i) out.hi[i] = v.data()[rows[i]];
+    return out;
+}
+Column column(const Matrix& m, std::size_t j, Rows rows) {
+    Column out{std::vector<double>(rows.size()), {}};
+    for (std::size_t i = 0; i < rows.size(); ++i) out.hi[i] = m.data()[rows[i] * m.shape(1) + j];
+    return out;
+}
+std::vector<std::int64_t> all_rows(const Vector& y) {
+    std::vector<std::int64_t> rows(y.size());
+    std::iota(rows.begin(), rows.end(), 0);
+    return rows;
+}
+
 // Columns with the roots of the weights in them. A root is rounded, which is a change of the weight
 // by an ulp; its product with a value is not.
 class Weighted {
   public:
-    Weighted(const std::optional<Vector>& weights, std::size_t rows) : root_(rows, 1.0) {
+    Weighted(const std::optional<Vector>& weights, Rows rows) : root_(rows.size(), 1.0) {
         if (!weights) return;
-        if (weights->size() != rows) throw std::invalid_argument("weights and y differ in length");
-        for (std::size_t i = 0; i < rows; ++i) root_[i] = std::sqrt(weights->data()[i]);
+        root_ = column(*weights, rows).hi;
+        for (double& w : root_) w = std::sqrt(w);
         plain_ = false;
     }
     Column ones() const {
@@ -56,7 +84,7 @@ class Weighted {
         return c;
     }
     // Scaled by a power of two, whose exponent is added up.
-    Column operator()(Column c, int* exponent = nullptr) const {
+    Column operator()(Column c, int* exponent = nullptr) {
         int scale = scale_down(c);
         if (!plain_) {
             c.lo.resize(c.size(), 0.0);
@@ -68,20 +96,20 @@ class Weighted {
             scale += scale_down(c);
         }
         if (exponent != nullptr) *exponent = scale;
+        for (double v : c.hi) exact &= v == 0 || std::fabs(v) > 1e-250;
         return c;
     }
+    bool exact = true;  // whether all digits of all columns so far are there
 
   private:
     std::vector<double> root_;
     bool plain_ = true;
 };
 
-Column column(const Vector& v) { return {{v.data(), v.data() + v.size()}, {}}; }
-
 // a x + b y, to 32 digits.
 Column combined(double a, const Vector& x, double b, const Vector& y) {
     if (b == 0 && std::fabs(a) == 1) {
-        Column c = column(x);
+        Column c{{x.data(), x.data() + x.size()}, {}};
         for (double& v : c.hi) v *= a;
         return c;
     }
@@ -94,10 +122,30 @@ Column combined(double a, const Vector& x, double b, const Vector& y) {
     return c;
 }
 
-Column column(const Matrix& m, std::size_t j) {
-    Column out{std::vector<double>(m.shape(0)), {}};
-    for (std::size_t i = 0; i < out.size(); ++i) out.hi[i] = m.data()[i * m.shape(1) + j];
-    return out;
+Table fit_table(const Matrix& columns, const Vector& y, const std::optional<Vector>& weights,
+                Rows rows, const std::string& objective, bool intercept) {
+    Table table;
+    table.kind = objective == "r2" ? Kind::r2 : Kind::lts;
+    table.rows = static_cast<int>(rows.size());
+    table.centred = intercept;
+    Weighted weighted(weights, rows);
+    if (intercept) table.design.push_back(weighted.ones());
+    for (std::size_t j = 0; j < columns.shape(1); ++j) {
+        table.design.push_back(weighted(column(columns, j, rows)));
+    }
+    table.y = weighted(column(y, rows), &table.y_exponent);
+    table.exact = weighted.exact;
+    return table;
+}
+void check_fit(const Matrix& columns, const Vector& y, const std::optional<Vector>& weights,
+               const std::string& objective) {
+    if (objective != "r2" && objective != "lts") {
+        throw std::invalid_argument("objective must be 'r2' or 'lts'");
+    }
+    if (columns.shape(0) != y.size()) throw std::invalid_argument("columns and y differ in length");
+    if (weights && weights->size() != y.size()) {
+        throw std::invalid_argument("weights and y differ in length");
+    }
 }
 
 void add_groups(Table& table, const std::optional<Labels>& groups) {
@@ -178,17 +226,16 @@ nb::dict run(const Table& table, const Options& options, double sign,
         found = search(table, options, control);
     }
     watch.rethrow();
-    auto* held = new std::vector<std::int64_t>(found.inliers.begin(), found.inliers.end());
-    nb::capsule owner(held,
-                      [](void* p) noexcept { delete static_cast<std::vector<std::int64_t>*>(p); });
     nb::dict out;
-    out["inliers"] = nb::ndarray<nb::numpy, std::int64_t>(held->data(), {held->size()}, owner);
+    out["inliers"] =
+        as_array(std::vector<std::int64_t>(found.inliers.begin(), found.inliers.end()));
     out["value"] = value_of(table, sign, found.score);
     out["bound"] = value_of(table, sign, found.bound);
     out["status"] = std::string(name(found.status));
     out["nodes"] = found.nodes;
     out["decided"] = found.decided;
     out["looked_at"] = found.n_evaluations;
+    out["unclear"] = found.unclear;
     return out;
 }
 
@@ -198,20 +245,8 @@ nb::dict fit(const Matrix& columns, const Vector& y, int k, const std::string& o
              std::optional<double> time_limit, nb::object progress,
              const std::optional<Vector>& weights, const std::optional<Labels>& groups,
              std::int64_t enumerate, int tree_from) {
-    Table table;
-    if (objective != "r2" && objective != "lts") {
-        throw std::invalid_argument("objective must be 'r2' or 'lts'");
-    }
-    table.kind = objective == "r2" ? Kind::r2 : Kind::lts;
-    table.rows = static_cast<int>(y.size());
-    if (columns.shape(0) != y.size()) throw std::invalid_argument("columns and y differ in length");
-    const Weighted weighted(weights, y.size());
-    table.centred = intercept;
-    if (intercept) table.design.push_back(weighted.ones());
-    for (std::size_t j = 0; j < columns.shape(1); ++j) {
-        table.design.push_back(weighted(column(columns, j)));
-    }
-    table.y = weighted(column(y), &table.y_exponent);
+    check_fit(columns, y, weights, objective);
+    Table table = fit_table(columns, y, weights, all_rows(y), objective, intercept);
     add_groups(table, groups);
     check(table, k);
     Options options{k,        at_least, tol,    std::nullopt,
@@ -222,6 +257,33 @@ nb::dict fit(const Matrix& columns, const Vector& y, int k, const std::string& o
             table.kind == Kind::r2 ? *above : -std::ldexp(*above, -2 * table.y_exponent);
     }
     return run(table, options, 1, time_limit, std::move(progress));
+}
+
+// R2 or minus the residual sum of squares of many subsets, a row of `subsets` each, by how much
+// that may be off, and the exponent of two that both are to be multiplied by. Undefined is minus
+// infinity; what 32 digits do not tell is off by infinity.
+nb::tuple scores(const Matrix& columns, const Vector& y, const Subsets& subsets,
+                 const std::string& objective, bool intercept,
+                 const std::optional<Vector>& weights) {
+    check_fit(columns, y, weights, objective);
+    const std::size_t count = subsets.shape(0), k = subsets.shape(1);
+    std::vector<double> score(count), off(count);
+    std::vector<std::int64_t> exponent(count, 0);
+    std::vector<int> every(k);
+    std::iota(every.begin(), every.end(), 0);
+    {
+        nb::gil_scoped_release released;
+        for (std::size_t s = 0; s < count; ++s) {
+            const Rows rows(subsets.data() + s * k, k);
+            Table table = fit_table(columns, y, weights, rows, objective, intercept);
+            const Scored found = score_of(table, every);
+            score[s] = found.score;
+            off[s] = found.off;
+            if (table.kind == Kind::lts) exponent[s] = 2 * table.y_exponent;
+        }
+    }
+    return nb::make_tuple(as_array(std::move(score)), as_array(std::move(off)),
+                          as_array(std::move(exponent)));
 }
 
 // The partial correlation of a x + b y and c x + d y, with (a, b, c, d) = mix.
@@ -245,12 +307,17 @@ nb::dict partial(const Vector& x, const Vector& y, const Matrix& controls, int k
     table.kind = score == 0 ? Kind::sign : score > 0 ? Kind::above : Kind::below;
     table.rows = static_cast<int>(y.size());
     table.centred = false;
-    const Weighted weighted(weights, y.size());
+    if (weights && weights->size() != y.size()) {
+        throw std::invalid_argument("weights and y differ in length");
+    }
+    const std::vector<std::int64_t> rows = all_rows(y);
+    Weighted weighted(weights, rows);
     for (std::size_t j = 0; j < controls.shape(1); ++j) {
-        table.design.push_back(weighted(column(controls, j)));
+        table.design.push_back(weighted(column(controls, j, rows)));
     }
     table.x = weighted(combined(mix[0], x, mix[1], y));
     table.y = weighted(combined(sign * mix[3], y, sign * mix[2], x));
+    table.exact = weighted.exact;
     add_groups(table, groups);
     check(table, k);
     const Options options{k,        at_least, 0,      score,
@@ -268,6 +335,8 @@ void bind(nb::module_& m) {
           "time_limit"_a.none() = nb::none(), "progress"_a.none() = nb::none(),
           "weights"_a.none() = nb::none(), "groups"_a.none() = nb::none(),
           "enumerate"_a = Options{}.enumerate, "tree_from"_a = Options{}.tree_from);
+    m.def("several_scores", &scores, "columns"_a, "y"_a, "subsets"_a, nb::kw_only(),
+          "objective"_a = "r2", "intercept"_a = true, "weights"_a.none() = nb::none());
     m.def("several_partial", &partial, "x"_a, "y"_a, "controls"_a, "k"_a, nb::kw_only(),
           "side"_a = "above", "t"_a = 0.0, "mix"_a = std::array<double, 4>{1, 0, 0, 1},
           "at_least"_a = false, "decide"_a = true, "starts"_a = std::vector<std::vector<int>>{},

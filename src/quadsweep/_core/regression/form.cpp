@@ -18,7 +18,7 @@ class Solver {
             for (int i = 0; i < j; ++i) l_[j][i] = inner(j, i) * inverse_[i];
             double pivot = s(j, j);
             for (int i = 0; i < j; ++i) pivot -= l_[j][i] * l_[j][i];
-            const double nothing = 1e-6 * form.floor[j];  // the rule for dependent columns
+            const double nothing = 1e-13 * form.floor[j];  // rounding of an entry, and room
             const bool vanishes = s(j, j) <= nothing * nothing;
             const bool counts = !vanishes && pivot > thin_pivot * s(j, j);
             share_ *= counts ? pivot / s(j, j) : 1;

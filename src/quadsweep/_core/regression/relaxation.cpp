@@ -17,6 +17,7 @@ constexpr double coarse_share = 0.25;    // of the bound: what unopened cells ma
 constexpr double closing_share = 0.8;    // of the bound: opening them may close the box
 constexpr double bounded_again = 0.5;    // of a box: what is left of it need not be split at once
 constexpr int stuck_listing = 20;        // times as many are listed where splitting does not help
+constexpr std::size_t most_unclear = 500;  // subsets that are left to exact arithmetic
 
 }  // namespace
 
@@ -45,6 +46,7 @@ double Relaxation::threshold() const {
 }
 
 double Relaxation::bound(const Standing& standing) const {
+    if (fits_exactly_ || too_many_unclear_) return limit();
     return std::min(std::max(standing.open, target() + tolerance()), limit());
 }
 
@@ -52,15 +54,29 @@ void Relaxation::offer(std::vector<int> units) {
     const auto size = static_cast<int>(units.size());
     if (options_.at_least ? size < options_.k : size != options_.k) return;
     std::sort(units.begin(), units.end());
-    const auto [score, known, off] = score_of(table_, units);
+    auto [score, known, off, fits_exactly] = score_of(table_, units);
+    const double most = score == undefined ? limit() : std::min(score + off, limit());
+    if (!known && !options_.above) {
+        leave_open(units, most);
+        score -= off;
+    }
     // A question is answered by whoever checks the subset, where 32 digits do not tell.
     const bool near = options_.above && off > ulp && std::fabs(score - *options_.above) <= off;
-    const bool unclear = options_.above && (!known || near);
+    const bool unclear = options_.above && (!known || near) && !(most <= *options_.above);
     if (!unclear && (score == undefined || std::isnan(score))) return;
     if (options_.above && !unclear && !(score > *options_.above)) return;
     const Lock lock(mutex_);
     if (best_.offer(unclear ? *options_.above : score, units)) raise(score);
     if (options_.above) decided_ = true;
+    if (fits_exactly && !options_.above) fits_exactly_ = true;
+}
+
+void Relaxation::leave_open(const std::vector<int>& units, double most) {
+    if (most <= target()) return;
+    const Lock lock(mutex_);
+    if (std::find(unclear_.begin(), unclear_.end(), units) != unclear_.end()) return;
+    if (unclear_.size() == most_unclear) too_many_unclear_ = true;
+    if (!too_many_unclear_) unclear_.push_back(units);
 }
 
 void Relaxation::place_on(const std::vector<int>& reference) {

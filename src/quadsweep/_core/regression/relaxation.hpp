@@ -34,6 +34,10 @@ class Relaxation {
         return own.best == infinity || in_table_units(own.best) > target() + margin();
     }
     const Incumbent& best() const { return best_; }
+    // Subsets that may be better, as far as 32 digits tell; nothing is proved where they are too
+    // many.
+    const std::vector<std::vector<int>>& unclear() const { return unclear_; }
+    bool too_many_unclear() const { return too_many_unclear_; }
     double target() const { return target_; }
     void raise(double score) { target_.raise(score); }
     // A subset above the threshold is known, not necessarily the best.
@@ -48,10 +52,12 @@ class Relaxation {
     double in_table_units(double score) const {
         return table_.kind == Kind::lts ? score * placed_.y_scale * placed_.y_scale : score;
     }
-    bool at_limit() const { return is_fit(table_.kind) && target() + tolerance() >= limit(); }
+    bool at_limit() const {
+        return fits_exactly_ || (is_fit(table_.kind) && target() + tolerance() >= limit());
+    }
 
     // ---- for the driver ---------------------------------------------------------------------
-    bool finished() const { return decided_; }
+    bool finished() const { return decided_ || too_many_unclear_; }
     bool worth(double upper) const {
         return !decided_ && !at_limit() && !(upper <= target() + tolerance());
     }
@@ -70,6 +76,7 @@ class Relaxation {
 
   private:
     double sum_least_total() const;
+    void leave_open(const std::vector<int>& units, double most);
 
     const Table& table_;
     const Options& options_;
@@ -82,9 +89,11 @@ class Relaxation {
     bool no_value_ = false;
     double least_total_ = 0;
     Target target_;
-    std::atomic<bool> decided_{false};
+    std::atomic<bool> decided_{false}, too_many_unclear_{false};
+    std::atomic<bool> fits_exactly_{false};  // lts: nothing but rounding is left
     Mutex mutex_;
     Incumbent best_;
+    std::vector<std::vector<int>> unclear_;
 };
 
 class Relaxation::Worker {

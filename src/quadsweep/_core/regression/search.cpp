@@ -186,6 +186,7 @@ class Search {
         Found a;
         a.inliers = relaxation_.best().subset;
         a.score = relaxation_.best().score;
+        a.unclear = relaxation_.unclear();
         if (driver_) {
             a.nodes = driver_->n_boxes();
             a.n_evaluations = driver_->n_evaluations();
@@ -193,8 +194,9 @@ class Search {
         const bool found = relaxation_.decided();
         const bool given_up = driver_ && driver_->too_many_boxes() && !listed_;
         const Standing standing = driver_ ? driver_->standing() : Standing{};
-        const bool complete = !found && (relaxation_.no_value() || finished() ||
-                                         (standing.closed && !control_.stopped() && !given_up));
+        const bool complete = !found && !relaxation_.too_many_unclear() &&
+                              (relaxation_.no_value() || finished() ||
+                               (standing.closed && !control_.stopped() && !given_up));
         a.decided = found || complete;
         a.status = complete ? Status::optimal : control_.status(Status::heuristic);
         a.bound = relaxation_.limit();

@@ -28,12 +28,15 @@ struct Options {
 
 struct Found {
     std::vector<int> inliers;
-    double score = undefined;  // see accurate_score
+    double score = undefined;  // see score_of
     double bound = infinity;   // no subset scores more
     Status status = Status::optimal;
     std::uint64_t nodes = 0;
     bool decided = true;  // with `above`: whether the question is answered; inliers empty: "no"
     double n_evaluations = 0;
+    // Subsets that may be better, as far as 32 digits tell; `bound` holds for all others. Whoever
+    // asked scores them in exact arithmetic.
+    std::vector<std::vector<int>> unclear;
 };
 
 Found search(const Table& table, const Options& options, Control& control);

@@ -4,17 +4,16 @@
 #include <numeric>
 
 #include "shared/parallel.hpp"
+#include "span.hpp"
 
 namespace quadsweep::regression {
 namespace {
 
-constexpr double dependent_share = 1e-20;  // of a column; 32 digits leave room for rounding
-constexpr double thin_share = 1e-9;        // too thin on the reference to be scaled by it
-
+constexpr double thin_share = 1e-9;     // too thin on the reference to be scaled by it
 constexpr double row_rounding = 1e-30;  // what each row that is summed may add, relative
-// As many columns as rows leave nothing of any other, if their determinant is certainly not zero:
-// of up to seven columns of length one it is off by at most 1e-27 (docs/theory.md).
-constexpr double certain_share = 1e-26;
+constexpr double nine_digits = 4e8;     // times its rounding: then a length is known
+constexpr double fit_rounding = 1e-13;  // of R2, or of a residual sum of squares: it is known
+constexpr double exact_fit = 0x1p-100;  // of a sum of squares: what is left then is rounding
 constexpr DoubleDouble one{1, 0};
 
 using Long = std::vector<DoubleDouble>;
@@ -41,55 +40,46 @@ Long gather(const Column& column) {
     return out;
 }
 
-// What is left of y (and x) on Z by Gram-Schmidt, on some rows.
+// Squares of smaller columns lose digits.
+bool too_small(const Long& a, double size) {
+    const auto zero = [](const DoubleDouble& v) { return v.hi == 0; };
+    return size < 1e-120 && !std::all_of(a.begin(), a.end(), zero);
+}
+
+// What is left of y (and x) on Z by Gram-Schmidt, on some rows. Where rounding might hide whether
+// anything is left of a column, whole numbers tell (span.hpp).
 struct Fitted {
     Long x, y;
     double x_size = 0, y_size = 0;    // as given
     double x_about = 0, y_about = 0;  // without the first column's part
     DoubleDouble tss;                 // of y about the first column, or about zero
+    bool varies = true;               // tss is not zero
+    bool x_left = false, y_left = true;
     int dependent = 0;
-    double lost = 1;            // how much smaller the first column's part makes any of Z, at most
-    double share = 1;           // of what is left then, what the others before it leave, multiplied
-    bool nothing_left = false;  // of any column, for certain
+    double lost = 1;      // how much smaller the first column's part makes any of Z, at most
+    double share = 1;     // of what is left then, what the others before it leave, multiplied
+    bool certain = true;  // which columns depend on which
 
-    Fitted(const Table& t, std::span<const int> rows) {
+    Fitted(const Table& t, std::span<const int> rows) : rows_(rows) {
         y = gather(t.y, rows);
         y_size = size_of(y);
         if (!t.x.empty()) x = gather(t.x, rows);
         x_size = size_of(x);
         x_about = x_size, y_about = y_size;
-        std::vector<Long> z;
-        if (t.design.empty() || !t.centred) tss = product(y, y);
-        for (std::size_t j = 0; j < t.design.size(); ++j) {
-            Long column = gather(t.design[j], rows);
-            const double given = size_of(column);
-            double about = given;
-            for (const Long& before : z) {
-                subtract(column, product(before, column) / product(before, before), before);
-                if (&before == &z.front()) about = size_of(column);
+        certain = t.exact && !too_small(y, y_size) && !too_small(x, x_size);
+        if (!t.centred) set_total();
+        for (const Column& given : t.design) {
+            take_off(given);
+            if (&given == &t.design.front() && t.centred) {
+                varies = is_left(t.y, y, y_size, y_about);
+                set_total();
             }
-            const DoubleDouble left = product(column, column);
-            const bool counts = !nothing_left && std::sqrt(left.hi) > dependent_share * given;
-            if (counts) {
-                subtract(y, product(column, y) / left, column);
-                if (!x.empty()) subtract(x, product(column, x) / left, column);
-                z.push_back(std::move(column));
-                if (z.size() == 1) x_about = size_of(x), y_about = size_of(y);
-                lost = std::max(lost, given / about);
-                share *= std::sqrt(left.hi) / about;
-                nothing_left = z.size() == rows.size() && share > certain_share * lost;
-            } else {
-                ++dependent;
-            }
-            if (j == 0 && t.centred) tss = product(y, y);
         }
-        if (nothing_left) {
-            y.assign(y.size(), {});
-            x.assign(x.size(), {});
-        }
-    }
-    bool vanishes(const DoubleDouble& left, double given) const {
-        return !(std::sqrt(left.hi) > dependent_share * given);
+        y_left = is_left(t.y, y, y_size, y_about);
+        if (!y_left) y.assign(y.size(), {});
+        if (x.empty()) return;
+        x_left = is_left(t.x, x, x_size, x_about);
+        if (!x_left) x.assign(x.size(), {});
     }
     // Offsets make all columns alike, but that is over once the first column, the intercept, is
     // taken off: from then on they are columns with a relative error of `lost`.
@@ -100,14 +90,52 @@ struct Fitted {
     double turned(const DoubleDouble& left, double given, double about) const {
         return 2 * rounding_of(given, about) / std::sqrt(left.hi);
     }
-    // Whether what is left of a column is certainly nothing, or has nine digits.
-    bool known(const DoubleDouble& left, double given, double about) const {
-        if (nothing_left) return true;
-        const double size = std::sqrt(std::max(left.hi, 0.0));
-        const double rounding = rounding_of(given, about);
-        if (2 * size < dependent_share * given) return 2 * rounding < dependent_share * given;
-        return given == 0 || (size > 2 * dependent_share * given && size > 4e8 * rounding);
+    bool known(const Long& left, double given, double about) const {
+        return size_of(left) > nine_digits * rounding_of(given, about);
     }
+
+  private:
+    void set_total() {
+        tss = product(y, y);
+        varies &= tss.hi > 0;
+    }
+    void take_off(const Column& given) {
+        Long column = gather(given, rows_);
+        const double size = size_of(column);
+        certain &= !too_small(column, size);
+        double about = size;
+        for (const Long& before : z_) {
+            subtract(column, product(before, column) / product(before, before), before);
+            if (&before == &z_.front()) about = size_of(column);
+        }
+        const DoubleDouble left = product(column, column);
+        if (!is_left(given, column, size, about)) {
+            ++dependent;
+            return;
+        }
+        if (!(left.hi > 0)) {  // and 32 digits show nothing of it
+            certain = false;
+            return;
+        }
+        subtract(y, product(column, y) / left, column);
+        if (!x.empty()) subtract(x, product(column, x) / left, column);
+        lost = std::max(lost, size / about);
+        share *= std::sqrt(left.hi) / about;
+        z_.push_back(std::move(column));
+        counted_.push_back(&given);
+        if (z_.size() == 1) x_about = size_of(x), y_about = size_of(y);
+    }
+    // Whether a column is not a combination of those counted so far.
+    bool is_left(const Column& given, const Long& left, double size, double about) {
+        if (known(left, size, about) && z_.size() < rows_.size()) return true;
+        const Span place = place_in_span(counted_, given, rows_);
+        certain &= place != Span::unknown;
+        return place != Span::inside;
+    }
+
+    std::span<const int> rows_;
+    std::vector<Long> z_;
+    std::vector<const Column*> counted_;  // as given, of which z_ is what is left
 };
 
 }  // namespace
@@ -120,37 +148,36 @@ std::vector<int> Table::rows_of(std::span<const int> chosen) const {
 }
 
 Scored score_of(const Table& t, std::span<const int> units) {
-    const Fitted f(t, t.rows_of(units));
+    const std::vector<int> rows = t.rows_of(units);
+    const Fitted f(t, rows);
     const DoubleDouble b = product(f.y, f.y);
-    const bool exact = f.vanishes(b, f.y_size), known = f.known(b, f.y_size, f.y_about);
-    if (t.kind == Kind::lts) return {exact ? -0.0 : -b.value(), known};
-    if (t.kind == Kind::r2) {
-        if (f.vanishes(f.tss, f.y_size)) return {undefined, f.known(f.tss, f.y_size, f.y_about)};
-        return {exact ? 1.0 : (one - b / f.tss).value(), known};
+    if (is_fit(t.kind)) {
+        const double rounding = f.y_left ? f.rounding_of(f.y_size, f.y_about) : 0;
+        double off = f.certain ? rounding * (2 * std::sqrt(b.hi) + rounding) : infinity;
+        if (t.kind == Kind::lts) {
+            const bool known = off <= fit_rounding * b.hi;
+            return {-b.value(), known, off, b.hi + off < exact_fit * f.y_about * f.y_about};
+        }
+        if (!f.varies) return {undefined, f.certain, f.certain ? 0 : infinity};
+        off = off / f.tss.hi +
+              2 * row_rounding * static_cast<double>(rows.size()) * f.y_size / f.y_about;
+        return {(one - b / f.tss).value(), off <= fit_rounding, off};
     }
     const DoubleDouble a = product(f.x, f.x);
-    const bool both = known && f.known(a, f.x_size, f.x_about);
-    if (exact || f.vanishes(a, f.x_size)) return {undefined, both};
+    if (!f.x_left || !f.y_left) return {undefined, f.certain};
+    const bool known =
+        f.certain && f.known(f.x, f.x_size, f.x_about) && f.known(f.y, f.y_size, f.y_about);
     const DoubleDouble c = product(f.x, f.y), most = square_root(a) * square_root(b);
-    if (std::fabs(c.hi) <= dependent_share * most.hi) return {0, both};  // rounding of nothing
     const double off = f.turned(a, f.x_size, f.x_about) + f.turned(b, f.y_size, f.y_about);
-    return {(c / most).value(), both, off};
-}
-
-double accurate_score(const Table& t, std::span<const int> units) {
-    return score_of(t, units).score;
+    if (std::fabs(c.hi) <= off * most.hi) return {0, known, off};  // rounding of nothing
+    return {(c / most).value(), known, off};
 }
 
 Dependence dependence(const Table& t, std::span<const int> rows) {
     const Fitted f(t, rows);
-    Dependence d;
-    d.dependent = f.dependent;
-    if (t.kind == Kind::r2) d.no_value = f.vanishes(f.tss, f.y_size);
-    if (!is_fit(t.kind)) {
-        d.no_value =
-            f.vanishes(product(f.y, f.y), f.y_size) || f.vanishes(product(f.x, f.x), f.x_size);
-    }
-    return d;
+    if (!f.certain) return {};
+    if (t.kind == Kind::r2) return {f.dependent, !f.varies};
+    return {f.dependent, !is_fit(t.kind) && !(f.x_left && f.y_left)};
 }
 
 namespace {
@@ -166,11 +193,11 @@ class Placing {
         for (const auto& column : t_.design) {
             Long c = gather(column);
             double reach = most(c);
-            const double given = mean_size_all(c);
             for (const Reaching& before : z) reach += project(c, before);
-            const double everywhere = mean_size_all(c);
-            if (!(everywhere > dependent_share * given)) continue;  // dependent on all rows
+            if (!is_left(column, c, reach)) continue;  // dependent on all rows
+            kept_.push_back(&column);
             const double here = mean_size(c);
+            const double everywhere = std::max(mean_size_all(c), row_rounding * reach);
             const bool thin = !(here > thin_share * everywhere);
             const double scale = thin ? everywhere : here;
             rescale(c, scale);
@@ -193,25 +220,27 @@ class Placing {
 
     void place_targets(const std::vector<Reaching>& z) {
         Long y = gather(t_.y), x = gather(t_.x), total;
-        double y_reach = most(y), x_reach = most(x);
-        const double y_given = mean_size_all(y), x_given = mean_size_all(x);
-        if (!t_.centred) total = y;
+        double y_reach = most(y), x_reach = most(x), total_reach = y_reach;
+        // y about the first column, unless that is too thin to be taken off; its multiplier is
+        // free, so y will do.
+        const bool about_first = t_.centred && !z.empty() && z[0].at == 0;
+        if (!about_first) total = y;
         std::vector<double> taken_off(out_.fitted + 1, 0.0);  // of `total`, to leave y
         for (std::size_t j = 0; j < z.size(); ++j) {
             const bool from_total = !total.empty();
             double times = 0;
             y_reach += project(y, z[j], &times);
             x_reach += project(x, z[j]);
-            if (j == 0 && t_.centred) total = y;
+            if (j == 0 && about_first) total = y, total_reach = y_reach;
             if (from_total) taken_off[z[j].at] = times;
         }
         const double y_scale = scale_of(y), x_scale = scale_of(x);
-        out_.no_value = !(mean_size_all(y) > dependent_share * y_given) && t_.kind != Kind::lts;
-        if (!is_fit(t_.kind) && !(mean_size_all(x) > dependent_share * x_given)) {
-            out_.no_value = true;
-        }
+        if (!is_fit(t_.kind))
+            out_.no_value = !is_left(t_.y, y, y_reach) || !is_left(t_.x, x, x_reach);
         if (t_.kind == Kind::r2) {
-            out_.no_value = !(mean_size_all(total) > dependent_share * y_given);
+            kept_.resize(t_.centred ? 1 : 0);  // whether y varies about the first column
+            const bool known = about_first || !t_.centred;
+            out_.no_value = !is_left(t_.y, known ? total : Long{}, total_reach);
         }
         out_.y_scale = y_scale;
         rescale(y, y_scale);
@@ -256,6 +285,13 @@ class Placing {
         out_.searched = static_cast<int>(out_.column.size()) - out_.active;
     }
 
+    // Whether a column is not, on all rows, a combination of those kept.
+    bool is_left(const Column& given, const Long& left, double reach) const {
+        if (mean_size_all(left) > nine_digits * row_rounding * reach) return true;
+        std::vector<int> all(given.size());
+        std::iota(all.begin(), all.end(), 0);
+        return place_in_span(kept_, given, all) != Span::inside;
+    }
     double scale_of(const Long& c) const {
         const double here = mean_size(c), everywhere = mean_size_all(c);
         if (here > thin_share * everywhere) return here;
@@ -316,6 +352,7 @@ class Placing {
 
     const Table& t_;
     std::vector<int> reference_;
+    std::vector<const Column*> kept_;  // of Z, as given: those that are independent on all rows
     int n_jobs_;
     Placed out_;
 };

@@ -4,8 +4,8 @@
 // Z are the columns that are fitted (predictors or controls, the intercept among them as a column
 // of ones, first), y the response, x the term whose coefficient is asked for (audits only).
 //
-// One rule for dependence: a column is dependent on the columns before it when what is left of it
-// is at most 1e-20 of its own size. Dependent columns add nothing to a fit.
+// One rule for dependence: a column is dependent on the columns before it when it is a combination
+// of them, exactly (span.hpp). Dependent columns add nothing to a fit.
 #pragma once
 
 #include <span>
@@ -46,6 +46,7 @@ struct Table {
     std::vector<Column> design;             // Z, scaled by powers of two
     Column x, y;                            // likewise
     int y_exponent = 0;                     // y as given = y * 2^y_exponent
+    bool exact = true;                      // no digit of theirs was lost in scaling
     bool centred = true;                    // R2 is about the first column's fit, not about zero
     int units = 0;                          // what is counted: rows, or groups of rows
     std::vector<std::vector<int>> members;  // rows of each group; empty: a unit is a row
@@ -54,14 +55,13 @@ struct Table {
     std::vector<int> rows_of(std::span<const int> chosen) const;
 };
 
-// Larger is better: R2, minus the residual sum of squares, the partial correlation.
-double accurate_score(const Table& table, std::span<const int> units);
-// The same, and whether 32 digits are enough to know it: columns may be so nearly dependent on
-// these rows that they are not.
+// Larger is better: R2, minus the residual sum of squares, the partial correlation; and whether 32
+// digits are enough to know it: columns may be so nearly dependent on these rows that they are not.
 struct Scored {
     double score = 0;
-    bool known = true;
-    double off = 0;  // of a partial correlation, before it became a double: by how much, at most
+    bool known = true;          // to the digits that are asked for
+    double off = 0;             // by how much rounding may have moved it, at most
+    bool fits_exactly = false;  // lts: what is left is the rounding of the numbers given
 };
 Scored score_of(const Table& table, std::span<const int> units);
 

@@ -7,14 +7,17 @@ steep; the bound of a box is at one of its 2^(p+1) corners. The code is in ``_co
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from quadsweep import _core
 from quadsweep.arrays import Ints
-from quadsweep.least_squares import too_wide
+from quadsweep.clock import Clock
+from quadsweep.least_squares import hides_rows
 from quadsweep.solving.methods.problem import Outcome, Problem, SearchOutcome
+from quadsweep.solving.methods.several.exhaustive import score
 
 MOST = 5  # predictors that are compiled
 _ENGINE: Any = getattr(_core, "several_fit", None)
@@ -26,12 +29,12 @@ def provable(p: int) -> bool:
 
 
 def beyond(problem: Problem) -> bool:
-    """Whether sentinels dwarf a column so that 32 digits prove nothing about the other rows.
+    """Whether 32 digits prove nothing about some rows beside others.
 
     A fit passes through as many sentinels as it has coefficients; the rest of the k rows count.
     """
     rows = problem.k - problem.p - 1
-    return too_wide(problem.x, rows) or too_wide(problem.y[:, None], rows)
+    return hides_rows(problem.x, problem.y, problem.weights, problem.intercept, rows)
 
 
 def certified(problem: Problem) -> Outcome:
@@ -47,6 +50,7 @@ def search(
     starts: Sequence[Ints] = (),
 ) -> SearchOutcome:
     """The engine's other forms, as :func:`quadsweep.solving.methods.certified.search` has them."""
+    clock = Clock(problem.time_limit)
     found = _ENGINE(
         problem.x,
         problem.y,
@@ -64,15 +68,55 @@ def search(
         weights=problem.weights,
         groups=None,
     )
-    bound, status, decided = float(found["bound"]), str(found["status"]), bool(found["decided"])
-    if status == "optimal" and beyond(problem):
-        bound, status, decided = 1.0 if problem.objective.sense > 0 else 0.0, "heuristic", False
-    return SearchOutcome(
+    outcome = SearchOutcome(
         np.asarray(found["inliers"], dtype=np.int64),
         float(found["value"]),
-        bound,
-        status,
+        float(found["bound"]) + 0.0,
+        str(found["status"]),
         int(found["nodes"]),
         float(found["nodes"]),
-        decided,
+        bool(found["decided"]),
     )
+    unclear = [np.asarray(rows, dtype=np.int64) for rows in found["unclear"]]
+    if above is not None and outcome.value == above:  # 32 digits do not tell whether it is passed
+        unclear = [outcome.inliers]
+    if unclear:
+        outcome = _settled(problem, outcome, unclear, above, clock)
+    if outcome.status == "optimal" and outcome.decided and beyond(problem):
+        return replace(outcome, bound=_limit(problem), status="heuristic", decided=False)
+    return outcome
+
+
+def _settled(
+    problem: Problem,
+    outcome: SearchOutcome,
+    unclear: Sequence[Ints],
+    above: float | None,
+    clock: Clock,
+) -> SearchOutcome:
+    """The outcome with those subsets scored exactly that 32 digits do not tell.
+
+    ``bound`` holds for all others, so that it and the best of these hold for all.
+    """
+    sense = problem.objective.sense
+    if above is not None:
+        passes = sense * score(problem, unclear[0]) > sense * above
+        none = np.array([], dtype=np.int64)
+        return outcome if passes else replace(outcome, inliers=none, decided=False)
+    best, value, bound = outcome.inliers, outcome.value, outcome.bound
+    if any(np.array_equal(best, rows) for rows in unclear):
+        value = score(problem, best)
+    for rows in unclear:
+        if clock.left() == 0:
+            limit = _limit(problem)
+            return replace(outcome, inliers=best, value=value, bound=limit, status="time_limit")
+        exact = score(problem, rows)
+        if exact == exact and not sense * exact < sense * value:
+            best, value = rows, exact
+    if len(best):
+        bound = sense * max(sense * bound, sense * value)
+    return replace(outcome, inliers=best, value=value, bound=bound)
+
+
+def _limit(problem: Problem) -> float:
+    return 1.0 if problem.objective.sense > 0 else 0.0

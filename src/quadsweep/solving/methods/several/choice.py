@@ -20,10 +20,9 @@ def choose(method: str, problem: Problem) -> str:
     if method not in CHOICES:
         raise ValueError(f"method must be one of {', '.join(CHOICES)}; got {method!r}")
     if method == "auto":
-        few = _subsets(problem) <= EXHAUSTIVE_LIMIT
-        if provable(problem.p) and not (few and beyond(problem)):
+        if provable(problem.p) and not beyond(problem):
             return "certified"
-        return "exhaustive" if few else "concentrate"
+        return "exhaustive" if _subsets(problem) <= EXHAUSTIVE_LIMIT else "concentrate"
     if method in ("sweep", "naive"):
         check(method, problem)
     if method == "certified" and not provable(problem.p):
@@ -46,6 +45,11 @@ def remark(method: str, asked: str, problem: Problem) -> str:
     """Up to where proofs go, where that is why there is none."""
     if asked != "auto" or method != "concentrate":
         return ""
+    if provable(problem.p):
+        return (
+            "Sentinels, weights far apart or columns that nearly depend on each other are beyond "
+            f"32 digits; then proofs go up to {EXHAUSTIVE_LIMIT:,} subsets."
+        )
     return (
         f"Proofs go up to {MOST} predictors, and to {EXHAUSTIVE_LIMIT:,} subsets for more; "
         f"here there are {problem.p} predictors."

@@ -18,7 +18,7 @@ import time
 import numpy as np
 
 from quadsweep.arrays import Floats, Ints, Mask
-from quadsweep.least_squares import fit
+from quadsweep.least_squares import fit, quick_fit
 from quadsweep.solving.methods.problem import Outcome, Problem
 
 STARTS = 500
@@ -49,7 +49,7 @@ def concentrate(problem: Problem) -> Outcome:
     except KeyboardInterrupt:
         status = "interrupted"
     bound = 1.0 if problem.objective.sense > 0 else 0.0
-    return Outcome(walk.rows, walk.value, bound, status, walk.steps)
+    return Outcome(walk.rows, walk.exact(), bound, status, walk.steps)
 
 
 def step(problem: Problem, inliers: Ints) -> list[Ints]:
@@ -57,7 +57,7 @@ def step(problem: Problem, inliers: Ints) -> list[Ints]:
     weights = None if problem.weights is None else problem.weights[inliers]
     if len(inliers) <= problem.p + problem.intercept:
         return []
-    plane = fit(problem.x[inliers], problem.y[inliers], weights, problem.intercept)
+    plane = quick_fit(problem.x[inliers], problem.y[inliers], weights, problem.intercept)
     w = np.ones(problem.n) if problem.weights is None else problem.weights
     cost = w * (problem.y - problem.x @ plane.coef - plane.intercept) ** 2
     if problem.objective.name == "r2":
@@ -84,12 +84,20 @@ class _Walk:
         """Remember a subset if it is the best."""
         p, rows = self.problem, np.flatnonzero(mask)
         weights = None if p.weights is None else p.weights[rows]
-        value = fit(p.x[rows], p.y[rows], weights, p.intercept).value(p.objective.name)
+        value = quick_fit(p.x[rows], p.y[rows], weights, p.intercept).value(p.objective.name)
         if (
             not math.isnan(value)
             and not p.objective.sense * value <= p.objective.sense * self.value
         ):
             self.rows, self.value = rows, value
+
+    def exact(self) -> float:
+        """The value of the best one, as good as any fit's."""
+        p, rows = self.problem, self.rows
+        if len(rows) == 0:
+            return self.value
+        weights = None if p.weights is None else p.weights[rows]
+        return fit(p.x[rows], p.y[rows], weights, p.intercept).value(p.objective.name)
 
     def candidates(self) -> list[Mask]:
         """Polished subsets, the first from all rows."""

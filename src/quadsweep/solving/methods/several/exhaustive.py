@@ -1,8 +1,8 @@
 """All C(n, k) subsets of rows with several predictors: the ground truth for small n.
 
-Subsets are scored in blocks by projection. Doubles cannot order subsets whose values are closer
-than their rounding, least of all where predictors nearly depend on each other; every subset that
-may be the best after that is scored again in rational arithmetic.
+Subsets are scored in blocks to 32 digits, with what rounding may have added. Where predictors
+nearly depend on each other that may be much; every subset that may be the best after that is scored
+again in rational arithmetic.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from itertools import combinations, islice
 
 import numpy as np
 
+from quadsweep import _core
 from quadsweep.arrays import Floats, Ints
-from quadsweep.least_squares import exact_value, sums
+from quadsweep.rational import exact_value
 from quadsweep.solving.methods.problem import Outcome, Problem
-from quadsweep.solving.methods.several.certified import beyond
 
-_BLOCK = 1_000_000  # numbers in a block of subsets
+_BLOCK = 200_000  # numbers in a block of subsets
 _MOST_EXACT = 2000  # subsets scored again at most
 _TIES = 20  # subsets scored again in any case
 _NONE = np.array([], dtype=np.int64)
-_ROUNDING = 1e-13  # of a value of independent columns, in units of 1 or of TSS
+_ROUNDING = 1e-15  # of a value: a weight's root is rounded, and so is a score
 _LEAST = 1e-290  # of a residual sum of squares: smaller ones have lost digits
 
 
@@ -64,22 +64,11 @@ def _subsets(n: int, k: int, block: int) -> Iterator[Ints]:
         yield np.nonzero(kept)[1].reshape(len(chunk), k)
 
 
-def _of_like_size(columns: Floats, shifted: bool) -> tuple[Floats, Ints]:
-    """Columns of each subset less their first entry, between 1/2 and 1 where largest.
-
-    Only the difference is rounded, to a share of itself; the exponents of the powers of two that
-    the columns were divided by come back.
-    """
-    out, exponent = _halved(columns, 1)
-    if shifted:
-        out = out - out[:, :1]
-    out, more = _halved(out, 0)
-    return out, exponent + more
-
-
-def _halved(columns: Floats, more: int) -> tuple[Floats, Ints]:
-    exponent = np.frexp(np.abs(columns).max(axis=1, keepdims=True))[1] + more
-    return np.ldexp(columns, -exponent), exponent
+def score(problem: Problem, rows: Ints) -> float:
+    """The value of a subset in rational arithmetic, rounded once; NaN where there is none."""
+    weights = None if problem.weights is None else problem.weights[rows]
+    x, y = problem.x[rows], problem.y[rows]
+    return exact_value(x, y, weights, problem.intercept, problem.objective.name)
 
 
 class Best:
@@ -90,25 +79,15 @@ class Best:
         self.sense = problem.objective.sense
         size = np.abs(problem.y)
         self.unit = int(np.frexp(np.median(size[size > 0]))[1]) if np.any(size > 0) else 0
-        self.strict = beyond(problem)
         self.best, self.nodes = math.nan, 0
         self.unseen = -math.inf  # what subsets that were let go may reach
         self.near: list[tuple[float, float, Ints]] = []  # value, its error, rows
 
     def look(self, rows: Ints) -> None:
         """Score a block of subsets."""
-        p = self.problem
-        weights = None if p.weights is None else p.weights[rows]
-        x, _ = _of_like_size(p.x[rows], p.intercept)
-        y, exponent = _of_like_size(p.y[rows][..., None], p.intercept)
-        rss, tss, thin = sums(x, y[..., 0], weights, p.intercept, self.strict)
         self.nodes += len(rows)
-        value, error = self._judged(rss, tss, thin, exponent[:, 0, 0])
-        lost = ~np.isfinite(value) | ~np.isfinite(error)
-        value, error = np.where(lost, 0.0, value), np.where(lost, np.inf, error)
-        if self.sense > 0:
-            value[~y.any(axis=(1, 2))] = np.nan  # y does not vary: no R2
-        known = np.flatnonzero(np.isfinite(value))
+        value, error = self._scored(rows)
+        known = np.flatnonzero(~np.isnan(value))
         if len(known) == 0:
             return
         safe = self.sense * value[known] - error[known]
@@ -117,15 +96,23 @@ class Best:
             self.near.append((float(value[i]), float(error[i]), rows[i].copy()))
         self._sift()
 
-    def _judged(
-        self, rss: Floats, tss: Floats, thin: Floats, exponent: Ints
-    ) -> tuple[Floats, Floats]:
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
-            error = _ROUNDING / np.minimum(thin, 1.0)
-            if self.sense > 0:
-                return 1.0 - rss / tss, error
-            scale = 2 * (exponent - self.unit)
-            return np.ldexp(rss, scale), np.ldexp(error * tss, scale) + _LEAST
+    def _scored(self, rows: Ints) -> tuple[Floats, Floats]:
+        """Values, NaN where there is none, and how far off each may be."""
+        p = self.problem
+        score, off, exponent = _core.several_scores(
+            p.x, p.y, np.ascontiguousarray(rows), objective=p.objective.name,
+            intercept=p.intercept, weights=p.weights,
+        )  # fmt: skip
+        undefined = np.isneginf(score) & (off == 0)
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            unit = 0 if self.sense > 0 else 2 * self.unit
+            value = self.sense * np.ldexp(score, exponent - unit)
+            error = np.ldexp(off, exponent - unit) + _ROUNDING * np.abs(value)
+        if self.sense < 0:
+            error = error + _LEAST
+        lost = ~np.isfinite(value) | ~np.isfinite(error)
+        value, error = np.where(lost, 0.0, value), np.where(lost, np.inf, error)
+        return np.where(undefined, np.nan, value), error
 
     def _floor(self) -> float:
         return max((self.sense * v - e for v, e, _ in self.near), default=-math.inf)
@@ -151,7 +138,7 @@ class Best:
             if i >= _TIES and (error <= 1e-2 * self._tolerance(v) or i >= _MOST_EXACT):
                 reach = max(reach, self.sense * v + error)
                 continue
-            exact = self._exact(subset)
+            exact = score(self.problem, subset)
             if not math.isnan(exact) and not self.sense * exact <= self.sense * value:
                 value, rows = exact, subset
         if status == "optimal" and len(rows):
@@ -159,15 +146,6 @@ class Best:
             if self.sense * (bound - value) > self._tolerance(value):
                 status = "heuristic"
         return Outcome(np.sort(rows), value, bound, status, self.nodes)
-
-    def _exact(self, rows: Ints) -> float:
-        p = self.problem
-        weights = None if p.weights is None else p.weights[rows]
-        exact = exact_value(p.x[rows], p.y[rows], weights, p.intercept, p.objective.name)
-        try:
-            return math.nan if exact is None else float(exact)
-        except OverflowError:
-            return math.inf
 
     def _tolerance(self, value: float) -> float:
         return self.problem.tol * (1.0 if self.sense > 0 else abs(value))

@@ -1,0 +1,154 @@
+"""Least squares without rounding.
+
+A double is a whole number times a power of two, so sums of products of columns are whole numbers
+up to such powers. Eliminating the predictors from their matrix without fractions (Bareiss: every
+entry is a minor, every division leaves no rest) gives the sums of squares that are left; a pivot of
+zero is a column that depends on those before it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from operator import mul
+
+import numpy as np
+
+from quadsweep.arrays import Floats, Ints
+
+Whole = list[int]
+
+
+def whole_numbers(column: Floats) -> tuple[Whole, int]:
+    """Integers v and an exponent e with column = v * 2^e.
+
+    >>> whole_numbers(np.array([0.5, 3.0, 0.0]))[1] <= -1
+    True
+    """
+    mantissa, exponent = np.frexp(column)
+    whole = (mantissa * 2.0**53).astype(np.int64)
+    shift = exponent.astype(np.int64) - 53
+    used = shift[whole != 0]
+    least = int(used.min()) if len(used) else 0
+    values = [
+        v << s if v else 0 for v, s in zip(whole.tolist(), (shift - least).tolist(), strict=True)
+    ]
+    return values, least
+
+
+class ExactFit:
+    """The least squares plane of some rows: y on the intercept, if there is one, and X.
+
+    Attributes
+    ----------
+    coef : Fractions, the intercept's first; 0 for a column that depends on those before it.
+    dependent : positions of such columns of X.
+    rss, tss : sums of squares of the residuals and of y (about its mean with an intercept).
+    """
+
+    def __init__(self, X: Floats, y: Floats, weights: Floats | None, intercept: bool) -> None:
+        columns = [np.ones(len(y))] if intercept else []
+        columns += [*X.T, y]
+        self._given = [whole_numbers(np.ascontiguousarray(c)) for c in columns]
+        w, self._unit = ([1] * len(y), 0) if weights is None else whole_numbers(weights)
+        gram = self._gram(w)
+        last = len(columns) - 1
+        total = Fraction(gram[last][last])
+        if intercept:
+            total -= Fraction(gram[0][last] ** 2, gram[0][0])
+        pivots, before = [], 1
+        for j in range(last):
+            if gram[j][j] == 0:
+                continue
+            _eliminate(gram, j, before)
+            before = gram[j][j]
+            pivots.append(j)
+        self._rows, self._pivots, self.intercept = gram, pivots, intercept
+        self.rss = self._squared(Fraction(gram[last][last], before))
+        self.tss = self._squared(total)
+        lost = [j - intercept for j in range(last) if j not in pivots]
+        self.dependent: Ints = np.array(lost, dtype=np.int64)
+
+    def _gram(self, w: Whole) -> list[Whole]:
+        columns = [values for values, _ in self._given]
+        out = [[0] * len(columns) for _ in columns]
+        for i, u in enumerate(columns):
+            weighted = list(map(mul, w, u))
+            for j in range(i, len(columns)):
+                out[i][j] = out[j][i] = sum(map(mul, weighted, columns[j]))
+        return out
+
+    def _squared(self, value: Fraction) -> Fraction:
+        """In the units of y and of the weights."""
+        return value * Fraction(2) ** (2 * self._given[-1][1] + self._unit)
+
+    @property
+    def coef(self) -> list[Fraction]:
+        last = len(self._rows) - 1
+        out = [Fraction(0)] * last
+        for j in reversed(self._pivots):
+            row = self._rows[j]
+            known = sum((row[i] * out[i] for i in range(j + 1, last)), Fraction(0))
+            out[j] = (row[last] - known) / row[j]
+        shift = self._given[-1][1]
+        return [
+            c * Fraction(2) ** (shift - e) for c, (_, e) in zip(out, self._given[:-1], strict=True)
+        ]
+
+    def value(self, objective: str) -> Fraction | None:
+        """R2 or RSS; None where R2 is undefined."""
+        if objective == "lts":
+            return self.rss
+        return None if self.tss == 0 else 1 - self.rss / self.tss
+
+
+def _eliminate(gram: list[Whole], j: int, before: int) -> None:
+    """Column j from the rows below it."""
+    here = gram[j][j]
+    for i in range(j + 1, len(gram)):
+        row, factor = gram[i], gram[i][j]
+        for k in range(i, len(gram)):
+            row[k] = gram[k][i] = (row[k] * here - factor * gram[j][k]) // before
+        row[j] = 0
+
+
+def exact_value(
+    X: Floats, y: Floats, weights: Floats | None, intercept: bool, objective: str
+) -> float:
+    """R2 or RSS of some rows, rounded once; NaN where R2 is undefined.
+
+    >>> exact_value(np.array([[0.0], [1], [2]]), np.array([0.0, 1, 1]), None, True, "r2")
+    0.75
+    """
+    return rounded(ExactFit(X, y, weights, intercept).value(objective))
+
+
+def rounded(value: Fraction | None) -> float:
+    """As a double: NaN for None, infinite where there is none so large.
+
+    >>> rounded(Fraction(1, 4)), rounded(None), rounded(-Fraction(10) ** 400)
+    (0.25, nan, -inf)
+    """
+    if value is None:
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def residuals(coef: Sequence[Fraction], X: Floats, y: Floats) -> Floats:
+    """What a plane leaves over of any rows, each rounded once; NaN where a row has NaN.
+
+    ``coef`` has the intercept first where it is one longer than X has columns.
+    """
+    out = np.full(len(y), np.nan)
+    slopes = coef[len(coef) - X.shape[1] :]
+    start = coef[0] if len(coef) > len(slopes) else Fraction(0)
+    common = math.lcm(start.denominator, *(c.denominator for c in slopes))
+    numbers = [int(c * common) for c in slopes]
+    for i in np.flatnonzero(np.isfinite(X).all(axis=1) & np.isfinite(y)):
+        height = sum((n * Fraction(v) for n, v in zip(numbers, X[i], strict=True)), Fraction(0))
+        out[i] = rounded(Fraction(y[i]) - start - height / common)
+    return out
