@@ -281,3 +281,72 @@ def distinct(column: NDArray[np.float64], most: int) -> NDArray[np.float64] | No
 def merge_leaves(
     into: NDArray[np.float64], leaves: NDArray[np.int32], table: NDArray[np.float64]
 ) -> None: ...
+
+class LinearTest:
+    def __init__(
+        self,
+        basis: NDArray[np.float64],
+        s: NDArray[np.float64],
+        x: NDArray[np.float64],
+        y: NDArray[np.float64],
+        first: Sequence[int],
+        *,
+        kind: str,
+        clusters: Sequence[Sequence[int]] = ...,
+        k_adj: bool = True,
+        g_adj: bool = True,
+        g_min: bool = False,
+        cluster_freedom: bool = True,
+        critical: NDArray[np.float64],
+        side: int,
+        instrument: bool = False,
+        fixed: int = 0,
+        error: float = 0.0,
+    ) -> None: ...
+
+def try_linear(
+    test: LinearTest,
+    order: Sequence[int],
+    m: int,
+    *,
+    most_unclear: int = ...,
+    n_jobs: int = 1,
+    time_limit: float | None = None,
+    progress: Callable[[int, float], object] | None = None,
+) -> dict[str, Any]: ...
+def try_likelihood(
+    design: NDArray[np.float64],
+    y: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    first: Sequence[int],
+    order: Sequence[int],
+    m: int,
+    *,
+    link: str,
+    start: Sequence[float],
+    sign_alone: bool = False,
+    critical: float = 0.0,
+    side: int = 0,
+    most_unclear: int = ...,
+    n_jobs: int = 1,
+    time_limit: float | None = None,
+    progress: Callable[[int, float], object] | None = None,
+) -> dict[str, Any]: ...
+def decide_robust(
+    test: LinearTest,
+    rows: NDArray[np.float64],
+    sizes: NDArray[np.float64],
+    scores: Sequence[int],
+    items: Sequence[int],
+    *,
+    tau: float,
+    fewest: int,
+    most: int,
+    enumerate: float = ...,
+    most_unclear: int = ...,
+    n_jobs: int = 1,
+    memory_limit: float = ...,
+    most_boxes: float = ...,
+    time_limit: float | None = None,
+    progress: Callable[[int, float], object] | None = None,
+) -> dict[str, Any]: ...

@@ -18,6 +18,8 @@
 ``design``     the regression: term, controls, weights, what is removed at once
 ``moments``    a, b, c of a subset given the controls, in floating point and exactly
 ``conditions`` the ways in which a claim about a coefficient breaks
+``exact_tests`` the t statistic of a coefficient in rational arithmetic
+``term_test``  the t test of a coefficient on any rows, for the compiled half
 ``case``       one condition on one design: is it broken, and which rows are in its way?
 ``oracles``    do m removals suffice, and which? one for each kind of case
 ``fewest``     the fewest removals: good ones from above, what oracles prove from below

@@ -20,6 +20,7 @@ class Resources(Clock):
     memory_limit : bytes for what a search has still to look at.
     callback : called with (nodes, seconds); False ends the audit.
     nodes : boxes or nodes looked at so far, counted by whoever looks at them.
+    refitted : by how many units are removed, all removals of so many where each was refitted.
     patience : seconds that the question asked now may take. An oracle that needs longer raises
         :class:`OutOfPatience`; it may be asked again, with more.
     """
@@ -29,6 +30,7 @@ class Resources(Clock):
     memory_limit: float = math.inf
     callback: Callable[[int, float], object] = field(default=lambda nodes, seconds: None)
     nodes: int = 0
+    refitted: dict[int, int] = field(default_factory=dict)
     patience: float = math.inf
 
     def check(self) -> None:
@@ -47,9 +49,13 @@ class Resources(Clock):
         """Seconds that a question asked now may take."""
         return min(self.left(), self.patience)
 
+    def count(self, nodes: int, seconds: float) -> object:
+        """Progress in nodes, as the audit's."""
+        return self.callback(self.nodes + nodes, self.gone())
+
     def report(self, value: float, bound: float, nodes: int, seconds: float) -> object:
         """The engine's progress as the audit's."""
-        return self.callback(self.nodes + nodes, self.gone())
+        return self.count(nodes, seconds)
 
 
 class OutOfPatience(Exception):

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "estimating/register.hpp"
 #include "outofcore/register.hpp"
 #include "paper/sweep.hpp"
 #include "plane/bound.hpp"
@@ -392,6 +393,7 @@ NB_MODULE(_core, m) {
         [](const std::string& wanted) { return choose_hot_loops(wanted); }, "name"_a);
     add_test_hooks(m);
     regression::bind(m);
+    estimating::bind(m);
     outofcore::bind(m);
     nb::list statuses;
     for (int s = 0; s < 6; ++s) statuses.append(std::string(name(static_cast<Status>(s))));

@@ -6,7 +6,7 @@
 ``remaining``   lower bounds for any number of controls, by branching on rows
 ``proofs``      from a condition to the forms that ``remaining`` bounds
 ``proposals``   good removals: influence, greedy, concentration
-``robust``      standard errors that no proof covers
+``robust``      tests with robust and clustered standard errors
 ``report``      the answer as an Audit
 ``proving``     the proof file of the lower bound
 ``approximations``  the usual ones, to compare with

@@ -46,6 +46,7 @@ class Known:
     upper: int | None
     removal: Ints | None
     status: str
+    refitted: int = 0  # removals of lower - 1 units, where every one was refitted
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,7 +201,8 @@ def _search(
         for case in cases
     ]
     found = Fewest(ways, most, resources, note)
-    return Known(found.lower, found.upper, found.removal, found.status)
+    refitted = resources.refitted.get(found.lower - 1, 0)
+    return Known(found.lower, found.upper, found.removal, found.status, refitted)
 
 
 def _cases(claimed: Claim, moments: Moments, given: Regression) -> tuple[Case, ...]:
@@ -315,8 +317,6 @@ def message(claim: Claim, known: Known, given: Regression, most: int, rows: int)
         text = f"Removing {of} {claim.breaks}.{_fewer(known, design.units is not None)}"
     if given.fixed:
         text += " The controls were held fixed, not refitted: an approximation."
-    if claim.test and not given.errors.classical and known.upper != 0:
-        text += " No proof covers these standard errors: fewer are ruled out only as far as said."
     return text
 
 
@@ -325,9 +325,9 @@ def _fewer(known: Known, grouped: bool) -> str:
     fewer = known.lower - 1
     text = ""
     if fewer > 0:
-        text += (
-            f" No single {single} does." if fewer == 1 else f" No set of {fewer:,} {several} does."
-        )
+        which = f"single {single}" if fewer == 1 else f"set of {fewer:,} {several}"
+        how = f" (all {known.refitted:,} were refitted)" if known.refitted else ""
+        text += f" No {which} does{how}."
     if known.upper is not None and known.lower < known.upper:
         last = known.upper - 1
         between = f"{known.lower:,}" + (f" to {last:,}" if last > known.lower else "")

@@ -1,18 +1,20 @@
-"""The test of a coefficient with the standard errors asked for; proofs cover the classical ones."""
+"""The test of a coefficient with the standard errors asked for; ``oracles`` has the proofs."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from quadsweep.arrays import Floats, Ints
 from quadsweep.auditing.case import Case
-from quadsweep.auditing.conditions import CorrelationAbove, CorrelationBelow
+from quadsweep.auditing.conditions import CorrelationAbove, CorrelationBelow, SlopeBeyond
 from quadsweep.auditing.design import Design
 from quadsweep.auditing.fit import Fit
 from quadsweep.auditing.moments import Sums, basis, residual
+from quadsweep.auditing.term_test import TermTest
 from quadsweep.inputs.standard_errors import StandardErrors
 from quadsweep.results.formatting import chance
 
@@ -165,5 +167,19 @@ class RobustCase(Case):
         stand_in = Sums(found.freedom + 1, 0, 1.0, 1.0, r, 1.0)
         return self.condition.excess(stand_in, (1.0, 1.0))
 
+    @property
+    def first(self) -> Case | None:
+        """What must happen first: significance with one sign needs that sign."""
+        if not isinstance(self.condition, CorrelationAbove):
+            return None
+        return Case(self.moments, SlopeBeyond(0.0, 0.0, self.condition.sign))
+
+    @cached_property
+    def test(self) -> TermTest:
+        """The same test for the compiled half, and exactly."""
+        assert isinstance(self.condition, (CorrelationAbove, CorrelationBelow))
+        return TermTest(self.moments, self.condition, self.errors)
+
     def broken(self, removal: Ints) -> bool:
-        return self.excess(removal) > _CLEAR
+        past = self.excess(removal)
+        return past > 0 if abs(past) > _CLEAR else self.test.broken(removal)

@@ -7,6 +7,8 @@ oracles about a case, best first, and falls back on the next one where an oracle
 ``choice``         the oracles there are, in the order in which they are asked
 ``enumeration``    every removal of m units, where they are few enough
 ``regression``     the engine's boxes, for a few controls
+``refits``         every removal of a few units refitted, for any standard errors
+``estimating``     boxes of coefficients, for robust and clustered standard errors
 ``many_controls``  a bound for any number of controls, by branching on units
 
 A new kind of standard error or estimator is a new kind of case and an oracle for it. What every

@@ -5,11 +5,20 @@ from __future__ import annotations
 from quadsweep.auditing.case import Case
 from quadsweep.auditing.oracles import Oracle
 from quadsweep.auditing.oracles.enumeration import Enumeration
+from quadsweep.auditing.oracles.estimating import RobustBoxes
 from quadsweep.auditing.oracles.many_controls import ManyControls
-from quadsweep.auditing.oracles.regression import RegressionBoxes
+from quadsweep.auditing.oracles.refits import Refits
+from quadsweep.auditing.oracles.regression import RegressionBoxes, SignBoxes
 from quadsweep.auditing.resources import Resources
 
-ORACLES: tuple[type[Oracle], ...] = (RegressionBoxes, ManyControls, Enumeration)
+ORACLES: tuple[type[Oracle], ...] = (
+    RegressionBoxes,
+    Refits,
+    RobustBoxes,
+    SignBoxes,
+    ManyControls,
+    Enumeration,
+)
 
 
 def oracles_for(case: Case, resources: Resources) -> list[Oracle]:

@@ -24,9 +24,7 @@ from quadsweep.auditing.oracles import REFUTED, UNDECIDED, Decision, Oracle
 from quadsweep.auditing.resources import OutOfPatience, Resources
 
 MOST = 2_000_000  # removals tried without a limit on time
-MOST_REFITS = 5_000_000  # the same where each is refitted: rows refitted in all
 _SPEED = 50_000  # removals a second, about
-_REFITS = 1_000_000  # rows refitted a second, about
 _CHUNK = 4_096
 _NEAR = 1e-6
 _MOST_COLUMNS = 40
@@ -39,18 +37,14 @@ class Enumeration(Oracle):
         super().__init__(case, resources)
         self._moments, self._design = case.moments, case.moments.design
         self._left: dict[int, Iterator[Ints]] = {}
-        self._unclear: set[int] = set()
 
     @classmethod
     def handles(cls, case: Case) -> bool:
-        return case.moments.rank <= _MOST_COLUMNS
+        return case.moments.rank <= _MOST_COLUMNS and not isinstance(case, RobustCase)
 
     def is_feasible(self, m: int) -> bool:
         """Whether every removal of m units can be tried in time."""
         ways, seconds = comb(self._design.size, m), self.resources.left()
-        if isinstance(self.case, RobustCase):
-            ways *= self._design.n
-            return ways <= (seconds * _REFITS if self.resources.is_limited else MOST_REFITS)
         return ways <= (max(seconds * _SPEED, _CHUNK) if self.resources.is_limited else MOST)
 
     def decide(self, fewest: int, most: int) -> Decision:
@@ -61,30 +55,26 @@ class Enumeration(Oracle):
         end = time.perf_counter() + self.resources.for_a_question()
         for chunk in left:
             self.resources.check()
-            found = self._first(chunk, most)
+            found = self._first(chunk)
             if found is not None:
                 del self._left[most]
                 return Decision(found)
             if time.perf_counter() > end:
                 raise OutOfPatience
         self._left[most] = iter(())
-        return UNDECIDED if most in self._unclear else REFUTED
+        return REFUTED
 
-    def _first(self, chunk: Ints, m: int) -> Ints | None:
+    def _first(self, chunk: Ints) -> Ints | None:
         """The first of these removals that breaks the claim."""
-        refitted = isinstance(self.case, RobustCase)
         removal: Ints
-        for removal in chunk if refitted else chunk[self._may_break(chunk)]:
+        for removal in chunk[self._may_break(chunk)]:
             if self.case.broken(removal):
                 return removal
-            if refitted and self.case.excess(removal) > -_NEAR:
-                self._unclear.add(m)
         return None
 
     def _chunks(self, m: int) -> Iterator[Ints]:
-        size = 64 if isinstance(self.case, RobustCase) else _CHUNK
         ways = combinations(range(self._design.size), m)
-        while chunk := list(islice(ways, size)):
+        while chunk := list(islice(ways, _CHUNK)):
             yield np.array(chunk, dtype=np.int64).reshape(len(chunk), m)
 
     @cached_property

@@ -7,7 +7,6 @@ with one sign has that sign, whatever its standard error.
 from __future__ import annotations
 
 from quadsweep.auditing.case import Case
-from quadsweep.auditing.conditions import CorrelationAbove, SlopeBeyond
 from quadsweep.auditing.controls.proofs import Prover
 from quadsweep.auditing.controls.robust import RobustCase
 from quadsweep.auditing.oracles import REFUTED, UNDECIDED, Decision, Oracle
@@ -21,14 +20,13 @@ class ManyControls(Oracle):
 
     def __init__(self, case: Case, resources: Resources) -> None:
         super().__init__(case, resources)
-        if isinstance(case, RobustCase):
-            assert isinstance(case.condition, CorrelationAbove)
-            case = Case(case.moments, SlopeBeyond(0.0, 0.0, case.condition.sign))
-        self._prover = Prover(case, resources.check)
+        first = case.first if isinstance(case, RobustCase) else case
+        assert first is not None
+        self._prover = Prover(first, resources.check)
 
     @classmethod
     def handles(cls, case: Case) -> bool:
-        return not isinstance(case, RobustCase) or isinstance(case.condition, CorrelationAbove)
+        return not isinstance(case, RobustCase) or case.first is not None
 
     def refutes_at_once(self, fewest: int, most: int) -> bool:
         return self._refutes(fewest, most, branch=False)

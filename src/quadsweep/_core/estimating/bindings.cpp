@@ -1,0 +1,281 @@
+// All removals of a few units, from Python. Rows come in the order of their units.
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "likelihood.hpp"
+#include "linear.hpp"
+#include "register.hpp"
+#include "relaxation.hpp"
+#include "robust.hpp"
+#include "search/driver.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace quadsweep::estimating {
+namespace {
+
+using Vector = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+std::vector<double> entries(const Vector& v) { return {v.data(), v.data() + v.size()}; }
+// Columns one after the other.
+std::vector<double> columns(const Matrix& m) {
+    std::vector<double> out(m.shape(0) * m.shape(1));
+    for (std::size_t i = 0; i < m.shape(0); ++i) {
+        for (std::size_t j = 0; j < m.shape(1); ++j) {
+            out[j * m.shape(0) + i] = m.data()[i * m.shape(1) + j];
+        }
+    }
+    return out;
+}
+
+StandardErrors errors_named(const std::string& kind, bool k_adj, bool g_adj, bool g_min,
+                            bool cluster_freedom) {
+    StandardErrors out{Variance::robust, 0, k_adj, g_adj, g_min, cluster_freedom};
+    if (kind == "classical") {
+        out.kind = Variance::classical;
+    } else if (kind == "cluster") {
+        out.kind = Variance::clustered;
+    } else if (kind == "HC2" || kind == "HC3") {
+        out.power = kind == "HC2" ? 0.5 : 1;
+    } else if (kind != "HC0" && kind != "HC1") {
+        throw std::invalid_argument("no such standard errors: " + kind);
+    }
+    return out;
+}
+
+// How the removals are tried, whatever the statistic.
+struct Trial {
+    std::vector<int> order;
+    int m = 1;
+    std::size_t most_unclear = 0;
+    int n_jobs = 1;
+    std::optional<double> time_limit;
+    nb::object progress;
+};
+
+// Ctrl-C is taken as a wish to see what is known so far; a callback that raises ends the call with
+// its own exception.
+class Watch {
+  public:
+    Watch(Control& control, const nb::object& progress) {
+        control.on_tick = [this, &progress](const Progress& p) {
+            nb::gil_scoped_acquire gil;
+            if (PyErr_CheckSignals() != 0) {
+                PyErr_Clear();
+                return false;
+            }
+            if (progress.is_none()) return true;
+            try {
+                nb::object wish = progress(p.nodes, p.seconds);
+                return !(nb::isinstance<nb::bool_>(wish) && !nb::cast<bool>(wish));
+            } catch (...) {
+                failure_ = std::current_exception();
+                return false;
+            }
+        };
+    }
+    void rethrow() {
+        if (failure_) std::rethrow_exception(failure_);
+    }
+
+  private:
+    std::exception_ptr failure_;
+};
+
+nb::dict run(const std::function<std::unique_ptr<Refits>()>& make, const std::vector<int>& first,
+             const Trial& trial) {
+    const int units = static_cast<int>(first.size()) - 1;
+    if (trial.m < 1 || trial.m > static_cast<int>(trial.order.size())) {
+        throw std::invalid_argument("m must be between 1 and the number of units");
+    }
+    for (int unit : trial.order) {
+        if (unit < 0 || unit >= units) throw std::invalid_argument("order has an unknown unit");
+    }
+    Control control(trial.time_limit.value_or(infinity));
+    Watch watch(control, trial.progress);
+    Tried tried;
+    {
+        nb::gil_scoped_release released;
+        tried = try_removals(make, trial.order, trial.m, trial.most_unclear, trial.n_jobs, control);
+    }
+    watch.rethrow();
+    nb::dict out;
+    out["breaking"] = tried.breaking;
+    out["unclear"] = tried.unclear;
+    out["count"] = tried.count;
+    out["complete"] = tried.complete;
+    out["status"] = std::string(name(control.status(Status::optimal)));
+    return out;
+}
+
+// Without roots nothing is decided.
+nb::dict decide(const Question& question, std::vector<std::unique_ptr<Box>> roots, int n_jobs,
+                double memory_limit, double most_boxes, std::optional<double> time_limit,
+                nb::object progress) {
+    Control control(time_limit.value_or(infinity));
+    Watch watch(control, progress);
+    MultiplierRelaxation relaxation(question);
+    Limits limits;
+    limits.n_jobs = n_jobs;
+    limits.memory = memory_limit;
+    limits.depth_first_at = memory_limit / 2;
+    limits.most_boxes = most_boxes;
+    Driver<MultiplierRelaxation> driver(relaxation, limits, control);
+    const bool bounded = !roots.empty();
+    {
+        nb::gil_scoped_release released;
+        driver.begin(std::move(roots));
+        driver.run();
+    }
+    watch.rethrow();
+    const Standing standing = driver.standing();
+    nb::dict out;
+    out["breaking"] = relaxation.breaking();
+    out["unclear"] = relaxation.unclear();
+    out["count"] = driver.n_boxes();
+    out["complete"] = bounded && standing.closed && standing.valid &&
+                      standing.deferred == undefined && !relaxation.finished() &&
+                      !control.stopped();
+    out["status"] = std::string(name(control.status(Status::optimal)));
+    return out;
+}
+
+LinearTest linear_test(const Matrix& basis, const Vector& s, const Vector& x, const Vector& y,
+                       const std::vector<int>& first, const std::string& kind,
+                       const std::vector<std::vector<int>>& clusters, bool k_adj, bool g_adj,
+                       bool g_min, bool cluster_freedom, const Vector& critical, int side,
+                       bool instrument, int fixed, double error) {
+    LinearTest test;
+    test.rows = static_cast<int>(y.size());
+    test.controls = static_cast<int>(basis.shape(1));
+    test.basis = columns(basis);
+    test.s = entries(s);
+    test.x = entries(x);
+    test.y = entries(y);
+    test.instrument = instrument;
+    test.first = first;
+    test.errors = errors_named(kind, k_adj, g_adj, g_min, cluster_freedom);
+    test.cluster = clusters;
+    for (const auto& labels : clusters) {
+        test.clusters.push_back(1 + *std::max_element(labels.begin(), labels.end()));
+    }
+    test.fixed = fixed;
+    test.critical = entries(critical);
+    test.side = side;
+    test.error = error;
+    return test;
+}
+
+nb::dict try_linear(const LinearTest& test, const std::vector<int>& order, int m,
+                    std::size_t most_unclear, int n_jobs, std::optional<double> time_limit,
+                    nb::object progress) {
+    return run([&] { return linear_refits(test); }, test.first,
+               {order, m, most_unclear, n_jobs, time_limit, std::move(progress)});
+}
+
+// Columns of mean square one times the roots of their rows' weights; `sizes` of the same shape is
+// what their rounding is relative to. The last two columns are x and y.
+nb::dict decide_robust(const LinearTest& test, const Matrix& rows, const Matrix& sizes,
+                       const std::vector<int>& scores, const std::vector<int>& items, double tau,
+                       int fewest, int most, double enumerate, std::size_t most_unclear, int n_jobs,
+                       double memory_limit, double most_boxes, std::optional<double> time_limit,
+                       nb::object progress) {
+    RobustTest robust;
+    robust.rows = static_cast<int>(rows.shape(0));
+    const std::size_t n = rows.shape(0), q = rows.shape(1) - 2;
+    robust.controls = static_cast<int>(q);
+    if (2 * robust.controls + 1 > most_dims) throw std::invalid_argument("too many controls");
+    const auto column = [&](const Matrix& m, std::size_t j) {
+        std::vector<double> out(n);
+        for (std::size_t i = 0; i < n; ++i) out[i] = m.data()[i * (q + 2) + j];
+        return out;
+    };
+    for (std::size_t j = 0; j < q; ++j) {
+        robust.z.push_back(column(rows, j));
+        robust.z_size.push_back(column(sizes, j));
+    }
+    robust.x = column(rows, q);
+    robust.x_size = column(sizes, q);
+    robust.y = column(rows, q + 1);
+    robust.y_size = column(sizes, q + 1);
+    robust.score_first = scores;
+    robust.item_first = items;
+    robust.above = test.side != 0;
+    robust.sign = test.side;
+    robust.tau = tau;
+    return decide({[&] { return robust_equations(robust); }, [&] { return linear_refits(test); },
+                   fewest, most, enumerate, most_unclear},
+                  robust_roots(robust, most), n_jobs, memory_limit, most_boxes, time_limit,
+                  std::move(progress));
+}
+
+nb::dict try_likelihood(const Matrix& design, const Vector& y, const Vector& weights,
+                        const std::vector<int>& first, const std::vector<int>& order, int m,
+                        const std::string& link, const std::vector<double>& start, bool sign_alone,
+                        double critical, int side, std::size_t most_unclear, int n_jobs,
+                        std::optional<double> time_limit, nb::object progress) {
+    if (link != "logit" && link != "poisson") {
+        throw std::invalid_argument("link must be 'logit' or 'poisson'");
+    }
+    LikelihoodTest test;
+    test.link = link == "logit" ? Link::logit : Link::poisson;
+    test.rows = static_cast<int>(y.size());
+    test.columns = static_cast<int>(design.shape(1));
+    test.design = columns(design);
+    test.y = entries(y);
+    test.weight = entries(weights);
+    test.first = first;
+    test.start = start;
+    test.sign_alone = sign_alone;
+    test.critical = critical;
+    test.side = side;
+    return run([&] { return likelihood_refits(test); }, first,
+               {order, m, most_unclear, n_jobs, time_limit, std::move(progress)});
+}
+
+}  // namespace
+
+void bind(nb::module_& m) {
+    nb::class_<LinearTest>(m, "LinearTest")
+        .def(
+            "__init__",
+            [](LinearTest* self, const Matrix& basis, const Vector& s, const Vector& x,
+               const Vector& y, const std::vector<int>& first, const std::string& kind,
+               const std::vector<std::vector<int>>& clusters, bool k_adj, bool g_adj, bool g_min,
+               bool cluster_freedom, const Vector& critical, int side, bool instrument, int fixed,
+               double error) {
+                new (self) LinearTest(linear_test(basis, s, x, y, first, kind, clusters, k_adj,
+                                                  g_adj, g_min, cluster_freedom, critical, side,
+                                                  instrument, fixed, error));
+            },
+            "basis"_a, "s"_a, "x"_a, "y"_a, "first"_a, nb::kw_only(), "kind"_a,
+            "clusters"_a = std::vector<std::vector<int>>{}, "k_adj"_a = true, "g_adj"_a = true,
+            "g_min"_a = false, "cluster_freedom"_a = true, "critical"_a, "side"_a,
+            "instrument"_a = false, "fixed"_a = 0, "error"_a = 0.0);
+    m.def("try_linear", &try_linear, "test"_a, "order"_a, "m"_a, nb::kw_only(),
+          "most_unclear"_a = 10000, "n_jobs"_a = 1, "time_limit"_a.none() = nb::none(),
+          "progress"_a.none() = nb::none());
+    m.def("decide_robust", &decide_robust, "test"_a, "rows"_a, "sizes"_a, "scores"_a, "items"_a,
+          nb::kw_only(), "tau"_a, "fewest"_a, "most"_a, "enumerate"_a = Question{}.enumerate,
+          "most_unclear"_a = 1000, "n_jobs"_a = 1, "memory_limit"_a = infinity,
+          "most_boxes"_a = infinity, "time_limit"_a.none() = nb::none(),
+          "progress"_a.none() = nb::none());
+    m.def("try_likelihood", &try_likelihood, "design"_a, "y"_a, "weights"_a, "first"_a, "order"_a,
+          "m"_a, nb::kw_only(), "link"_a, "start"_a, "sign_alone"_a = false, "critical"_a = 0.0,
+          "side"_a = 0, "most_unclear"_a = 10000, "n_jobs"_a = 1,
+          "time_limit"_a.none() = nb::none(), "progress"_a.none() = nb::none());
+}
+
+}  // namespace quadsweep::estimating

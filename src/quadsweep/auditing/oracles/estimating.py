@@ -1,0 +1,142 @@
+"""Robust and clustered standard errors, by boxes of coefficients (``_core/estimating/``).
+
+HC0 and HC1, and clusters none of which is removed in part, for a term with a few controls. The
+numbers of rows and clusters kept enter the test by its threshold tau = t* sqrt(f): of all numbers
+in question the one is taken that makes the claim easiest to break.
+
+Columns are combined as they are, times the roots of the weights: orthogonal controls, and x and y
+orthogonal to them, all of mean square one. No t statistic changes by that but for rounding, and
+what each entry's rounding is relative to is handed over with it.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+
+import numpy as np
+
+from quadsweep import _core
+from quadsweep.arrays import Floats, Ints
+from quadsweep.auditing.case import Case
+from quadsweep.auditing.controls.robust import RobustCase
+from quadsweep.auditing.oracles import UNDECIDED, Decision, Oracle
+from quadsweep.auditing.oracles.refits import settled
+from quadsweep.auditing.resources import OutOfPatience, Resources
+from quadsweep.clock import Stopped
+
+MOST_CONTROLS = 4  # columns besides the term, the intercept included
+_AT_ONCE = 2  # boxes of a bound that costs little
+_SLACK = 1e-12  # of a threshold, for its rounding
+
+
+class RobustBoxes(Oracle):
+    """Asks the boxes about removals of some numbers of units."""
+
+    case: RobustCase
+
+    def __init__(self, case: Case, resources: Resources) -> None:
+        super().__init__(case, resources)
+        self._design = case.moments.design
+
+    @classmethod
+    def handles(cls, case: Case) -> bool:
+        if not isinstance(case, RobustCase) or not case.test.usable:
+            return False
+        design = case.moments.design
+        if not 1 <= design.q <= MOST_CONTROLS or design.q != case.moments.rank or design.fixed:
+            return False
+        if case.errors.kind == "cluster":
+            return len(case.errors.clusters) == 1 and _nested(case.errors.clusters[0], design.unit)
+        return case.errors.kind in ("HC0", "HC1")
+
+    def refutes_at_once(self, fewest: int, most: int) -> bool:
+        return self._ask(fewest, most, _AT_ONCE).refuted
+
+    def decide(self, fewest: int, most: int) -> Decision:
+        return self._ask(fewest, most)
+
+    def _ask(self, fewest: int, most: int, most_boxes: float = math.inf) -> Decision:
+        resources = self.resources
+        resources.check()
+        tau = self._tau(fewest, most)
+        if not math.isfinite(tau):
+            return UNDECIDED
+        limit = resources.for_a_question()
+        rows, sizes = self._columns
+        scores, items = self._scores
+        found = _core.decide_robust(
+            self.case.test.core, rows, sizes, scores, items, tau=tau, fewest=fewest, most=most,
+            n_jobs=resources.n_jobs, memory_limit=resources.memory_limit, most_boxes=most_boxes,
+            time_limit=limit if math.isfinite(limit) else None, progress=resources.count,
+        )  # fmt: skip
+        resources.nodes += int(found["count"])
+        try:
+            return settled(self.case, found)
+        except Stopped as stop:
+            if stop.status == "time_limit" and resources.left() > 0:
+                raise OutOfPatience from None
+            raise
+
+    @cached_property
+    def _columns(self) -> tuple[Floats, Floats]:
+        """Orthogonal columns of mean square one, and the sums of the sizes of their terms."""
+        order = self.case.test.rows
+        x, y, z = (v[order] for v in self._design.scaled)
+        root = math.sqrt(len(x))
+        turn = np.linalg.inv(np.linalg.qr(z / np.linalg.norm(z, axis=0), mode="r"))
+        turn = root * turn / np.linalg.norm(z, axis=0)[:, None]
+        columns, sizes = [z @ turn], [np.abs(z) @ np.abs(turn)]
+        for v in (x, y):
+            by = np.linalg.lstsq(z, v, rcond=None)[0]
+            left = v - z @ by
+            scale = root / float(np.linalg.norm(left))
+            columns.append((scale * left)[:, None])
+            sizes.append((scale * (np.abs(v) + np.abs(z) @ np.abs(by)))[:, None])
+        return np.ascontiguousarray(np.hstack(columns)), np.ascontiguousarray(np.hstack(sizes))
+
+    @cached_property
+    def _scores(self) -> tuple[list[int], list[int]]:
+        """Where the rows of each score begin, and the scores of each unit."""
+        test = self.case.test
+        if self.case.errors.kind != "cluster":
+            return list(range(self._design.n + 1)), test.first.tolist()
+        label = self.case.errors.clusters[0][test.rows]
+        begin = np.concatenate([[0], np.flatnonzero(np.diff(label)) + 1, [len(label)]])
+        return begin.tolist(), np.searchsorted(begin, test.first).tolist()
+
+    @cached_property
+    def _sizes(self) -> tuple[Ints, Ints]:
+        """Rows and clusters of each unit, in ascending order."""
+        rows, (_, items) = np.diff(self.case.test.first), self._scores
+        return np.sort(rows), np.sort(np.diff(items))
+
+    def _tau(self, fewest: int, most: int) -> float:
+        """The threshold that the largest, or smallest, factor and critical value make."""
+        errors, design = self.case.errors, self._design
+        rows, clusters = self._sizes
+        loosest = max if self.case.test.side == 0 else min
+        taus = []
+        for m in range(fewest, most + 1):
+            # Factors and critical values fall with every row and cluster kept.
+            for gone_rows, gone_clusters in ((rows[-m:], clusters[-m:]), (rows[:m], clusters[:m])):
+                k, g = design.n - int(gone_rows.sum()), int(clusters.sum() - gone_clusters.sum())
+                taus.append(self._threshold(k, g, errors.kind == "cluster"))
+        slack = 1e-7 if errors.normal else _SLACK
+        return loosest(taus) * (1 + (slack if loosest is max else -slack))
+
+    def _threshold(self, k: int, g: int, clustered: bool) -> float:
+        errors, left = self.case.errors, k - self._design.q - 1
+        freedom = g - 1 if clustered and errors.cluster_freedom else left
+        if left < 1 or freedom < 1 or (clustered and g < 2):
+            return math.inf if self.case.test.side == 0 else 0.0
+        factor = ((k - 1) / left if clustered else k / left) if errors.k_adj else 1.0
+        if clustered and errors.g_adj:
+            factor *= g / (g - 1)
+        return float(self.case.test.critical[freedom]) * math.sqrt(factor)
+
+
+def _nested(inner: Ints, outer: Ints) -> bool:
+    """Whether all rows of a label have the same outer label."""
+    pairs = np.unique(np.column_stack([inner, outer]), axis=0)
+    return len(pairs) == len(np.unique(inner))

@@ -1,0 +1,99 @@
+"""The t test of a coefficient on any rows, for the compiled half, and exactly.
+
+A condition on the partial r of a classical test says which p-value breaks the claim; of any other
+test it is the t, or z, of the same p-value.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+
+from quadsweep import _core
+from quadsweep.arrays import Floats, Ints
+from quadsweep.auditing.conditions import CorrelationAbove, CorrelationBelow
+from quadsweep.auditing.exact_tests import ExactTests
+from quadsweep.auditing.moments import Moments
+from quadsweep.inputs.standard_errors import StandardErrors
+
+
+class TermTest:
+    """One condition on the t statistics of subsets.
+
+    Attributes
+    ----------
+    critical : the t, or z, that is compared with, by degrees of freedom.
+    rows : the rows in the order of their units, and of their clusters within.
+    first : where among them each unit begins, and the end of the last.
+    """
+
+    def __init__(
+        self,
+        moments: Moments,
+        condition: CorrelationAbove | CorrelationBelow,
+        errors: StandardErrors,
+    ) -> None:
+        self._moments, self._condition, self.errors = moments, condition, errors
+        self._design = moments.design
+        labels = self.errors.clusters[:1]
+        self.rows = np.lexsort((*labels, self._design.unit)) if labels else self._by_unit()
+        self.first = np.concatenate([[0], np.cumsum(np.bincount(self._design.unit))])
+
+    def _by_unit(self) -> Ints:
+        return np.argsort(self._design.unit, kind="stable")
+
+    @property
+    def side(self) -> int:
+        """0 where |t| must be below, or the sign with which it must be above."""
+        return self._condition.sign if isinstance(self._condition, CorrelationAbove) else 0
+
+    @cached_property
+    def critical(self) -> Floats:
+        from scipy.special import ndtri, stdtr
+
+        freedom = np.arange(1, self._design.n + 1)
+        r = np.clip([self._condition.threshold(int(f)) for f in freedom], 0.0, 1.0)
+        with np.errstate(divide="ignore"):
+            t = r * np.sqrt(freedom) / np.sqrt((1 - r) * (1 + r))
+        if self.errors.normal:
+            t = -ndtri(stdtr(freedom, -t))
+        return np.concatenate([[np.nan], t])
+
+    @property
+    def usable(self) -> bool:
+        """Whether floating point tells what the columns are."""
+        return self._moments.basis.clear and not self._moments.degenerate
+
+    @cached_property
+    def core(self) -> _core.LinearTest:
+        """The test as the compiled half wants it."""
+        m, errors = self._moments, self.errors
+        x, y = m.x[self.rows], m.y[self.rows]
+        clusters = [labels[self.rows] for labels in errors.clusters]
+        if len(clusters) == 2:
+            clusters.append(clusters[0] * (clusters[1].max() + 1) + clusters[1])
+        return _core.LinearTest(
+            np.ascontiguousarray(m.q[self.rows]), x, x, y, self.first.tolist(),
+            kind=errors.kind,
+            clusters=[np.unique(c, return_inverse=True)[1].tolist() for c in clusters],
+            k_adj=errors.k_adj, g_adj=errors.g_adj, g_min=errors.g_min,
+            cluster_freedom=errors.cluster_freedom, critical=self.critical, side=self.side,
+            fixed=self._design.fixed, error=float(m.error),
+        )  # fmt: skip
+
+    @cached_property
+    def _exact(self) -> ExactTests:
+        d = self._design
+        return ExactTests(d.controls, d.x, d.y, weights=d.weights, fixed=d.fixed)
+
+    def broken(self, removal: Ints) -> bool:
+        """Whether the claim breaks without these units, in rational arithmetic."""
+        kept = np.setdiff1d(np.arange(self._design.n), self._design.rows(removal))
+        found = self._exact.test(kept, self.errors)
+        if found is None or not np.isfinite(limit := float(self.critical[found.freedom])):
+            return False
+        if self.side == 0:
+            return found.square < Fraction(limit) ** 2
+        return found.sign == self.side and found.square > Fraction(limit) ** 2

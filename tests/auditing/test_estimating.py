@@ -1,0 +1,166 @@
+"""Audits of the tests people report: robust and clustered standard errors, with proof."""
+
+from __future__ import annotations
+
+import fuzz_estimating
+import fuzz_runs
+import naive_estimating
+import numpy as np
+import pytest
+from naive_estimating import Instance
+
+import quadsweep as qs
+from quadsweep import _core
+from quadsweep.auditing.exact_tests import ExactTests
+from quadsweep.inputs.standard_errors import StandardErrors
+
+sm = pytest.importorskip("statsmodels.api")
+
+
+def some(seed: int, n: int = 30, slope: float = 0.8):
+    rng = np.random.default_rng(seed)
+    z = rng.normal(size=(n, 1))
+    x = rng.normal(size=n) + 0.3 * z[:, 0]
+    return x, slope * x + z[:, 0] + rng.standard_t(3, size=n), z
+
+
+@pytest.mark.parametrize("listing", ["always", "never"])
+@pytest.mark.parametrize("number", range(0, 40, 3))
+def test_the_fewest_removals_are_those_of_every_refit_by_statsmodels(number, listing):
+    verdict = fuzz_estimating.judge(7, number, listing)
+    assert verdict.outcome != fuzz_runs.WRONG, verdict.what
+    assert listing == "never" or verdict.outcome != fuzz_runs.OPEN, verdict.what
+
+
+def test_an_audit_that_says_one_too_few_or_too_many_is_noticed():
+    x, y, z = some(3)
+    found = qs.audit(x, y, controls=z, vcov="HC1", claim="significance", max_drop=4)
+    assert found.drop is not None
+    case = Instance(x, y, z, "HC1")
+    truth = naive_estimating.fewest(case, found.drop)
+    assert fuzz_estimating.is_right(found, truth, 4)
+    for wrong in (found.drop - 1, found.drop + 1):
+        assert not fuzz_estimating.is_right(found, wrong, 4)
+
+
+@pytest.mark.parametrize("kind", ["classical", "HC0", "HC1", "HC2", "HC3"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_exact_t_statistics_are_those_of_statsmodels(kind, weighted):
+    x, y, z = some(1)
+    w = np.random.default_rng(2).uniform(0.5, 2, size=30) if weighted else np.ones(30)
+    design = np.column_stack([np.ones(30), z])
+    how = {} if kind == "classical" else {"cov_type": kind, "use_t": True}
+    fitted = sm.WLS(y[:28], np.column_stack([x, design])[:28], weights=w[:28]).fit(**how)
+    errors = StandardErrors(kind, k_adj=kind in ("classical", "HC1"))
+    found = ExactTests(design, x, y, weights=w if weighted else None).test(np.arange(28), errors)
+    assert found.freedom == fitted.df_resid
+    assert found.sign * float(found.square) ** 0.5 == pytest.approx(fitted.tvalues[0], rel=1e-9)
+
+
+@pytest.mark.parametrize("ways", [1, 2])
+def test_exact_clustered_t_statistics_are_those_of_statsmodels(ways):
+    x, y, z = some(1)
+    design = np.column_stack([np.ones(30), z])
+    clusters = np.column_stack([np.arange(30) % 7, np.arange(30) // 5])[:, :ways]
+    fitted = sm.OLS(y, np.column_stack([x, design])).fit(
+        cov_type="cluster",
+        cov_kwds={"groups": clusters[:, 0] if ways == 1 else clusters},
+        use_t=True,
+    )
+    errors = StandardErrors("cluster", tuple(clusters.T))
+    found = ExactTests(design, x, y).test(np.arange(30), errors)
+    assert found.freedom == fitted.df_resid_inference
+    assert found.sign * float(found.square) ** 0.5 == pytest.approx(fitted.tvalues[0], rel=1e-9)
+
+
+def test_two_way_clusters_are_audited_as_statsmodels_fits_them():
+    x, y, z = some(5, slope=0.5)
+    clusters = np.column_stack([np.arange(30) % 7, np.arange(30) // 5])
+    fitted = sm.OLS(y, np.column_stack([x, np.ones(30), z])).fit(
+        cov_type="cluster", cov_kwds={"groups": clusters}, use_t=True
+    )
+    found = qs.audit(fitted, term="x1", claim="significance", max_drop=2, n_jobs=1)
+    truth = naive_estimating.fewest(Instance(x, y, z, clusters), 2)
+    assert found.success
+    assert found.drop == truth
+
+
+FULL = " + diamonds * cont_africa + soil * cont_africa + tropical * cont_africa"
+
+
+@pytest.mark.parametrize("more", ["", FULL])
+def test_the_published_regression_of_ruggedness_loses_its_significance_with_exactly_two_rows(more):
+    pytest.importorskip("formulaic")
+    data = qs.datasets.load("ruggedness")
+    frame = data.to_frame()
+    frame["diamonds"] = frame["gemstones"] / (frame["land_area"] / 100)
+    found = qs.audit(
+        data.formula + more, data=frame, term=data.term, vcov="HC1", claim="significance"
+    )
+    assert (found.lower, found.upper) == (2, 2)
+    assert "No single row does (all 170 were refitted)." in found.message
+
+
+def test_rows_that_alone_carry_a_dummy_are_decided_exactly():
+    x, y, z = some(8, 16)
+    lone = np.zeros((16, 1))
+    lone[4] = 1.0
+    case = Instance(x, y, np.hstack([z, lone]), "HC1")
+    found = qs.audit(x, y, controls=case.controls, vcov="HC1", claim="significance", max_drop=2)
+    assert found.success
+    assert found.drop == naive_estimating.fewest(case, 2)
+
+
+def test_removals_on_the_threshold_are_unclear_to_floating_point():
+    """The critical value is the t of a removal itself, give or take a few ulps."""
+    x, y, z = some(9, 20)
+    design = np.column_stack([np.ones(20), z])
+    kept = np.delete(np.arange(20), 7)
+    exact = ExactTests(design, x, y).test(kept, StandardErrors("HC1"))
+    q = np.linalg.qr(design)[0]
+    u, w = (v - q @ (q.T @ v) for v in (x, y))
+    columns = [v / np.linalg.norm(v) for v in (u, u, w)]
+    critical = np.full(21, float(exact.square) ** 0.5)
+    test = _core.LinearTest(q, *columns, list(range(21)), kind="HC1", critical=critical, side=0)
+    found = _core.try_linear(test, [7], 1)
+    assert found["unclear"] == [[7]]
+    assert not found["breaking"]
+    test = _core.LinearTest(q, *columns, list(range(21)), kind="HC1", critical=critical * 1.001,
+                            side=0)  # fmt: skip
+    assert _core.try_linear(test, [7], 1)["breaking"] == [7]
+
+
+def test_a_limit_on_time_ends_an_enumeration_and_nothing_is_proved():
+    rng = np.random.default_rng(11)
+    q = np.linalg.qr(rng.normal(size=(400, 4)))[0]
+    columns = [v / np.linalg.norm(v) for v in rng.normal(size=(2, 400))]
+    test = _core.LinearTest(q, columns[0], *columns, list(range(401)), kind="HC3",
+                            critical=np.zeros(401), side=0)  # fmt: skip
+    found = _core.try_linear(test, list(range(400)), 4, time_limit=0.01)
+    assert (found["complete"], found["status"]) == (False, "time_limit")
+
+
+def test_boxes_prove_what_no_enumeration_could():
+    rng = np.random.default_rng(4)
+    x = rng.normal(size=200)
+    y = 0.35 * x + rng.normal(size=200)
+    found = qs.audit(x, y, vcov="HC1", claim="significance", n_jobs=1)
+    assert found.success
+    assert found.drop > 5
+    kept = np.flatnonzero(found.mask)
+    fitted = sm.OLS(y[kept], sm.add_constant(x[kept])).fit(cov_type="HC1", use_t=True)
+    assert fitted.pvalues[1] > 0.05
+
+
+def test_whole_clusters_are_proved_by_boxes():
+    rng = np.random.default_rng(6)
+    village = np.repeat(np.arange(60), 4)
+    x = rng.normal(size=240)
+    y = 0.3 * x + rng.normal(size=60)[village] + rng.normal(size=240)
+    found = qs.audit(x, y, vcov=village, groups=village, claim="significance", n_jobs=1)
+    assert found.success
+    kept = np.flatnonzero(found.mask)
+    fitted = sm.OLS(y[kept], sm.add_constant(x[kept])).fit(
+        cov_type="cluster", cov_kwds={"groups": village[kept]}, use_t=True
+    )
+    assert fitted.pvalues[1] > 0.05
