@@ -8,41 +8,74 @@ It begins with the quadratic sweep of Marc Harary, "Combinatorial optimization o
 of determination" (arXiv:2410.09316), and proves what the sweep assumes.
 """
 
-from quadsweep import datasets as datasets
-from quadsweep.auditing.audit import Audit as Audit
-from quadsweep.auditing.audit import audit as audit
-from quadsweep.auditing.controls.range import CoefficientCurve as CoefficientCurve
-from quadsweep.auditing.controls.report import RegressionAudit as RegressionAudit
-from quadsweep.auditing.influence import InfluenceCurve as InfluenceCurve
-from quadsweep.auditing.influence import influence_curve as influence_curve
-from quadsweep.choosing.intervals import Bootstrap as Bootstrap
-from quadsweep.choosing.line_significance import LineSignificance as LineSignificance
-from quadsweep.choosing.pairwise import pairwise as pairwise
-from quadsweep.choosing.pairwise_result import PairwiseFiles as PairwiseFiles
-from quadsweep.choosing.pairwise_result import PairwiseResult as PairwiseResult
-from quadsweep.choosing.path import Path as Path
-from quadsweep.choosing.path import path as path
-from quadsweep.choosing.path_significance import PathSignificance as PathSignificance
-from quadsweep.choosing.significance import Significance as Significance
-from quadsweep.choosing.significance import significance as significance
-from quadsweep.choosing.stability import Stability as Stability
-from quadsweep.choosing.stability import stability as stability
-from quadsweep.exploring import Explorer as Explorer
-from quadsweep.exploring import explore as explore
-from quadsweep.groups import Groups as Groups
-from quadsweep.groups import by as by
-from quadsweep.paper.comparators.compare import Comparison as Comparison
-from quadsweep.paper.comparators.compare import compare as compare
-from quadsweep.paper.separability.lifted_sweep import naive_sweep as naive_sweep
-from quadsweep.paper.separability.separate import Separation as Separation
-from quadsweep.paper.separability.separate import separate as separate
-from quadsweep.proofs.checking import Check as Check
-from quadsweep.proofs.checking import check as check
-from quadsweep.proofs.proof import Proof as Proof
-from quadsweep.results.conic import Conic as Conic
-from quadsweep.results.result import Result as Result
-from quadsweep.solving.many import BatchResult as BatchResult
-from quadsweep.solving.many import solve_many as solve_many
-from quadsweep.solving.solve import solve as solve
+from quadsweep import datasets
+from quadsweep.auditing.audit import Audit, audit
+from quadsweep.auditing.controls.range import CoefficientCurve
+from quadsweep.auditing.controls.report import RegressionAudit
+from quadsweep.auditing.in_passes import StreamedAudit
+from quadsweep.auditing.influence import InfluenceCurve, influence_curve
+from quadsweep.choosing.in_passes import StreamedPath
+from quadsweep.choosing.intervals import Bootstrap
+from quadsweep.choosing.line_significance import LineSignificance
+from quadsweep.choosing.pairwise import pairwise
+from quadsweep.choosing.pairwise_result import PairwiseFiles, PairwiseResult
+from quadsweep.choosing.path import Path, path
+from quadsweep.choosing.path_significance import PathSignificance
+from quadsweep.choosing.significance import Significance, significance
+from quadsweep.choosing.stability import Stability, stability
+from quadsweep.exploring import Explorer, explore
+from quadsweep.groups import Groups, by
+from quadsweep.outofcore.result import StreamedResult
+from quadsweep.paper.comparators.compare import Comparison, compare
+from quadsweep.paper.separability.lifted_sweep import naive_sweep
+from quadsweep.paper.separability.separate import Separation, separate
+from quadsweep.proofs.checking import Check, check
+from quadsweep.proofs.proof import Proof
+from quadsweep.results.conic import Conic
+from quadsweep.results.result import Result
+from quadsweep.solving.many import BatchResult, solve_many
+from quadsweep.solving.solve import solve
+
+__all__ = [
+    "Audit",
+    "BatchResult",
+    "Bootstrap",
+    "Check",
+    "CoefficientCurve",
+    "Comparison",
+    "Conic",
+    "Explorer",
+    "Groups",
+    "InfluenceCurve",
+    "LineSignificance",
+    "PairwiseFiles",
+    "PairwiseResult",
+    "Path",
+    "PathSignificance",
+    "Proof",
+    "RegressionAudit",
+    "Result",
+    "Separation",
+    "Significance",
+    "Stability",
+    "StreamedAudit",
+    "StreamedPath",
+    "StreamedResult",
+    "audit",
+    "by",
+    "check",
+    "compare",
+    "datasets",
+    "explore",
+    "influence_curve",
+    "naive_sweep",
+    "pairwise",
+    "path",
+    "separate",
+    "significance",
+    "solve",
+    "solve_many",
+    "stability",
+]
 
 __version__ = "0.1.0"

@@ -20,6 +20,7 @@ pf = pytest.importorskip("pyfixest")
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 FORMULA = "invest ~ value + capital"
+EFFECTS = f"{FORMULA} | firm + year"
 
 
 def firms(n: int = 60, seed: int = 5) -> Any:
@@ -32,12 +33,28 @@ def firms(n: int = 60, seed: int = 5) -> Any:
     return pd.DataFrame({
         "invest": 0.8 * value + capital + noise, "value": value, "capital": capital,
         "firm": [f"f{i}" for i in firm], "year": 2000 + year,
-        "weight": rng.uniform(0.5, 3, size=n),
+        "weight": rng.uniform(0.5, 3, size=n), "half": firm % 2, "late": (year > 2).astype(int),
     })  # fmt: skip
 
 
-def feols(**settings: Any) -> Callable[[Any], Any]:
-    return lambda frame: pf.feols(FORMULA, frame, **settings)
+def feols(fml: str = FORMULA, **settings: Any) -> Callable[[Any], Any]:
+    return lambda frame: pf.feols(fml, frame, **settings)
+
+
+def panel(effects: int | None = 1, time: bool = False, **settings: Any) -> Callable[[Any], Any]:
+    """``PanelOLS`` with entity effects and a constant (1), without one (0), or pooled (None)."""
+    linearmodels = pytest.importorskip("linearmodels")
+
+    def fit(frame: Any) -> Any:
+        frame = frame.assign(constant=1.0, entity=pd.factorize(frame["firm"])[0])
+        indexed = frame.set_index(["entity", "year"])
+        columns = ["value", "capital"] if effects == 0 else ["constant", "value", "capital"]
+        return linearmodels.PanelOLS(
+            indexed["invest"], indexed[columns], entity_effects=effects is not None,
+            time_effects=time,
+        ).fit(**settings)  # fmt: skip
+
+    return fit
 
 
 def ols(cov_type: str = "nonrobust", by: list[str] | None = None, **settings: Any) -> Any:
@@ -72,6 +89,25 @@ MODELS: dict[str, Callable[[Any], Any]] = {
     ),
     "feols weights, CRV1": feols(vcov={"CRV1": "firm"}, weights="weight"),
     "feols weights, HC3": feols(vcov="HC3", weights="weight"),
+    "feols fixed effects, iid": feols(fml=EFFECTS),
+    "feols fixed effects, HC1": feols(fml=EFFECTS, vcov="HC1"),
+    "feols fixed effects, nested": feols(fml=f"{FORMULA} | firm", vcov={"CRV1": "firm"}),
+    "feols fixed effects, not nested": feols(fml=f"{FORMULA} | year", vcov={"CRV1": "firm"}),
+    "feols fixed effects, CRV1 two ways": feols(fml=EFFECTS, vcov={"CRV1": "firm + year"}),
+    "feols fixed effects, all counted": feols(
+        fml=EFFECTS, vcov={"CRV1": "firm"}, ssc=pf.ssc(k_fixef="full")
+    ),
+    "feols fixed effects, none counted": feols(fml=EFFECTS, vcov="HC1", ssc=pf.ssc(k_fixef="none")),
+    "feols fixed effects, singletons kept": feols(fml=EFFECTS, vcov="HC1", fixef_rm="none"),
+    "feols fixed effects, weights": feols(fml=EFFECTS, vcov="HC1", weights="weight"),
+    "feols fixed effects of pairs": feols(fml=f"{FORMULA} | half^late", vcov="HC1"),
+    "PanelOLS unadjusted": panel(time=True),
+    "PanelOLS robust": panel(time=True, cov_type="robust"),
+    "PanelOLS clustered": panel(cov_type="clustered", cluster_entity=True),
+    "PanelOLS clustered, no constant": panel(0, cov_type="clustered", cluster_entity=True),
+    "PanelOLS clustered, by G": panel(cov_type="clustered", cluster_entity=True, group_debias=True),
+    "PanelOLS clustered, two effects": panel(time=True, cov_type="clustered", cluster_entity=True),
+    "PanelOLS pooled": panel(None, cov_type="robust"),
     "ols nonrobust": ols(),
     "ols nonrobust, z": ols(use_t=False),
     "ols HC0": ols("HC0"),
@@ -91,6 +127,7 @@ MODELS: dict[str, Callable[[Any], Any]] = {
 
 
 def p_value(fitted: Any, term: str = "value") -> float:
+    """The model's own."""
     found = fitted.pvalue() if hasattr(fitted, "_vcov_type") else fitted.pvalues
     return float(found[term])
 
@@ -180,6 +217,17 @@ def newey_west(frame: Any) -> Any:
     return pf.feols(FORMULA, frame.assign(time=range(60)), vcov="NW", vcov_kwargs=times)
 
 
+def iv2sls(frame: Any) -> Any:
+    return pytest.importorskip("linearmodels").IV2SLS.from_formula(
+        "invest ~ 1 + [value ~ capital]", frame
+    ).fit()  # fmt: skip
+
+
+def ridge(frame: Any) -> Any:
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    return linear_model.Ridge().fit(frame[["value"]], frame["invest"])
+
+
 def split(frame: Any) -> Any:
     return pf.feols(FORMULA, frame.assign(half=frame["year"] > 2002), split="half").to_list()[0]
 
@@ -193,7 +241,11 @@ def split(frame: Any) -> Any:
         (frequencies, "'fweights'"),
         (feols(lean=True), "lean=True"),
         (split, "split sample"),
-        (lambda f: pf.feols("invest ~ value + capital | firm", f), "fixed effects"),
+        (panel(cov_type="kernel"), "Driscoll-Kraay"),
+        (panel(cov_type="robust", debiased=False), "debiased=False"),
+        (iv2sls, "IV2SLS results of linearmodels"),
+        (lambda f: sm.OLS(f["invest"], f[["value"]]), "OLS of statsmodels"),
+        (ridge, "Ridge of sklearn"),
         (lambda f: pf.feols("invest ~ 1 | value ~ capital", f), "Feiv"),
         (lambda f: pf.feols("invest ~ sw(value, capital)", f), "FixestMulti"),
         (lambda f: pf.fepois("year ~ value", f), "Fepois"),
@@ -206,3 +258,80 @@ def split(frame: Any) -> Any:
 def test_what_is_not_supported_is_refused_by_name(fit: Any, sentence: str) -> None:
     with pytest.raises((TypeError, ValueError), match=sentence):
         qs.audit(fit(firms()), term="value", claim="significance", time_limit=2)
+
+
+def test_a_standard_error_that_differs_from_the_models_is_refused() -> None:
+    fitted = MODELS["feols CRV1"](firms())
+    stated = 1.01 * fitted.se()
+    fitted.se = lambda: stated
+    with pytest.raises(ValueError, match="the model states a standard error of"):
+        qs.audit(fitted, term="value", claim="significance")
+
+
+@pytest.mark.parametrize("vcov", ["iid", "HC1", {"CRV1": "firm + year"}])
+def test_fixed_effects_after_a_bar_are_those_of_feols(vcov: Any) -> None:
+    frame = firms()
+    fitted = pf.feols(EFFECTS, frame, vcov=vcov)
+    found = qs.audit(EFFECTS, frame, term="value", claim="significance", vcov=vcov, time_limit=2)
+    assert found.before.slope == pytest.approx(fitted.coef()["value"])
+    assert found.before.p_value == pytest.approx(p_value(fitted))
+    assert found.before.r2 == pytest.approx(fitted._r2)
+    assert found.upper is not None
+    refitted = pf.feols(EFFECTS, frame.drop(index=found.outliers), vcov=vcov)
+    assert found.after is not None
+    assert found.after.p_value == pytest.approx(p_value(refitted))
+
+
+def test_fixed_effects_after_a_bar_are_dummies() -> None:
+    frame = firms(30)
+    bar = qs.audit("invest ~ value | firm", frame, term="value", max_drop=2)
+    dummies = qs.audit("invest ~ value + C(firm)", frame, term="value", max_drop=2)
+    assert (bar.lower, bar.upper) == (dummies.lower, dummies.upper)
+    assert "(given firm)" in bar.message
+
+
+@pytest.mark.parametrize(
+    ("words", "kind"),
+    [
+        ({"cov_type": "HC1"}, "ols HC1"),
+        ({"cov_type": "HC3", "cov_kwds": {"use_t": False}}, "ols HC3"),
+        ({"cov_type": "cluster", "cov_kwds": {"groups": "firm"}}, "ols cluster"),
+        ({"cov_type": "cluster", "cov_kwds": {"groups": ["firm", "year"]}}, "ols cluster two ways"),
+        ({"cov_type": "cluster", "cov_kwds": {"groups": "firm", "use_t": True}}, "ols cluster, t"),
+        ({"vcov": "HC2"}, "ols HC2, t"),
+        ({"vcov": {"CRV1": "firm"}}, "feols CRV1"),
+        ({"vcov": {"CRV1": "firm + year"}}, "feols CRV1 two ways"),
+        ({"vcov": "hetero"}, "feols HC1"),
+    ],
+)
+def test_standard_errors_are_asked_for_in_either_librarys_words(words: Any, kind: str) -> None:
+    frame = firms()
+    fit = ols("HC2", use_t=True) if kind == "ols HC2, t" else MODELS[kind]
+    found = qs.audit(FORMULA, frame, term="value", claim="significance", time_limit=0.2, **words)
+    assert found.before.p_value == pytest.approx(p_value(fit(frame)))
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ({"cov_type": "HAC"}, "cov_type must be 'nonrobust'"),
+        ({"cov_type": "HC1", "cov_kwds": {"maxlags": 1}}, r"'HC1' with \['maxlags'\]"),
+        ({"cov_kwds": {"groups": "firm"}}, "cov_kwds goes with cov_type"),
+        ({"vcov": "HC1", "cov_type": "HC1"}, "give vcov or cov_type"),
+        ({"vcov": {"CRV3": "firm"}}, "'CRV3'"),
+        ({"vcov": {"CRV1": "frim"}}, "no column 'frim'"),
+    ],
+)
+def test_other_words_for_standard_errors_are_refused(words: Any, sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        qs.audit(FORMULA, firms(), term="value", claim="significance", **words)
+
+
+@pytest.mark.parametrize("kind", ["feols fixed effects, nested", "PanelOLS clustered"])
+def test_proofs_of_plain_factors_do_not_serve_others(kind: str) -> None:
+    frame, fit = firms(40, seed=1), MODELS[kind]
+    found = qs.audit(fit(frame), term="value", claim="significance", time_limit=2)
+    was = p_value(fit(frame)) <= 0.05
+    single = [p_value(fit(frame.drop(index=i).reset_index(drop=True))) for i in range(40)]
+    assert found.lower == 1 or not any((p <= 0.05) != was for p in single)
+    assert found.lower == 1

@@ -91,7 +91,7 @@ def test_a_data_set_is_accepted_as_it_is():
         (["a", "zebra"], "y", ValueError, "no column 'zebra'; there are: a, b, group, y"),
         ("y ~ a", "y", ValueError, "left out beside a formula"),
         ("y ~ nothing", None, ValueError, "cannot be evaluated"),
-        ("~ a", None, ValueError, "y on the left"),
+        ("~ a", None, ValueError, "the outcome on the left"),
         ("y ~ 1", None, ValueError, "needs a predictor"),
         (3, "y", TypeError, "x must be the name of a column"),
         (["a", "group"], "y", TypeError, "column 'group' must hold real numbers"),
@@ -104,8 +104,10 @@ def test_misuse_is_one_sentence(frame, x, y, error, says):
 
 
 def test_names_without_a_frame_are_refused(frame):
-    with pytest.raises(ValueError, match="give the frame they are in as data="):
+    with pytest.raises(TypeError, match="a formula needs the data frame of its columns"):
         qs.solve("y ~ a", drop=1)
+    with pytest.raises(ValueError, match="give the frame they are in as data="):
+        qs.solve("a", "y", drop=1)
     with pytest.raises(TypeError, match="give x and y, or data="):
         qs.solve(drop=1)
     with pytest.raises(TypeError, match="data must be a data frame; got ndarray"):

@@ -15,7 +15,7 @@ from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.auditing import claims
 from quadsweep.auditing.baselines import Approximation, approximations, kept_by_influence
 from quadsweep.auditing.claims import Claim, Terms
-from quadsweep.auditing.controls.kinds import by_name, is_regression
+from quadsweep.auditing.controls.reading import is_regression
 from quadsweep.auditing.decisions import Asker
 from quadsweep.auditing.exact import ExactPoints
 from quadsweep.auditing.fit import fit
@@ -25,10 +25,11 @@ from quadsweep.auditing.proving import refutation
 from quadsweep.auditing.rows import drop_limit, pose_audit
 from quadsweep.auditing.verdict import Known, Verdict, message
 from quadsweep.inputs import validation
-from quadsweep.inputs.frames import Columns
+from quadsweep.inputs.arguments import arranged
+from quadsweep.inputs.standard_errors import in_one_word
 from quadsweep.outofcore.search import Asked
-from quadsweep.outofcore.solve import Means, columns_of, fits
-from quadsweep.outofcore.sources import collects_itself, is_source, source_meant
+from quadsweep.outofcore.solve import Means, taken
+from quadsweep.outofcore.sources import collects_itself, is_source
 from quadsweep.progress import Removals, SearchProgress, watching
 from quadsweep.results.formatting import named_rows
 from quadsweep.solving.methods import Problem
@@ -48,6 +49,8 @@ if TYPE_CHECKING:
         data: Any
         term: str | None
         vcov: Any
+        cov_type: str | None
+        cov_kwds: dict[str, Any] | None
         claim: str
         level: float
         threshold: Any
@@ -185,6 +188,8 @@ def audit(
     data: Any = None,
     term: str | None = None,
     vcov: Any = None,
+    cov_type: str | None = None,
+    cov_kwds: dict[str, Any] | None = None,
     claim: str = "sign",
     level: float = 0.05,
     threshold: Any = None,
@@ -207,9 +212,9 @@ def audit(
     ----------
     points, x, y : one-dimensional sequences of numbers
         As in :func:`quadsweep.solve`: the first argument is x, or a data frame or source whose
-        columns ``x`` and ``y`` name. Or it is a formula, "wage ~ educ + exper + C(region)", with
-        ``data`` and ``term``; or a fitted OLS or WLS result of statsmodels, or a ``feols`` of
-        pyfixest, with ``term``.
+        columns ``x`` and ``y`` name. Or it is a formula, followed by its data frame: "wage ~ educ +
+        exper + C(region)", with fixed effects "wage ~ educ | region + year"; or a fitted OLS or WLS
+        of statsmodels, ``feols`` of pyfixest or ``PanelOLS`` of linearmodels; both with ``term``.
     controls : array or data frame, optional
         Further columns of the regression, refitted on the rows kept; an intercept is added unless
         there is one. With a formula or a fitted model, ``"fixed"`` does not refit them: an
@@ -228,6 +233,9 @@ def audit(
         for small samples and its distribution; classical ones otherwise. Only the classical ones
         are covered by proofs: with others ``upper`` is found by search, and ``lower`` is what can
         still be proved.
+    cov_type, cov_kwds : str, dict, optional
+        The same in statsmodels' words, ``cov_type="cluster", cov_kwds={"groups": "firm"}``, with
+        its normal p-values unless ``cov_kwds`` has ``use_t``.
     claim : str
         What must not survive the removal:
 
@@ -285,38 +293,34 @@ def audit(
     >>> qs.audit(x, y, controls=z).message
     'Removing 1 of 7 rows (14%) reverses the sign of the coefficient of x (given z1).'
     """
+    x, y, data = arranged("audit", points, x, y, data, models=True)
+    vcov = in_one_word(vcov, cov_type, cov_kwds)
     regression = {
-        "controls": controls, "groups": groups, "weights": weights, "data": data, "term": term,
-        "vcov": vcov,
+        "controls": controls, "groups": groups, "weights": weights, "term": term, "vcov": vcov,
     }  # fmt: skip
-    if points is not None and x is not None and regression["data"] is None:
-        points, regression["data"] = None, points
-    x = points if x is None else x
-    in_parts = is_source(regression["data"]) and not collects_itself(regression["data"])
-    if in_parts and (proof or _more_than_two(regression)):
+    plain = not is_regression(x, **regression)
+    if is_source(data) and not collects_itself(data) and (proof or not plain):
         raise ValueError(
             "an audit of data in parts is about two of their columns: no controls, groups, "
             "weights, term, vcov or proof"
         )
-    source = None if _more_than_two(regression) else source_meant(regression["data"], x, y)
-    if source is not None and not fits(source, validation.memory(memory_limit)):
-        asked = Asked.checked("r", None, None, tol, seed, nan_policy)
-        limit = validation.memory(memory_limit)
-        means = Means(limit, time_limit, n_jobs, progress, client, out, resume)
-        return audit_in_passes(source, claim, level, threshold, max_drop, asked, means)
-    if source is not None and in_parts:
-        x, y, regression["data"] = Columns(*columns_of(source), source.names), None, None
-    x, y, regression = by_name(x, y, regression)
-    if is_regression(x, **regression):
+    if plain:
+        source, x, y, data = taken(x, y, data, memory_limit)
+        if source is not None:
+            asked = Asked.checked("r", None, None, tol, seed, nan_policy)
+            limit = validation.memory(memory_limit)
+            means = Means(limit, time_limit, n_jobs, progress, client, out, resume)
+            return audit_in_passes(source, claim, level, threshold, max_drop, asked, means)
+    if not plain:
         from quadsweep.auditing.controls.report import audit_regression
 
         return audit_regression(
-            x, y, **regression, claim=claim, level=level, threshold=threshold, max_drop=max_drop,
-            tol=tol, time_limit=time_limit, n_jobs=n_jobs, seed=seed, nan_policy=nan_policy,
-            progress=progress, proof=proof,
+            x, y, data=data, **regression, claim=claim, level=level, threshold=threshold,
+            max_drop=max_drop, tol=tol, time_limit=time_limit, n_jobs=n_jobs, seed=seed,
+            nan_policy=nan_policy, progress=progress, proof=proof,
         )  # fmt: skip
     build = claims.get(claim)
-    question = pose_audit(x, y, tol=tol, n_jobs=n_jobs, seed=seed, nan_policy=nan_policy)
+    question = pose_audit(x, y, data=data, tol=tol, n_jobs=n_jobs, seed=seed, nan_policy=nan_policy)
     given, points, problem = question.given, question.points, question.problem
     terms = claims.terms(claim, level, threshold, problem.tol)
     most = drop_limit(max_drop, points.n)
@@ -357,11 +361,6 @@ def audit(
         frame=given.frame,
         proof=refutation(claimed, points.x, points.y, known.lower - 1, left) if proof else None,
     )
-
-
-def _more_than_two(regression: dict[str, Any]) -> bool:
-    """Whether an audit is about more than two columns."""
-    return any(value is not None for name, value in regression.items() if name != "data")
 
 
 def _answer(claim: Claim, most: int, limits: Problem, progress: Any) -> Known:

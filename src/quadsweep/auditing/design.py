@@ -29,6 +29,8 @@ class Design:
     units : the units' names, or None where a unit is a row.
     fixed : degrees of freedom that were used up before, by controls that are not refitted.
     term, outcome, names : what they are called; names are those of the controls.
+    absorbed : for each fixed effect the number of every row's level; their dummies are the last of
+        the controls.
     """
 
     x: Floats
@@ -42,6 +44,7 @@ class Design:
     outcome: str = "y"
     names: tuple[str, ...] = field(default=())
     fixed: int = 0
+    absorbed: tuple[Ints, ...] = ()
 
     @property
     def n(self) -> int:

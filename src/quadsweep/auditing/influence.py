@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quadsweep.arrays import Floats, Ints
-from quadsweep.auditing.controls.kinds import by_name, is_regression
 from quadsweep.auditing.controls.range import CoefficientCurve, coefficient_curve
+from quadsweep.auditing.controls.reading import is_regression
 from quadsweep.auditing.decisions import Asker
 from quadsweep.auditing.exact import ExactPoints
 from quadsweep.auditing.extremes import (
@@ -24,6 +24,8 @@ from quadsweep.auditing.fit import Fit, fit
 from quadsweep.auditing.rows import drop_limit, pose_audit
 from quadsweep.clock import Stopped
 from quadsweep.inputs import validation
+from quadsweep.inputs.arguments import arranged
+from quadsweep.outofcore.solve import loaded
 from quadsweep.progress import Removals, SearchProgress, watching
 from quadsweep.results.formatting import ResultMixin, aligned, known
 
@@ -155,9 +157,11 @@ def _cell(row: dict[str, float], name: str) -> str:
 
 
 def influence_curve(
-    x: Any,
+    points: Any = None,
+    /,
     y: Any = None,
     *,
+    x: Any = None,
     controls: Any = None,
     groups: Any = None,
     weights: Any = None,
@@ -174,10 +178,10 @@ def influence_curve(
 
     Parameters
     ----------
-    x, y : as in :func:`quadsweep.solve`.
+    points, x, y : as in :func:`quadsweep.audit`.
     controls, groups, weights, data, term : as in :func:`quadsweep.audit`.
-        With any of them, or a formula or a fitted model for x, the curve is that of the term's
-        coefficient.
+        With any of them but ``data``, or a formula or a fitted model, the curve is that of the
+        term's coefficient.
     max_drop : int or float, optional
         The largest m, a number or a share of n; 5 % of n but at most 20 if left out.
     time_limit, n_jobs, seed, nan_policy, progress : as in :func:`quadsweep.solve`.
@@ -201,16 +205,15 @@ def influence_curve(
     >>> [f"{v:.3f}" for v in curve.slope.low]
     ['0.860', '-1.000']
     """
-    regression = {
-        "controls": controls, "groups": groups, "weights": weights, "data": data, "term": term,
-    }  # fmt: skip
-    x, y, regression = by_name(x, y, regression)
+    x, y, data = arranged("influence_curve", points, x, y, data, models=True)
+    regression = {"controls": controls, "groups": groups, "weights": weights, "term": term}
     if is_regression(x, **regression):
         return coefficient_curve(
-            x, y, **regression, vcov=None, max_drop=max_drop, time_limit=time_limit, n_jobs=n_jobs,
-            seed=seed, nan_policy=nan_policy, progress=progress,
+            x, y, data=data, **regression, vcov=None, max_drop=max_drop, time_limit=time_limit,
+            n_jobs=n_jobs, seed=seed, nan_policy=nan_policy, progress=progress,
         )  # fmt: skip
-    question = pose_audit(x, y, n_jobs=n_jobs, seed=seed, nan_policy=nan_policy)
+    x, y, data = loaded("influence_curve", x, y, data)
+    question = pose_audit(x, y, data, n_jobs=n_jobs, seed=seed, nan_policy=nan_policy)
     sample, n = question.points, question.points.n
     default = min(max(1, n // 20), 20, n - 3)
     most = default if max_drop is None else drop_limit(max_drop, n)

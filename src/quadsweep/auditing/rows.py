@@ -13,9 +13,9 @@ from quadsweep.solving.question import Question, pose
 FEWEST_KEPT = 3
 
 
-def pose_audit(x: Any, y: Any, **settings: Any) -> Question:
+def pose_audit(x: Any, y: Any, data: Any = None, **settings: Any) -> Question:
     """A question about the correlation of enough rows; settings as for :func:`pose`."""
-    given = unpack(x, y)
+    given = unpack(x, y, data)
     columns = columns_of(given.x)
     if columns is not None and len(columns) > 1:
         raise ValueError(_which(given.names))

@@ -62,9 +62,13 @@ class TermTest:
         return np.concatenate([[np.nan], t])
 
     @property
+    def plain(self) -> bool:
+        return self.errors.plain(bool(self._design.absorbed))
+
+    @property
     def usable(self) -> bool:
-        """Whether floating point tells what the columns are."""
-        return self._moments.basis.clear and not self._moments.degenerate
+        """Whether floating point tells what the columns are, and the factors are the plain ones."""
+        return self.plain and self._moments.basis.clear and not self._moments.degenerate
 
     @cached_property
     def core(self) -> _core.LinearTest:

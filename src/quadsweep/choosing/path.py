@@ -26,11 +26,10 @@ from quadsweep.choosing.path_significance import PathSignificance, shuffled_path
 from quadsweep.choosing.shuffles import check_pairs
 from quadsweep.clock import Clock
 from quadsweep.inputs import validation
-from quadsweep.inputs.frames import Columns
+from quadsweep.inputs.arguments import arranged
 from quadsweep.inputs.predictors import least_kept
 from quadsweep.outofcore.search import Asked
-from quadsweep.outofcore.solve import Means, columns_of, fits
-from quadsweep.outofcore.sources import collects_itself, source_meant
+from quadsweep.outofcore.solve import Means, taken
 from quadsweep.progress import CountProgress, Tick, counting
 from quadsweep.proofs.proof import Proof, together
 from quadsweep.results.formatting import INDEX, known, named_rows
@@ -336,19 +335,15 @@ def path(
     asked = validation.whole(permutations, "permutations", 0)
     if asked or null != "shuffled":
         _check_null(null, objective)
-    if points is not None and x is not None and data is None:
-        points, data = None, points
-    x = points if x is None else x
-    source = source_meant(data, x, y)
-    if source is not None and not fits(source, validation.memory(memory_limit)):
+    x, y, data = arranged("path", points, x, y, data)
+    source, x, y, data = taken(x, y, data, memory_limit)
+    if source is not None:
         if asked or proof or weights is not None or not fit_intercept:
             raise ValueError("a path of data in parts has no null, proof, weights or line at 0")
         limit = validation.memory(memory_limit)
         means = Means(limit, time_limit, n_jobs, False, client, out, resume)
         posed = Asked.checked(objective, None, None, tol, seed, nan_policy)
         return path_in_passes(source, posed, means, ks, drop, progress)
-    if source is not None and not collects_itself(data):
-        x, y, data = Columns(*columns_of(source), source.names), None, None
     question = pose(
         x,
         y,

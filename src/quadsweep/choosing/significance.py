@@ -24,6 +24,8 @@ from quadsweep.choosing.shuffles import blocks, check_pairs, shuffled
 from quadsweep.choosing.verdicts import SIGNIFICANT, STATUSES, UNREMARKABLE
 from quadsweep.clock import Clock
 from quadsweep.inputs import validation
+from quadsweep.inputs.arguments import arranged
+from quadsweep.outofcore.solve import loaded
 from quadsweep.progress import CountProgress, Tick, counting
 from quadsweep.results.formatting import ResultMixin, known
 from quadsweep.results.result import Result
@@ -151,10 +153,12 @@ class Significance(ResultMixin):
 
 
 def significance(
-    x: Any = None,
+    points: Any = None,
+    /,
     y: Any = None,
     k: int | float | None = None,
     *,
+    x: Any = None,
     drop: int | float | None = None,
     objective: str = "r2",
     permutations: int = 999,
@@ -178,7 +182,7 @@ def significance(
 
     Parameters
     ----------
-    x, y, k, drop, objective, tol, nan_policy :
+    points, x, y, k, drop, objective, tol, nan_policy :
         As in :func:`solve`, as are ``data``, ``fit_intercept`` and ``weights``;
         ``var`` looks at one column alone and has no such test.
     permutations : int
@@ -233,6 +237,7 @@ def significance(
     if stop_after is not None:
         stop_after = validation.whole(stop_after, "stop_after", 1)
     goal = check_pairs(objective)
+    x, y, data = loaded("significance", *arranged("significance", points, x, y, data))
     question = pose(
         x,
         y,

@@ -22,6 +22,8 @@ from quadsweep.choosing.near import NearOptimal
 from quadsweep.choosing.shuffles import blocks
 from quadsweep.clock import Clock
 from quadsweep.inputs import validation
+from quadsweep.inputs.arguments import arranged
+from quadsweep.outofcore.solve import loaded
 from quadsweep.progress import CountProgress, Tick, counting
 from quadsweep.results.formatting import INDEX, ResultMixin, known, named_rows
 from quadsweep.results.result import Result
@@ -159,10 +161,12 @@ class Stability(ResultMixin):
 
 
 def stability(
-    x: Any = None,
+    points: Any = None,
+    /,
     y: Any = None,
     k: int | float | None = None,
     *,
+    x: Any = None,
     drop: int | float | None = None,
     objective: str = "r2",
     resample: str = "bootstrap",
@@ -187,7 +191,7 @@ def stability(
 
     Parameters
     ----------
-    x, y, k, drop, objective, tol, nan_policy :
+    points, x, y, k, drop, objective, tol, nan_policy :
         As in :func:`solve`, as are ``data``, ``fit_intercept`` and ``weights``;
         ``var`` is not supported.
     resample : {"bootstrap", "jackknife"}
@@ -236,6 +240,7 @@ def stability(
     draws = validation.whole(resamples, "resamples", 1)
     listed = validation.whole(most, "most", 1)
     wanted = None if margin is None else validation.tolerance(margin, "margin")
+    x, y, data = loaded("stability", *arranged("stability", points, x, y, data))
     question = pose(
         x,
         y,

@@ -1,7 +1,10 @@
 """What users give becomes clean arrays here, or one sentence says what is wrong with it.
 
+``arguments``        the first arguments of every question, in one order
 ``frames``           data frames and names become columns; a frame out with the answer
-``formulas``         a formula and a frame become columns
+``formulas``         a formula and a frame become columns, or an equation
+``models``           a fitted model becomes an equation
+``equations``        a regression with its fixed effects, instruments, weights, standard errors
 ``validation``       columns become clean arrays, options numbers
 ``predictors``       the same for several predictors and weights
 ``standard_errors``  which standard errors a test uses, in the words of statsmodels and pyfixest

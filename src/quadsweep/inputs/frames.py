@@ -164,15 +164,13 @@ def _of_data(x: Any, y: Any, data: Any) -> Columns:
     """The columns of a frame that x and y name, or that a formula makes of it."""
     if x is None and y is None:
         return unpack(data)
-    if isinstance(data, Dataset):
+    if isinstance(data, Dataset) and not (isinstance(x, str) and "~" in x):
         raise ValueError("a data set has its own x and y; leave out the names beside it")
     data = table(dict(data)) if isinstance(data, Mapping) else in_memory(data)
     if isinstance(x, str) and "~" in x:
-        from quadsweep.inputs.formulas import evaluated
+        from quadsweep.inputs import formulas
 
-        if y is not None:
-            raise ValueError(f"y must be left out beside a formula; got {x!r} and {y!r}")
-        return evaluated(x, data)
+        return formulas.columns(x, data)
     try:
         import narwhals.stable.v1 as nw
     except ModuleNotFoundError:
@@ -181,15 +179,15 @@ def _of_data(x: Any, y: Any, data: Any) -> Columns:
     wanted = [x] if isinstance(x, str) else list(x) if isinstance(x, (list, tuple)) else []
     if isinstance(frame, nw.LazyFrame):  # only the columns needed are read
         names = frame.collect_schema().names()
-        needs = [_found(name, names) for name in (*wanted, *([] if y is None else [y]))]
+        needs = [found(name, names) for name in (*wanted, *([] if y is None else [y]))]
         frame = frame.select(dict.fromkeys(needs)).collect()
         data = nw.to_native(frame)
     if not isinstance(frame, nw.DataFrame):
         raise TypeError(f"data must be a data frame; got {type(data).__name__}")
     if not wanted:
         raise TypeError(f"x must be the name of a column of data, or a list of names; got {x!r}")
-    chosen = [_found(name, frame.columns) for name in wanted]
-    second = None if y is None else _found(y, frame.columns)
+    chosen = [found(name, frame.columns) for name in wanted]
+    second = None if y is None else found(y, frame.columns)
     columns = [_values(frame[name], nw) for name in chosen]
     return Columns(
         columns if len(columns) > 1 else columns[0],
@@ -200,7 +198,7 @@ def _of_data(x: Any, y: Any, data: Any) -> Columns:
     )
 
 
-def _found(name: Any, columns: list[str]) -> str:
+def found(name: Any, columns: list[str]) -> str:
     """A column by name, or the error that suggests the nearest one."""
     if name in columns:
         return str(name)
@@ -221,9 +219,9 @@ def columns_by_name(data: Any, **names: Any) -> dict[str, Any]:
 
     def column(which: str, name: Any) -> Any:
         if isinstance(name, (list, tuple)) and name and all(isinstance(one, str) for one in name):
-            return nw.to_native(frame.select([_found(one, frame.columns) for one in name]))
+            return nw.to_native(frame.select([found(one, frame.columns) for one in name]))
         if isinstance(name, str) and (which in ("x", "y") or name in frame.columns):
-            return nw.to_native(frame[_found(name, frame.columns)])
+            return nw.to_native(frame[found(name, frame.columns)])
         return name
 
     return {which: column(which, name) for which, name in names.items()}

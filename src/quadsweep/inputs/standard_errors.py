@@ -43,6 +43,11 @@ class StandardErrors:
     g_min : whether two variables share the factor of the one with fewer clusters.
     cluster_freedom : whether clusters have G - 1 degrees of freedom, or k - p.
     normal : whether p-values are those of the normal distribution.
+    effects : which fixed effects count among the p columns: ``full``, ``nonnested`` (those nested
+        in clusters do not) or ``none``.
+    nested_each : what a nested fixed effect counts all the same: 1 where it holds the intercept.
+    singletons : whether rows that are alone in their fixed effect count; pyfixest drops them.
+    k_only : whether clusters have the factor k / (k - p), as linearmodels does without G.
     """
 
     kind: str = "classical"
@@ -53,11 +58,23 @@ class StandardErrors:
     g_min: bool = False
     cluster_freedom: bool = True
     normal: bool = False
+    effects: str = "nonnested"
+    nested_each: int = 1
+    singletons: bool = True
+    k_only: bool = False
 
     @property
     def classical(self) -> bool:
         """Whether the test is that of the partial correlation, which proofs cover."""
-        return self.kind == "classical" and self.k_adj and not self.normal
+        usual = self.k_adj and not self.normal and self.effects != "none"
+        return self.kind == "classical" and usual
+
+    def plain(self, absorbed: bool) -> bool:
+        """Whether the factors are those of the rows, columns and clusters alone."""
+        if self.kind == "cluster" and self.k_only:
+            return False
+        counted = self.effects == "full" or (self.effects != "none" and self.kind != "cluster")
+        return not absorbed or (self.singletons and counted)
 
     @property
     def test(self) -> str:
@@ -83,6 +100,29 @@ class StandardErrors:
         ))  # fmt: skip
 
 
+@dataclass(frozen=True)
+class CovType:
+    """Standard errors in statsmodels' words; p-values are normal unless ``use_t`` is given."""
+
+    name: str
+    kwds: Mapping[str, Any]
+
+
+def in_one_word(vcov: Any, cov_type: str | None, cov_kwds: Any) -> Any:
+    """``vcov`` as pyfixest has it, or the pair of statsmodels in its place.
+
+    >>> in_one_word(None, "HC1", None)
+    CovType(name='HC1', kwds={})
+    """
+    if cov_type is None:
+        if cov_kwds is not None:
+            raise ValueError("cov_kwds goes with cov_type; got cov_kwds alone")
+        return vcov
+    if vcov is not None:
+        raise ValueError(f"give vcov or cov_type; got {vcov!r} and {cov_type!r}")
+    return CovType(cov_type, dict(cov_kwds or {}))
+
+
 def missing(labels: Any) -> Mask:
     """Where labels are None or NaN."""
     return np.array([v is None or v != v for v in labels.tolist()], dtype=bool)
@@ -90,6 +130,12 @@ def missing(labels: Any) -> Mask:
 
 def asked_for(vcov: Any, labels: Labels) -> StandardErrors:
     """From ``vcov`` as pyfixest takes it, or a column of clusters; p-values by Student's t."""
+    if not isinstance(vcov, CovType):
+        return replace(_of_vcov(vcov, labels), singletons=False)
+    return _cov_type(vcov, labels)
+
+
+def _of_vcov(vcov: Any, labels: Labels) -> StandardErrors:
     if vcov is None or (isinstance(vcov, str) and vcov in CLASSICAL):
         return StandardErrors()
     if isinstance(vcov, str) and (vcov in HC or vcov == "hetero"):
@@ -117,6 +163,30 @@ def _crv(vcov: Mapping[str, Any], labels: Labels) -> StandardErrors:
     elif not isinstance(by, (list, tuple)) or np.ndim(by[0]) == 0:
         by = [by]
     return clustered(list(by), labels)
+
+
+def _cov_type(asked: CovType, labels: Labels) -> StandardErrors:
+    kwds = dict(asked.kwds)
+    use_t = bool(kwds.pop("use_t", asked.name == "nonrobust"))
+    if asked.name == "cluster" and "groups" in kwds:
+        groups = kwds.pop("groups")
+        by = list(groups) if isinstance(groups, (list, tuple)) and np.ndim(groups[0]) else [groups]
+        if isinstance(groups, (list, tuple)) and all(isinstance(name, str) for name in groups):
+            by = list(groups) if len(groups) <= 2 else [groups]
+        corrected = bool(kwds.pop("use_correction", True))
+        freedom = bool(kwds.pop("df_correction", True))
+        if not kwds:
+            return replace(
+                clustered(by, labels), k_adj=corrected, g_adj=corrected, g_min=False,
+                cluster_freedom=freedom, normal=not use_t, effects="full",
+            )  # fmt: skip
+    if asked.name in ("nonrobust", *HC) and not kwds:
+        name = "classical" if asked.name == "nonrobust" else asked.name
+        return StandardErrors(name, k_adj=name in _CORRECTED, normal=not use_t)
+    raise ValueError(
+        f"cov_type must be 'nonrobust', {', '.join(map(repr, HC))} or 'cluster' with cov_kwds="
+        f"{{'groups': ...}}; got {asked.name!r} with {sorted(asked.kwds)}"
+    )
 
 
 def clustered(by: list[Any], labels: Labels) -> StandardErrors:
@@ -158,7 +228,12 @@ def of_statsmodels(result: Any) -> StandardErrors:
 def of_pyfixest(model: Any) -> StandardErrors:
     """Those of a ``feols`` of pyfixest."""
     kind, ssc = str(model._vcov_type_detail), model._ssc_dict
-    every = StandardErrors(k_adj=bool(ssc["k_adj"]), g_adj=bool(ssc["G_adj"]))
+    every = StandardErrors(
+        k_adj=bool(ssc["k_adj"]),
+        g_adj=bool(ssc["G_adj"]),
+        effects=str(ssc["k_fixef"]) if model._has_fixef else "full",
+        singletons=not model._drop_singletons,
+    )
     if kind == "iid":
         return every
     if kind in HC or kind == "hetero":
@@ -175,4 +250,35 @@ def of_pyfixest(model: Any) -> StandardErrors:
         clusters=tuple(np.asarray(model._cluster_df[name]) for name in by),
         by=" and ".join(by),
         g_min=ssc["G_df"] == "min",
+    )
+
+
+def of_linearmodels(result: Any) -> StandardErrors:
+    """Those of a ``PanelOLS`` of linearmodels."""
+    made = result._deferred_cov.__self__
+    kind, effects = type(made).__name__, len(result.included_effects)
+    debiased = bool(made._debiased)
+    if kind not in ("HomoskedasticCovariance", "HeteroskedasticCovariance", "ClusteredCovariance"):
+        raise ValueError(
+            f"standard errors of type {made.name!r} are not supported; refit the model with "
+            "cov_type 'unadjusted', 'robust' or 'clustered', or give vcov="
+        )
+    if not debiased and effects:
+        raise ValueError("PanelOLS results with effects and debiased=False are not supported; "
+                         "refit the model with debiased=True, or give vcov=")  # fmt: skip
+    every = StandardErrors(k_adj=debiased, normal=not debiased, cluster_freedom=False)
+    if kind == "HomoskedasticCovariance":
+        return every
+    if kind == "HeteroskedasticCovariance":
+        return replace(every, kind="HC1" if debiased else "HC0")
+    clusters = np.asarray(made._clusters)
+    return replace(
+        every,
+        kind="cluster",
+        clusters=tuple(clusters.reshape(len(clusters), -1).T),
+        by="clusters",
+        g_adj=bool(made._group_debias),
+        k_only=not made._group_debias,
+        effects="full" if made._extra_df else "nonnested",
+        nested_each=int(bool(result.model.has_constant)),
     )

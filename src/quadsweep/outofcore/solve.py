@@ -16,13 +16,14 @@ from quadsweep.distributed.runner import missing
 from quadsweep.distributed.store import ChunkStore
 from quadsweep.distributed.workers import team
 from quadsweep.inputs import validation
+from quadsweep.inputs.frames import Columns
 from quadsweep.objectives import Objective
 from quadsweep.outofcore.boundary import gradient_of_sums
 from quadsweep.outofcore.flags import Flags, decide, listed
 from quadsweep.outofcore.result import StreamedResult
 from quadsweep.outofcore.running import Passes
 from quadsweep.outofcore.search import ROW_BYTES, Asked, Leaves, Placing, Room, Search
-from quadsweep.outofcore.sources import Source
+from quadsweep.outofcore.sources import Source, collects_itself, source_meant
 from quadsweep.progress import SearchProgress, StatusLine, is_false, watching
 
 IN_PASSES = ("r2", "r", "cov", "dv", "tv", "lts")
@@ -38,6 +39,27 @@ def columns_of(source: Source) -> tuple[Any, Any]:
     read = [source.read(part) for part in range(source.parts)]
     x, y = (np.concatenate([np.zeros(0), *column]) for column in zip(*read, strict=True))
     return x, y
+
+
+def taken(x: Any, y: Any, data: Any, memory_limit: Any) -> tuple[Source | None, Any, Any, Any]:
+    """A source that has to be read in passes, or None with x, y and data in memory."""
+    source = source_meant(data, x, y)
+    if source is None or (collects_itself(data) and fits(source, validation.memory(memory_limit))):
+        return None, x, y, data
+    if not fits(source, validation.memory(memory_limit)):
+        return source, x, y, data
+    return None, Columns(*columns_of(source), source.names), None, None
+
+
+def loaded(question: str, x: Any, y: Any, data: Any) -> tuple[Any, Any, Any]:
+    """x, y and data for a question that needs all rows in memory."""
+    source, x, y, data = taken(x, y, data, None)
+    if source is not None:
+        raise ValueError(
+            f"{question} needs its rows in memory; got {source.given:,} rows, which do not fit "
+            "(solve, path and audit read them in passes)"
+        )
+    return x, y, data
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any, TypedDict, overload
 
 from quadsweep.clock import Clock
 from quadsweep.inputs import validation
-from quadsweep.inputs.frames import Columns
+from quadsweep.inputs.arguments import arranged
 from quadsweep.outofcore.result import StreamedResult
 from quadsweep.outofcore.search import Asked
-from quadsweep.outofcore.solve import Means, columns_of, fits, solve_in_passes
-from quadsweep.outofcore.sources import collects_itself, source_meant
+from quadsweep.outofcore.solve import Means, solve_in_passes, taken
 from quadsweep.progress import SearchProgress
 from quadsweep.results.result import Result
 from quadsweep.solving.proving import check_provable, with_proof
@@ -97,7 +96,7 @@ def solve(
         Lists, arrays, pandas or polars columns. ``x`` may have several columns, an array of shape
         (n, p) or a data frame; one data frame of two columns as ``x`` alone is x and y. ``y`` may
         be left out for ``objective="var"``. A data set of :mod:`quadsweep.datasets` will do for
-        both.
+        both. Or it is a formula, followed by its data frame: ``solve("y ~ a + b", frame, drop=3)``.
     k : int or float, optional
         Points to keep: a number, or a share of n in (0, 1).
     data : data frame, optional
@@ -166,19 +165,15 @@ def solve(
     >>> result.outliers, result.coef.round(6)
     (array([3]), array([2., 3.]))
     """
-    if points is not None and x is not None and data is None:
-        points, data = None, points
-    x = points if x is None else x
-    source = source_meant(data, x, y)
-    if source is not None and not fits(source, validation.memory(memory_limit)):
+    x, y, data = arranged("solve", points, x, y, data)
+    source, x, y, data = taken(x, y, data, memory_limit)
+    if source is not None:
         if method not in ("auto", "certified") or proof or weights is not None or not fit_intercept:
             raise ValueError("data in parts are for method='auto': no proof, weights or line at 0")
         asked = Asked.checked(objective, k, drop, tol, seed, nan_policy)
         limit = validation.memory(memory_limit)
         means = Means(limit, time_limit, n_jobs, progress, client, out, resume)
         return solve_in_passes(source, asked, means)
-    if source is not None and not collects_itself(data):
-        x, y, data = Columns(*columns_of(source), source.names), None, None
     question = pose(
         x,
         y,

@@ -1,6 +1,5 @@
 """How few rows carry a coefficient of a multiple regression.
 
-``kinds``       is the question about two columns, or about a regression?
 ``reading``     formulas, fitted models and arrays become a design
 ``classes``     dummies of a partition, fitted exactly whichever rows go
 ``remaining``   lower bounds for any number of controls, by branching on rows
@@ -12,5 +11,5 @@
 ``approximations``  the usual ones, to compare with
 ``range``       how far m removals can move the coefficient
 
-Imports the rest of auditing and the border. Everything that is found is re-checked.
+Imports the rest of auditing and inputs. Everything that is found is re-checked.
 """

@@ -166,6 +166,15 @@ def audit_regression(
     if given.fixed and claim == "r2":
         raise ValueError("claim 'r2' needs controls that are refitted; got controls='fixed'")
     before = fit_term(design, np.arange(design.n), given.errors)
+    if (
+        given.se is not None
+        and not given.fixed
+        and not math.isclose(before.se, given.se, rel_tol=1e-5)
+    ):
+        raise ValueError(
+            f"the model states a standard error of {given.se:.6g} for {design.term}, and its kind "
+            f"({given.errors.test}) gives {before.se:.6g} here; give vcov= to audit the latter"
+        )
     tested = claim in ("significance", "reverse") and not given.errors.classical
     if tested and math.isnan(before.p_value):
         raise ValueError(f"the {given.errors.test} has no p-value on all {design.n} rows")

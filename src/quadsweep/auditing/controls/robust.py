@@ -44,8 +44,10 @@ class TermFit(Fit):
 @np.errstate(over="ignore", invalid="ignore")
 def fit_term(design: Design, kept: Ints, errors: StandardErrors) -> TermFit:
     """The coefficient of the term on some rows, all controls refitted."""
-    nan = math.nan
-    nothing = TermFit(len(kept), nan, nan, nan, nan, nan)
+    nan, n = math.nan, len(kept)
+    nothing = TermFit(n, nan, nan, nan, nan, nan)
+    if not errors.singletons:
+        kept = _without_singletons(design, kept)
     root = design.root_weights[kept]
     x, y, z = (v[kept] for v in design.scaled)
     space = basis(z)
@@ -57,15 +59,16 @@ def fit_term(design: Design, kept: Ints, errors: StandardErrors) -> TermFit:
     slope = c / a
     rest = w - slope * u
     used = space.q.shape[1] + 1 + design.fixed
+    counted = used - _uncounted(design, kept, errors)
     about = design.y[kept]
     if design.intercept is not None:
         about = about - float((root * root) @ about) / float((root * root).sum())
     total = float(((root * about) ** 2).sum())
-    freedom, variance = _variance(u, rest, space.q, len(kept), used, errors, kept)
+    freedom, variance = _variance(u, rest, space.q, (len(kept), used, counted), errors, kept)
     se = math.sqrt(variance) if freedom >= 1 and variance >= 0 else math.nan
     t = slope / se if se > 0 else math.copysign(math.inf, slope) if se == 0 else math.nan
     return TermFit(
-        n=len(kept),
+        n=n,
         slope=slope,
         intercept=_intercept(design, kept, slope),
         r=c / (math.sqrt(a) * math.sqrt(b)) if b > 0 else math.nan,
@@ -86,19 +89,24 @@ def _p_value(t: float, freedom: int, normal: bool) -> float:
 
 
 def _variance(
-    u: Floats, rest: Floats, q: Floats, k: int, used: int, errors: StandardErrors, kept: Ints
-) -> tuple[int, float]:
-    """Degrees of freedom of the test, and the variance of the coefficient."""
-    a, freedom = float(u @ u), k - used
-    if freedom < 1:
-        return freedom, math.nan
+    u: Floats, rest: Floats, q: Floats, counts: tuple[int, int, int], errors: StandardErrors,
+    kept: Ints,
+) -> tuple[int, float]:  # fmt: skip
+    """Degrees of freedom of the test, and the variance of the coefficient.
+
+    ``counts`` are the rows, the columns, and the columns that the factors count.
+    """
+    k, used, counted = counts
+    a, freedom = float(u @ u), k - counted
+    if k - used < 1:
+        return k - used, math.nan
     if errors.kind == "classical":
         return freedom, float(rest @ rest) / (freedom if errors.k_adj else k - 1) / a
     score = u * rest
     if errors.kind == "cluster":
         g, total = _clustered(score, errors, kept)
-        factor = (k - 1) / freedom if errors.k_adj else 1.0
-        return (g - 1 if errors.cluster_freedom else freedom), factor * total / a**2
+        factor = (k - (not errors.k_only)) / freedom if errors.k_adj else 1.0
+        return (g - 1 if errors.cluster_freedom else k - used), factor * total / a**2
     power = {"HC2": 0.5, "HC3": 1.0}.get(errors.kind)
     if power is not None:
         left = 1 - (q * q).sum(axis=1) - u * u / a
@@ -106,6 +114,35 @@ def _variance(
             score = np.where(left > 1e-10, score / left**power, 0.0)
     factor = k / freedom if errors.k_adj else 1.0
     return freedom, factor * float(score @ score) / a**2
+
+
+def _without_singletons(design: Design, kept: Ints) -> Ints:
+    """Without rows that are alone in a fixed effect, until there are none."""
+    while True:
+        alone = np.zeros(len(kept), dtype=bool)
+        for codes in design.absorbed:
+            alone |= np.bincount(codes[kept])[codes[kept]] == 1
+        if not alone.any():
+            return kept
+        kept = kept[~alone]
+
+
+def _uncounted(design: Design, kept: Ints, errors: StandardErrors) -> int:
+    """Columns of fixed effects that the factors for small samples leave out."""
+    if not design.absorbed or errors.effects == "full":
+        return 0
+    present = [codes[kept] for codes in design.absorbed]
+    if errors.effects == "none":
+        return sum(len(np.unique(codes)) - 1 for codes in present) + 1
+    clusters = [labels[kept] for labels in errors.clusters]
+    nested = [codes for codes in present if any(_nested(codes, c) for c in clusters)]
+    return sum(len(np.unique(codes)) - errors.nested_each for codes in nested)
+
+
+def _nested(codes: Ints, clusters: Ints) -> bool:
+    """Whether all rows of a level are in one cluster."""
+    pairs = np.unique(np.column_stack([codes, clusters]), axis=0)
+    return len(pairs) == len(np.unique(codes))
 
 
 def _clustered(score: Floats, errors: StandardErrors, kept: Ints) -> tuple[int, float]:
@@ -182,4 +219,6 @@ class RobustCase(Case):
 
     def broken(self, removal: Ints) -> bool:
         past = self.excess(removal)
-        return past > 0 if abs(past) > _CLEAR else self.test.broken(removal)
+        if abs(past) > _CLEAR or not self.test.plain:
+            return past > _CLEAR
+        return self.test.broken(removal)

@@ -18,7 +18,9 @@ import numpy as np
 from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.clock import Clock
 from quadsweep.inputs import validation
+from quadsweep.inputs.arguments import arranged
 from quadsweep.least_squares import fit
+from quadsweep.outofcore.solve import loaded
 from quadsweep.paper.comparators.estimates import COMPARATORS, Estimate, r2_of
 from quadsweep.paper.comparators.several import PLANES
 from quadsweep.progress import CountProgress, Tick, counting
@@ -193,10 +195,12 @@ class Comparison(ResultMixin):
 
 
 def compare(
-    x: Any = None,
+    points: Any = None,
+    /,
     y: Any = None,
     k: int | float | None = None,
     *,
+    x: Any = None,
     drop: int | float | None = None,
     methods: Sequence[str] | None = None,
     tol: float = 1e-9,
@@ -211,7 +215,7 @@ def compare(
 
     Parameters
     ----------
-    x, y, k, drop, tol, n_jobs, nan_policy, data :
+    points, x, y, k, drop, tol, n_jobs, nan_policy, data :
         As in :func:`solve`.
     methods : sequence of str, optional
         Names of :data:`quadsweep.paper.comparators.COMPARATORS`, or of several predictors ``lts``,
@@ -237,6 +241,7 @@ def compare(
     [('certified', 1.0, True), ('pearson', 1.0, True)]
     """
     clock = Clock(validation.seconds(time_limit))
+    x, y, data = loaded("compare", *arranged("compare", points, x, y, data))
     question = pose(
         x, y, data=data, objective="r2", tol=tol, n_jobs=n_jobs, seed=seed, nan_policy=nan_policy
     )

@@ -1,0 +1,42 @@
+"""A regression as an equation: the outcome, the columns of its right side, and what else it has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from quadsweep.arrays import Floats, Ints
+from quadsweep.inputs.standard_errors import StandardErrors
+
+
+@dataclass(frozen=True, eq=False)
+class Equation:
+    """What a formula or a fitted model says.
+
+    Attributes
+    ----------
+    outcome, names : what y and the columns of X are called; the intercept is one of the columns.
+    y, X : the rows in use; of a formula all rows, with NaN where something is missing.
+    absorbed : fixed effects, each a name and the rows' labels.
+    instruments : names and columns, in the place of the one column of X called ``endogenous``.
+    weights, errors : of a fitted model; otherwise None.
+    se : the standard errors that a fitted model states, by name.
+    rows, given : where the rows in use are among those given, and how many were given.
+    labels, table : what the rows given are called, and the table they are from.
+    """
+
+    outcome: str
+    y: Floats
+    names: tuple[str, ...]
+    X: Floats
+    rows: Ints
+    given: int
+    labels: Sequence[Any] | None = None
+    table: Any = None
+    absorbed: tuple[tuple[str, Any], ...] = ()
+    endogenous: str | None = None
+    instruments: tuple[tuple[str, Floats], ...] = ()
+    weights: Floats | None = None
+    errors: StandardErrors | None = None
+    se: Mapping[str, float] | None = None
