@@ -9,11 +9,10 @@ of determination" (arXiv:2410.09316), and proves what the sweep assumes.
 """
 
 from quadsweep import datasets
-from quadsweep.auditing.audit import Audit, audit
-from quadsweep.auditing.controls.range import CoefficientCurve
-from quadsweep.auditing.controls.report import RegressionAudit
-from quadsweep.auditing.in_passes import StreamedAudit
-from quadsweep.auditing.influence import InfluenceCurve, influence_curve
+from quadsweep.auditing.audit import audit
+from quadsweep.auditing.curves import CoefficientCurve, InfluenceCurve
+from quadsweep.auditing.influence import influence_curve
+from quadsweep.auditing.result import Audit, OutOfCoreAudit, RegressionAudit
 from quadsweep.choosing.in_passes import StreamedPath
 from quadsweep.choosing.intervals import Bootstrap
 from quadsweep.choosing.line_significance import LineSignificance
@@ -48,6 +47,7 @@ __all__ = [
     "Groups",
     "InfluenceCurve",
     "LineSignificance",
+    "OutOfCoreAudit",
     "PairwiseFiles",
     "PairwiseResult",
     "Path",
@@ -58,7 +58,6 @@ __all__ = [
     "Separation",
     "Significance",
     "Stability",
-    "StreamedAudit",
     "StreamedPath",
     "StreamedResult",
     "audit",

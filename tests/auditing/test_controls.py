@@ -13,7 +13,6 @@ from control_instances import CLAIMS, Instance, hostile, instance, nearly_depend
 
 import quadsweep as qs
 from quadsweep.auditing import claims
-from quadsweep.auditing.conditions import build
 from quadsweep.auditing.controls.remaining import Form, Payments, Search, State
 from quadsweep.auditing.design import Design
 from quadsweep.auditing.moments import Moments
@@ -318,11 +317,11 @@ def test_however_short_the_time_a_removal_by_influence_is_counted() -> None:
 
 def test_a_claim_without_a_condition_is_not_answered_by_another() -> None:
     full = Moments(panel(0)).all_rows()
-    for name in claims.CLAIMS:
+    for name in claims.NAMES:
         threshold = {"r2": 0.5, "slope": (-1.0, 1.0)}.get(name)
-        assert build(name, "x", full, claims.Terms(0.05, threshold, 1e-9)).name == name
-    with pytest.raises(NotImplementedError, match="'median' has no condition with controls"):
-        build("median", "x", full, claims.Terms(0.05, None, 1e-9))
+        assert claims.build(name, full, claims.Terms(0.05, threshold, 1e-9)).name == name
+    with pytest.raises(NotImplementedError, match="'median' has no condition"):
+        claims.build("median", full, claims.Terms(0.05, None, 1e-9))
 
 
 def test_stops_when_the_callback_says_so() -> None:

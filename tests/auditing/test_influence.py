@@ -11,7 +11,7 @@ from families import FAMILIES
 from naive import centred_sums, exact
 
 import quadsweep as qs
-from quadsweep.auditing.baselines import GREEDY, ONE_STEP
+from quadsweep.auditing.approximations import GREEDY, ONE_STEP
 
 CLOSE = 3e-6
 
@@ -91,11 +91,12 @@ def test_slopes_of_two_groups_are_bounded_where_one_group_alone_could_be_kept():
 
 
 def test_what_could_not_be_decided_is_not_called_optimal(monkeypatch):
-    from quadsweep.auditing import extremes
-    from quadsweep.auditing.decisions import UNKNOWN, Asker
+    from quadsweep.auditing import climbing
+    from quadsweep.auditing.oracles import UNDECIDED
+    from quadsweep.auditing.oracles.plane import Plane
 
-    monkeypatch.setattr(Asker, "steeper", lambda *_: UNKNOWN)
-    monkeypatch.setattr(extremes, "_LISTED", 0)
+    monkeypatch.setattr(Plane, "steeper", lambda *_: UNDECIDED)
+    monkeypatch.setattr(climbing, "_LISTED", 0)
     curve = qs.influence_curve([0, 1, 0, 0, 0, 1, 2], [0, 1, 2, 2, 1, 0, 1], max_drop=2)
     assert curve.slope.low_bound[2] == -np.inf
     assert curve.status == "undecided"

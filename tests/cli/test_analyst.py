@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import quadsweep as qs
-from quadsweep.auditing.baselines import GREEDY, ONE_STEP, Approximation
+from quadsweep.auditing.approximations import GREEDY, ONE_STEP, Approximation
 from quadsweep.cli.wording import as_options
 from quadsweep.paper.comparators.compare import MethodAnswer
 from quadsweep.report import gather, to_html

@@ -22,7 +22,7 @@ from fuzz_runs import Verdict
 
 import quadsweep as qs
 from quadsweep import _core
-from quadsweep.auditing.controls.proving import refutation
+from quadsweep.auditing.proving import refutation
 from quadsweep.proofs import checker
 from quadsweep.proofs.writer import Statement, Unproved, write
 

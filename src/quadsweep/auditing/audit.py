@@ -1,44 +1,53 @@
-"""The fewest points whose removal changes a conclusion."""
+"""The fewest observations whose removal changes a conclusion."""
 
 from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
+from collections.abc import Callable
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypedDict, overload
 
 import numpy as np
 
-from quadsweep.arrays import Floats, Ints, Mask
+from quadsweep.arrays import Ints
 from quadsweep.auditing import claims
-from quadsweep.auditing.baselines import Approximation, approximations, kept_by_influence
-from quadsweep.auditing.claims import Claim, Terms
-from quadsweep.auditing.controls.reading import is_regression
-from quadsweep.auditing.decisions import Asker
-from quadsweep.auditing.exact import ExactPoints
-from quadsweep.auditing.fit import fit
-from quadsweep.auditing.in_passes import StreamedAudit, audit_in_passes
-from quadsweep.auditing.least import Least
-from quadsweep.auditing.proving import refutation
-from quadsweep.auditing.rows import drop_limit, pose_audit
-from quadsweep.auditing.verdict import Known, Verdict, message
+from quadsweep.auditing.case import Case
+from quadsweep.auditing.claims import Claim, Subject, Terms
+from quadsweep.auditing.controls.proposals import Proposer
+from quadsweep.auditing.controls.reading import Regression, is_regression, read
+from quadsweep.auditing.controls.robust import RobustCase, fit_term
+from quadsweep.auditing.fewest import Fewest, Way
+from quadsweep.auditing.fit import Fit, fit
+from quadsweep.auditing.moments import Moments
+from quadsweep.auditing.oracles.choice import oracles_for
+from quadsweep.auditing.oracles.outofcore import (
+    Engine,
+    OutOfCore,
+    OutOfCoreCase,
+    OutOfCoreProposer,
+    Removal,
+)
+from quadsweep.auditing.proving import check_provable, refutation
+from quadsweep.auditing.resources import Resources
+from quadsweep.auditing.result import Audit, OutOfCoreAudit, RegressionAudit
+from quadsweep.auditing.rows import FEWEST_KEPT, drop_limit, phrase, plain, units_limit
+from quadsweep.auditing.verdict import Known, reported
+from quadsweep.clock import Stopped
 from quadsweep.inputs import validation
 from quadsweep.inputs.arguments import arranged
 from quadsweep.inputs.standard_errors import in_one_word
+from quadsweep.outofcore.flags import Flags, listed
 from quadsweep.outofcore.search import Asked
 from quadsweep.outofcore.solve import Means, taken
-from quadsweep.outofcore.sources import collects_itself, is_source
+from quadsweep.outofcore.sources import Source, collects_itself, is_source, source_meant
 from quadsweep.progress import Removals, SearchProgress, watching
-from quadsweep.results.formatting import named_rows
-from quadsweep.solving.methods import Problem
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from typing_extensions import Unpack
+    from collections.abc import Iterator
 
-    from quadsweep.proofs.proof import Proof
+    from typing_extensions import Unpack
 
     class Settings(TypedDict, total=False):
         """The keyword arguments of :func:`audit`, for type checkers alone."""
@@ -68,110 +77,11 @@ if TYPE_CHECKING:
         resume: bool
 
 
-@dataclass(frozen=True, eq=False)
-class Audit(Verdict):
-    """How few rows carry a conclusion.
-
-    Attributes
-    ----------
-    claim : str
-    drop : int or None
-        The fewest rows whose removal breaks the claim; None if that is not known, or if no removal
-        of up to ``max_drop`` rows does.
-    lower : int
-        No fewer rows than this can break it: proved.
-    upper : int or None
-        This many can, see ``outliers``; None if no such rows were found.
-    outliers : sorted positions, in the data as given, of rows that break it.
-    before, after : Fit
-        Slope, intercept, r, R2 and p-value of all rows, and without the outliers (or None).
-    status : str
-        ``optimal`` (``lower`` equals ``upper``), ``robust`` (no removal of up to ``max_drop`` rows
-        breaks the claim), ``undecided``, ``time_limit`` or ``interrupted``.
-    message : str
-        The answer in a sentence or two.
-    n, max_drop : int
-        Rows considered, and the most that may be removed.
-    level, threshold, tol : the claim's parameters.
-    nodes : int
-        Boxes of the search.
-    seconds : float
-    x, y : arrays
-        The data as given.
-    names, labels, frame : as in :class:`quadsweep.Result`.
-    proof : Proof, optional
-        With ``proof=True``, why no fewer rows than ``lower`` break the claim.
-    """
-
-    outliers: Ints
-    mask: Mask = field(repr=False)
-    x: Floats = field(repr=False)
-    y: Floats = field(repr=False)
-    names: tuple[str, ...] = ("x", "y")
-    labels: Sequence[Any] | None = field(default=None, repr=False)
-    frame: Any = field(default=None, repr=False)
-    proof: Proof | None = field(default=None, repr=False)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        assert self.upper is None or self.upper == len(self.outliers)
-
-    def summary_items(self) -> list[tuple[str, str]]:
-        """The summary as pairs: what, and its text."""
-        lines = [("all rows", str(self.before))]
-        if self.after is not None:
-            lines += [
-                ("without them", str(self.after)),
-                ("removed", named_rows(self.outliers, self.labels)),
-            ]
-        lines += self._left_out()
-        lines.append(("certificate", self.certificate))
-        if self.upper != 0:
-            lines += [(a.method, a.verdict(self.lower, self.upper)) for a in self.approximations]
-        lines.append(("search", f"{self.nodes:,} nodes, {self.seconds:.3g} s"))
-        return lines
-
-    @property
-    def omitted(self) -> Ints:
-        """Positions left out because of a missing value."""
-        return np.flatnonzero(np.isnan(self.x))
-
-    def _left_out(self) -> list[tuple[str, str]]:
-        if not len(self.omitted):
-            return []
-        return [("left out", named_rows(self.omitted, self.labels, "missing values"))]
-
-    @cached_property
-    def approximations(self) -> tuple[Approximation, ...]:
-        """What the usual approximations make of it; computed when first looked at."""
-        used = np.isfinite(self.x)
-        terms = Terms(self.level, self.threshold, self.tol)
-        points = ExactPoints(self.x[used], self.y[used])
-        claim = claims.CLAIMS[self.claim](points, self.before, terms)
-        return approximations(claim.sides, self.max_drop)
-
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """The rows removed, and the line with and without them."""
-        from quadsweep.plotting.audit import plot_audit
-
-        return plot_audit(self, ax=ax)
-
-    def to_frame(self) -> Any:
-        """The data with a column ``inlier``, in the library it came from (pandas for arrays)."""
-        from quadsweep.inputs.frames import marked
-
-        return marked(self.frame, self.x, self.y, self.names, self.mask)
-
-    def _more(self) -> dict[str, Any]:
-        every = [asdict(a) for a in self.approximations] if self.upper != 0 else []
-        return {"approximations": every}
-
-
 # A path may be larger than memory; what else may be is not known by its type.
 @overload
 def audit(
     points: str | os.PathLike[str], /, y: str, *, x: str, **settings: Unpack[Settings]
-) -> Audit | StreamedAudit: ...
+) -> Audit | OutOfCoreAudit: ...
 @overload
 def audit(
     points: Any = None, /, y: Any = None, *, x: Any = None, **settings: Unpack[Settings]
@@ -205,7 +115,7 @@ def audit(
     client: Any = None,
     out: str | os.PathLike[str] | None = None,
     resume: bool = False,
-) -> Audit | StreamedAudit:
+) -> Audit | OutOfCoreAudit:
     """The fewest rows whose removal breaks a claim about a regression.
 
     Parameters
@@ -263,15 +173,16 @@ def audit(
         Also write down why no fewer rows than ``lower`` break the claim: ``Audit.proof``, for
         :func:`quadsweep.check`; None where such a proof was not found. With controls or a formula
         for the claims ``sign`` and ``slope`` and up to three controls; not with groups or weights.
-    memory_limit, client, out, resume : optional
-        For data in passes, as in :func:`quadsweep.solve`.
+    memory_limit : float, optional
+        As in :func:`quadsweep.solve`: for the boxes of a search, and for the rows of a source.
+    client, out, resume : optional
+        For data out of core, as in :func:`quadsweep.solve`.
 
     Returns
     -------
     Audit
         A :class:`quadsweep.RegressionAudit` where there are controls, groups, weights, a formula
-        or a fitted model; it adds the term, the controls and the groups. For data in passes a
-        :class:`quadsweep.auditing.in_passes.StreamedAudit`.
+        or a fitted model. For data out of core an :class:`quadsweep.OutOfCoreAudit`.
 
     Notes
     -----
@@ -293,102 +204,250 @@ def audit(
     >>> qs.audit(x, y, controls=z).message
     'Removing 1 of 7 rows (14%) reverses the sign of the coefficient of x (given z1).'
     """
+    resources = Resources(
+        validation.seconds(time_limit), n_jobs=validation.jobs(n_jobs),
+        seed=validation.whole(seed, "seed", 0), memory_limit=validation.memory(memory_limit),
+    )  # fmt: skip
+    terms = claims.terms(claim, level, threshold, validation.tolerance(tol))
     x, y, data = arranged("audit", points, x, y, data, models=True)
-    vcov = in_one_word(vcov, cov_type, cov_kwds)
     regression = {
-        "controls": controls, "groups": groups, "weights": weights, "term": term, "vcov": vcov,
+        "controls": controls, "groups": groups, "weights": weights, "term": term,
+        "vcov": in_one_word(vcov, cov_type, cov_kwds),
     }  # fmt: skip
-    plain = not is_regression(x, **regression)
-    if is_source(data) and not collects_itself(data) and (proof or not plain):
+    kind = RegressionAudit if is_regression(x, **regression) else Audit
+    in_parts = is_source(data) and not collects_itself(data)
+    if in_parts and (proof or kind is RegressionAudit):
         raise ValueError(
             "an audit of data in parts is about two of their columns: no controls, groups, "
             "weights, term, vcov or proof"
         )
-    if plain:
+    if kind is RegressionAudit or source_meant(data, x, y) is None:
+        _refuse(client=client, out=out, resume=resume)
+    if kind is RegressionAudit:
+        given = read(x, y, data=data, **regression, nan_policy=nan_policy)
+    else:
         source, x, y, data = taken(x, y, data, memory_limit)
         if source is not None:
             asked = Asked.checked("r", None, None, tol, seed, nan_policy)
-            limit = validation.memory(memory_limit)
-            means = Means(limit, time_limit, n_jobs, progress, client, out, resume)
-            return audit_in_passes(source, claim, level, threshold, max_drop, asked, means)
-    if not plain:
-        from quadsweep.auditing.controls.report import audit_regression
+            means = Means(resources.memory_limit, time_limit, n_jobs, progress, client, out, resume)
+            return _out_of_core(source, claim, terms, max_drop, asked, means)
+        given = plain(x, y, data, nan_policy=nan_policy)
+    if proof and kind is RegressionAudit:
+        check_provable(given, claim)
+    with _reporting(progress, resources) as note:
+        return _in_memory(kind, given, claim, terms, max_drop, resources, note, proof)
 
-        return audit_regression(
-            x, y, data=data, **regression, claim=claim, level=level, threshold=threshold,
-            max_drop=max_drop, tol=tol, time_limit=time_limit, n_jobs=n_jobs, seed=seed,
-            nan_policy=nan_policy, progress=progress, proof=proof,
-        )  # fmt: skip
-    build = claims.get(claim)
-    question = pose_audit(x, y, data=data, tol=tol, n_jobs=n_jobs, seed=seed, nan_policy=nan_policy)
-    given, points, problem = question.given, question.points, question.problem
-    terms = claims.terms(claim, level, threshold, problem.tol)
-    most = drop_limit(max_drop, points.n)
-    before = fit(points.x, points.y)
-    claimed = build(ExactPoints(points.x, points.y), before, terms)
-    limits = replace(problem, time_limit=validation.seconds(time_limit))
-    known = _answer(claimed, most, limits, progress)
-    gone = np.ones(points.n, dtype=bool)
-    gone[known.kept if known.kept is not None else slice(None)] = False
-    mask = np.zeros(points.given, dtype=bool)
-    mask[points.rows] = ~gone
-    full = np.full((2, points.given), np.nan)
-    full[:, points.rows] = points.x, points.y
-    status = "robust" if known.upper is None and known.status == "optimal" else known.status
-    left = max(limits.time_limit - known.seconds, 0.0)
-    return Audit(
-        claim=claim,
-        drop=known.upper if known.lower == known.upper else None,
-        lower=known.lower,
-        upper=known.upper,
-        outliers=points.rows[gone],
+
+def _refuse(**unused: Any) -> None:
+    """What goes with data out of core is not silently ignored with arrays and frames."""
+    given = [name for name, value in unused.items() if value not in (None, False)]
+    if given:
+        raise ValueError(
+            f"{', '.join(given)}: only with a source out of core, a path for instance; the data "
+            "given are in memory"
+        )
+
+
+@contextmanager
+def _reporting(progress: Any, resources: Resources) -> Iterator[Callable[[Fewest], None]]:
+    """Tells the progress callback the bounds that were noted last."""
+    upper, lower = math.nan, 1
+
+    def note(known: Fewest) -> None:
+        nonlocal upper, lower
+        upper, lower = math.nan if known.upper is None else known.upper, known.lower
+
+    with watching(progress, Removals()) as callback:
+        if callback is not None:
+            resources.callback = lambda nodes, seconds: callback(upper, lower, nodes, seconds)
+        yield note
+
+
+# ---- rows in memory -----------------------------------------------------------------------------
+
+
+def _in_memory(
+    kind: type[Audit], given: Regression, claim: str, terms: Terms, max_drop: Any,
+    resources: Resources, note: Callable[[Fewest], None], proof: bool,
+) -> Audit:  # fmt: skip
+    design, errors = given.design, given.errors
+    most = units_limit(max_drop, design)
+    moments = Moments(design, resources.check)
+    before = _fit(kind, given, np.arange(design.n))
+    claimed = _claim(kind, given, claim, terms, moments, before)
+    robust = not errors.classical and claimed.is_test
+    cases = tuple(
+        RobustCase(moments, how, errors) if robust else Case(moments, how)
+        for how in claimed.conditions
+    )
+    known = _search(cases, most, resources, note)
+    found = _result(kind, given, claimed, terms, cases, known, most, before, resources)
+    if not proof:
+        return found
+    proved = refutation(design, claimed.conditions, known.lower - 1, resources.left())
+    return replace(found, proof=proved)
+
+
+def _fit(kind: type[Audit], given: Regression, kept: Ints) -> Fit:
+    if kind is Audit:
+        return fit(given.design.x[kept], given.design.y[kept])
+    return fit_term(given.design, kept, given.errors)
+
+
+def _claim(
+    kind: type[Audit], given: Regression, claim: str, terms: Terms, moments: Moments, before: Fit
+) -> Claim:
+    design, errors = given.design, given.errors
+    stated = given.se if not given.fixed else None
+    if stated is not None and not math.isclose(getattr(before, "se", 0.0), stated, rel_tol=1e-5):
+        raise ValueError(
+            f"the model states a standard error of {stated:.6g} for {design.term}, and its kind "
+            f"({errors.test}) gives {before.se:.6g} here; give vcov= to audit the latter"
+        )
+    full = moments.all_rows()
+    for name, left in ((design.term, full.a), (design.outcome, full.b)):
+        if left == 0:
+            raise ValueError(f"the controls explain {name} on all rows, so there is no coefficient")
+    if given.fixed and claim == "r2":
+        raise ValueError("claim 'r2' needs controls that are refitted; got controls='fixed'")
+    if kind is Audit:
+        return claims.build(claim, full, terms)
+    subject = Subject.coefficient(
+        phrase(given), errors.test, design.q > 1 or design.intercept is None
+    )
+    tested = claim in ("significance", "reverse") and not errors.classical
+    if tested and math.isnan(before.p_value):
+        raise ValueError(f"the {errors.test} has no p-value on all {design.n} rows")
+    significant = None if errors.classical else before.p_value <= terms.level
+    return claims.build(claim, full, terms, subject, significant)
+
+
+def _search(
+    cases: tuple[Case, ...], most: int, resources: Resources, note: Callable[[Fewest], None]
+) -> Known:
+    nothing = np.zeros(0, dtype=np.int64)
+    if any(case.broken(nothing) for case in cases):
+        return Known(0, 0, nothing, "optimal")
+    ways = [
+        Way(Proposer(case, most, resources.check, resources.seed), oracles_for(case, resources))
+        for case in cases
+    ]
+    found = Fewest(ways, most, resources, note)
+    refitted = resources.refitted.get(found.lower - 1, 0)
+    return Known(found.lower, found.upper, found.removal, found.status, refitted)
+
+
+def _result(
+    kind: type[Audit], given: Regression, claimed: Claim, terms: Terms, cases: tuple[Case, ...],
+    known: Known, most: int, before: Fit, resources: Resources,
+) -> Audit:  # fmt: skip
+    design, units = given.design, given.design.units
+    removal = np.zeros(0, dtype=np.int64) if known.removal is None else known.removal
+    gone = design.rows(removal)
+    kept = np.delete(np.arange(design.n), gone)
+    mask = np.zeros(given.given, dtype=bool)
+    mask[given.rows[kept]] = True
+    full = np.full((2, given.given), np.nan)
+    full[:, given.rows] = design.x, design.y
+    groups: dict[str, Any] = {}
+    if units is not None:
+        groups = {"groups": len(units), "by": given.by, "rows": len(gone)}
+    fields = reported(claimed, known, most, design.n, **groups)
+    if given.fixed:
+        fields["message"] += " The controls were held fixed, not refitted: an approximation."
+    return kind(
+        **fields,
+        outliers=given.rows[gone],
         before=before,
-        after=None if known.kept is None else fit(points.x[~gone], points.y[~gone]),
-        status=status,
-        message=message(claimed, known, points.n, most),
-        n=points.n,
-        max_drop=most,
+        after=None if known.removal is None else _fit(kind, given, kept),
         level=terms.level,
         threshold=terms.threshold,
         tol=terms.tol,
-        nodes=known.nodes,
-        seconds=known.seconds,
+        nodes=resources.nodes,
+        seconds=resources.gone(),
         mask=mask,
         x=full[0],
         y=full[1],
-        names=given.names,
+        names=(design.term, design.outcome),
         labels=given.labels,
-        frame=given.frame,
-        proof=refutation(claimed, points.x, points.y, known.lower - 1, left) if proof else None,
+        frame=given.table,
+        term=design.term,
+        controls=design.names,
+        groups=None if units is None else [units[i] for i in removal],
+        n_groups=None if units is None else len(units),
+        test=given.errors.test,
+        refitted=not given.fixed,
+        design=design,
+        cases=cases,
+        time_limit=resources.limit,
     )
 
 
-def _answer(claim: Claim, most: int, limits: Problem, progress: Any) -> Known:
-    everyone = np.arange(claim.points.n)
-    if any(side.broken(everyone) for side in claim.sides):
-        return Known(0, 0, everyone, "optimal", 0, 0.0)
-    upper, lower = math.nan, 1
+# ---- rows out of core ---------------------------------------------------------------------------
 
-    def note(least: Least) -> None:
-        nonlocal upper, lower
-        upper, lower = math.nan if least.upper is None else least.upper, least.lower
 
-    with watching(progress, Removals()) as callback:
+def _out_of_core(
+    source: Source, claim: str, terms: Terms, max_drop: Any, asked: Asked, means: Means
+) -> OutOfCoreAudit:
+    """The fewest rows of a source whose removal breaks a claim."""
+    with means.search(source, asked, None) as search:
+        resources = Resources(search.clock.limit, search.clock.start)
+        with _reporting(means.progress, resources) as note:
+            engine = Engine(search, search.survey(), resources)
+            if engine.n <= FEWEST_KEPT:
+                raise ValueError(f"an audit needs at least 4 rows; got {engine.n}")
+            most = drop_limit(max_drop, engine.n)
+            claimed = claims.build(claim, engine.sums(), terms)
+            known = _search_out_of_core(claimed, engine, most, note)
+            return _out_of_core_result(source, claimed, terms, most, known, engine)
 
-        def report(nodes: int, seconds: float) -> object:
-            return callback(upper, lower, nodes, seconds) if callback else None
 
-        asker = Asker(
-            claim.points,
-            time_limit=limits.time_limit,
-            n_jobs=limits.n_jobs,
-            seed=limits.seed,
-            callback=report,
-        )
-        least = Least(claim.sides, asker, most, note)
-    if least.status != "optimal":  # what costs a pass is known however short the time was
-        for side in claim.sides:
-            kept = kept_by_influence(side, most)
-            if kept is not None:
-                least.improve(kept)
-    return Known(least.lower, least.upper, least.kept, least.status, asker.nodes, asker.seconds)
+def _search_out_of_core(
+    claimed: Claim, engine: Engine, most: int, note: Callable[[Fewest], None]
+) -> Known:
+    cases = [OutOfCoreCase(how, engine) for how in claimed.conditions]
+    if any(case.broken(engine.everything) for case in cases):
+        return Known(0, 0, engine.everything, "optimal")
+    proposers = [OutOfCoreProposer(case, most) for case in cases]
+    ways = [
+        Way(proposer, [OutOfCore(case, engine.resources)])
+        for case, proposer in zip(cases, proposers, strict=True)
+    ]
+    try:  # the rows along the boundaries where the answer seems to be, in one pass
+        wanted = sorted({leaf for proposer in proposers for leaf in proposer.boundary()})
+        if wanted:
+            engine.open(wanted)
+    except Stopped as stop:
+        return Known(1, None, None, stop.status)
+    found = Fewest(ways, most, engine.resources, note)
+    ended = "memory_limit" if engine.is_full and found.status == "undecided" else found.status
+    return Known(found.lower, found.upper, found.removal, ended)
+
+
+def _out_of_core_result(
+    source: Source, claimed: Claim, terms: Terms, most: int, known: Known, engine: Engine
+) -> OutOfCoreAudit:
+    passes, leaves, removal = engine.search.passes, engine.leaves, known.removal
+    placing = leaves.partition.placing
+    flags = after = outliers = None
+    if isinstance(removal, Removal):
+        flags = Flags(source, removal.rows, passes.jobs)
+        after = removal.sums.fit(placing)
+        outliers = listed(flags, passes, len(removal))
+    return OutOfCoreAudit(
+        **reported(claimed, known, most, engine.n),
+        outliers=outliers,
+        before=engine.everything.sums.fit(placing),
+        after=after,
+        level=terms.level,
+        threshold=terms.threshold,
+        tol=terms.tol,
+        nodes=engine.resources.nodes,
+        seconds=engine.resources.gone(),
+        names=source.names,
+        missing=int(leaves.missing.sum()),
+        passes=passes.count,
+        rows_read=passes.rows_read,
+        loaded=len(leaves.row),
+        flags=flags,
+    )

@@ -50,7 +50,7 @@ class Case:
         if sums is not None:
             if sums.freedom < 1:
                 return False
-            past = self.condition.excess(sums, self.moments.scale)
+            past = float(self.condition.excess(sums, self.moments.scale))
             if abs(past) > CLEAR:
                 return past > 0
         exact = self.moments.exact(gone)
@@ -61,7 +61,7 @@ class Case:
         sums = self.moments.without(self.moments.design.rows(removal))
         if sums is None or sums.freedom < 1:
             return -np.inf
-        return self.condition.excess(sums, self.moments.scale)
+        return float(self.condition.excess(sums, self.moments.scale))
 
     def residuals(self, removal: Ints) -> Residuals:
         m = self.moments

@@ -1,4 +1,4 @@
-"""The claims: what is asked of the data, and the sentence that answers."""
+"""The claims: what is asked of a regression, in conditions and in words."""
 
 from __future__ import annotations
 
@@ -6,31 +6,23 @@ import math
 import numbers
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from quadsweep.auditing.fit import Fit, critical_r
-from quadsweep.auditing.sides import Side, Strong, Tilt, Weak
+from quadsweep.auditing.conditions import (
+    Condition,
+    CorrelationAbove,
+    CorrelationBelow,
+    R2Beyond,
+    SlopeBeyond,
+)
+from quadsweep.auditing.fit import critical_r
+from quadsweep.auditing.moments import Sums
 
-
-@dataclass(frozen=True)
-class Claim:
-    """A claim about given points.
-
-    Attributes
-    ----------
-    points : the points, with y turned over where that makes r positive.
-    sides : the ways in which the claim can break.
-    before : what holds on all points, "the slope is positive".
-    breaks : what a removal does that breaks it, "reverses the sign of the slope".
-    """
-
-    points: Any
-    sides: tuple[Side, ...]
-    before: str
-    breaks: str
+NAMES = ("sign", "significance", "reverse", "r2", "slope")
 
 
 @dataclass(frozen=True)
@@ -42,108 +34,172 @@ class Terms:
     tol: float
 
 
-Points = Any  # ExactPoints, or those of `in_passes`, which are not in memory
-Builder = Callable[[Points, Fit, Terms], Claim]
+@dataclass(frozen=True)
+class Subject:
+    """What a claim is about, in words: a slope and a correlation, or a coefficient.
+
+    ``test`` is the t test that is meant, where there could be others. ``with_controls`` says that
+    R2 is not the square of a correlation.
+    """
+
+    slope: str = "the slope"
+    correlation: str = "the correlation"
+    test: str = ""
+    with_controls: bool = False
+
+    @classmethod
+    def coefficient(cls, phrase: str, test: str, with_controls: bool) -> Subject:
+        """Of a multiple regression."""
+        what = f"the coefficient of {phrase}"
+        return cls(what, what, test, with_controls)
+
+    def tested(self, inequality: str) -> str:
+        return f"({inequality}, {self.test})" if self.test else f"({inequality})"
 
 
-def sign(points: Points, full: Fit, terms: Terms) -> Claim:
-    """The slope, and with it the correlation, changes its sign."""
-    way = _direction(full, terms)
+@dataclass(frozen=True)
+class Claim:
+    """A claim that holds on all rows, or is said to.
+
+    Attributes
+    ----------
+    name : as in :func:`quadsweep.audit`.
+    conditions : those under which it breaks.
+    before : what holds on all rows, "the slope is positive".
+    breaks : what a removal does that breaks it, "reverses the sign".
+    is_test : whether it is about a t test.
+    """
+
+    name: str
+    conditions: tuple[Condition, ...]
+    before: str
+    breaks: str
+    is_test: bool = False
+
+
+def build(
+    name: str,
+    full: Sums[Fraction],
+    terms: Terms,
+    subject: Subject | None = None,
+    significant: bool | None = None,
+) -> Claim:
+    """The claim about all rows, from their sums.
+
+    ``significant`` says so by a test that the sums do not know.
+    """
+    subject = Subject() if subject is None else subject
+    if name == "slope":
+        return _slope(terms, subject)
+    if name == "r2":
+        return _r2(full, terms, subject)
+    if name == "significance":
+        return _significance(full, terms, subject, significant)
+    if name not in NAMES:
+        raise NotImplementedError(f"claim {name!r} has no condition")
+    if full.c * full.c <= Fraction(terms.tol) ** 2 * full.a * full.b:
+        raise ValueError(f"{subject.slope} of all rows is 0, so it has no sign to reverse")
+    sign = _sign(full)
+    if name == "sign":
+        of = "" if subject == Subject() else f" of {subject.slope}"
+        return Claim(
+            name,
+            (SlopeBeyond(0.0, terms.tol, -sign),),
+            f"{subject.slope} is {_adjective(sign)}",
+            f"reverses the sign{of}",
+        )
+    what, way = subject.correlation, _adjective(-sign)
     return Claim(
-        points,
-        (Tilt(points, 0.0, terms.tol, -way),),
-        f"the slope is {_adjective(way)}",
-        "reverses the sign",
+        name,
+        (_above(terms, -sign),),
+        f"{what} is {_adjective(sign)}",
+        f"makes {what} significantly {way} {subject.tested(f'p < {terms.level:g}')}",
+        is_test=True,
     )
 
 
-def slope(points: Points, full: Fit, terms: Terms) -> Claim:
+def _significance(
+    full: Sums[Fraction], terms: Terms, subject: Subject, significant: bool | None
+) -> Claim:
+    """Significance at a level is lost; or gained, where there was none."""
+    critical, level, what = _critical(terms.level), f"{terms.level:g}", subject.correlation
+    if significant is None:
+        t = Fraction(critical(full.freedom))
+        significant = full.c * full.c >= t * t * full.a * full.b
+    if significant:
+        return Claim(
+            "significance",
+            (CorrelationBelow(lambda f: critical(f) - terms.tol, _sign(full)),),
+            f"{what} is significant at level {level}",
+            f"makes {what} lose its significance {subject.tested(f'p > {level}')}",
+            is_test=True,
+        )
+    return Claim(
+        "significance",
+        (_above(terms, +1), _above(terms, -1)),
+        f"{what} is not significant at level {level}",
+        f"makes {what} significant {subject.tested(f'p < {level}')}",
+        is_test=True,
+    )
+
+
+def _slope(terms: Terms, subject: Subject) -> Claim:
     """The slope leaves an interval."""
     assert isinstance(terms.threshold, tuple)
     low, high = terms.threshold
-    ends = [(high, +1), (low, -1)]
     inside = f"[{low:g}, {high:g}]"
+    ends = ((high, +1), (low, -1))
     return Claim(
-        points,
-        tuple(Tilt(points, end, terms.tol, way) for end, way in ends if math.isfinite(end)),
-        f"the slope lies in {inside}",
-        f"takes the slope out of {inside}",
+        "slope",
+        tuple(SlopeBeyond(end, terms.tol, sign) for end, sign in ends if math.isfinite(end)),
+        f"{subject.slope} lies in {inside}",
+        f"takes {subject.slope} out of {inside}",
     )
 
 
-def significance(points: Points, full: Fit, terms: Terms) -> Claim:
-    """Significance at a level is lost; or gained, where there was none."""
-    critical = _critical(terms.level)
-    if abs(full.r) >= critical(points.n):
-        points = points if full.r > 0 else points.turned()
-        return Claim(
-            points,
-            (Weak(points, lambda k: critical(k) - terms.tol),),
-            f"the correlation is significant at level {terms.level:g}",
-            f"makes the correlation lose its significance (p > {terms.level:g})",
-        )
-    return Claim(
-        points,
-        tuple(Strong(points, lambda k: critical(k) + terms.tol, way) for way in (+1, -1)),
-        f"the correlation is not significant at level {terms.level:g}",
-        f"makes the correlation significant (p < {terms.level:g})",
-    )
-
-
-def reverse(points: Points, full: Fit, terms: Terms) -> Claim:
-    """The correlation becomes significant with the opposite sign."""
-    way = _direction(full, terms)
-    critical = _critical(terms.level)
-    return Claim(
-        points,
-        (Strong(points, lambda k: critical(k) + terms.tol, -way),),
-        f"the correlation is {_adjective(way)}",
-        f"makes the correlation significantly {_adjective(-way)} (p < {terms.level:g})",
-    )
-
-
-def r2(points: Points, full: Fit, terms: Terms) -> Claim:
+def _r2(full: Sums[Fraction], terms: Terms, subject: Subject) -> Claim:
     """R2 reaches a threshold, from whichever side it starts."""
     assert isinstance(terms.threshold, float)
     t = terms.threshold
-    if full.r2 < t:
-        root = math.sqrt(max(t - terms.tol, 0.0))
-        return Claim(
-            points,
-            tuple(Strong(points, lambda k: root, way) for way in (+1, -1)),
-            f"R² is below {t:g}",
-            f"lifts R² to {t:g} or more",
-        )
-    points = points if full.r > 0 else points.turned()
-    root = math.sqrt(t + terms.tol)
-    return Claim(
-        points,
-        (Weak(points, lambda k: root),),
-        f"R² is above {t:g}",
-        f"brings R² down to {t:g} or less",
-    )
+    rises = full.total - (full.b - full.c * full.c / full.a) < Fraction(t) * full.total
+    aim = max(t - terms.tol, 0.0) if rises else t + terms.tol
+    conditions: tuple[Condition, ...] = (R2Beyond(aim, +1 if rises else -1),)
+    if not subject.with_controls:  # R2 is the square of the correlation
+        root = math.sqrt(aim)
+        below = CorrelationBelow(lambda f: root, _sign(full))
+        either = tuple(CorrelationAbove(lambda f: root, sign) for sign in (+1, -1))
+        conditions = either if rises else (below,)
+    if rises:
+        return Claim("r2", conditions, f"R² is below {t:g}", f"lifts R² to {t:g} or more")
+    return Claim("r2", conditions, f"R² is above {t:g}", f"brings R² down to {t:g} or less")
 
 
-CLAIMS: dict[str, Builder] = {
-    "sign": sign,
-    "significance": significance,
-    "reverse": reverse,
-    "r2": r2,
-    "slope": slope,
-}
+def _above(terms: Terms, sign: int) -> CorrelationAbove:
+    critical = _critical(terms.level)
+    return CorrelationAbove(lambda f: critical(f) + terms.tol, sign)
 
 
-# ---- the border -----------------------------------------------------------------------------
+def _sign(full: Sums[Fraction]) -> int:
+    return 1 if full.c > 0 else -1
 
 
-def get(name: Any) -> Builder:
-    if not isinstance(name, str) or name not in CLAIMS:
-        raise ValueError(f"claim must be one of {', '.join(CLAIMS)}; got {name!r}")
-    return CLAIMS[name]
+def _adjective(sign: int) -> str:
+    return "positive" if sign > 0 else "negative"
 
 
-def terms(claim: str, level: Any, threshold: Any, tol: float) -> Terms:
-    """The parameters a claim needs, checked."""
+@lru_cache(maxsize=8)
+def _critical(level: float) -> Callable[[int], float]:
+    """The critical partial r for a number of degrees of freedom."""
+    return lru_cache(maxsize=None)(lambda freedom: critical_r(freedom + 2, level))
+
+
+# ---- what the user gives ----------------------------------------------------------------------
+
+
+def terms(claim: Any, level: Any, threshold: Any, tol: float) -> Terms:
+    """The parameters a claim needs, checked, and its name."""
+    if not isinstance(claim, str) or claim not in NAMES:
+        raise ValueError(f"claim must be one of {', '.join(NAMES)}; got {claim!r}")
     if not _is_number(level) or not 0 < float(level) < 1:
         raise ValueError(f"level must be a number strictly between 0 and 1; got {level!r}")
     if claim == "r2":
@@ -174,17 +230,3 @@ def _interval(threshold: Any) -> tuple[float, float]:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, (numbers.Real, np.number)) and not isinstance(value, (bool, np.bool_))
-
-
-def _direction(full: Fit, terms: Terms) -> int:
-    if abs(full.r) <= terms.tol:
-        raise ValueError("the slope of all rows is 0, so it has no sign to reverse")
-    return 1 if full.r > 0 else -1
-
-
-def _adjective(way: int) -> str:
-    return "positive" if way > 0 else "negative"
-
-
-def _critical(level: float) -> Callable[[int], float]:
-    return lru_cache(maxsize=None)(lambda k: critical_r(k, level))

@@ -51,8 +51,12 @@ class Way:
 
     @property
     def finds(self) -> bool:
-        """Whether an oracle can find removals."""
+        """Whether the best oracle can find removals."""
         return bool(self.oracles) and self.oracles[0].finds
+
+    @property
+    def is_fast(self) -> bool:
+        return bool(self.oracles) and self.oracles[0].is_fast
 
     def refutes_at_once(self, fewest: int, most: int) -> bool:
         return any(oracle.refutes_at_once(fewest, most) for oracle in self.oracles)
@@ -100,8 +104,7 @@ class Fewest:
         except KeyboardInterrupt:
             self.status = "interrupted"
         if self.status != "optimal":
-            for way in ways:
-                self._offer_all(way.proposer.by_influence())
+            self._shortcut()
         if self.lower > self.last:
             self.status = "optimal"
         elif self.status == "optimal":
@@ -131,13 +134,22 @@ class Fewest:
         for removal in removals:
             self._offer(removal)
 
+    def _shortcut(self) -> None:
+        """What the order of influence gives is known however short the time was."""
+        try:
+            for way in self._ways:
+                self._offer_all(way.proposer.by_influence())
+        except Stopped:
+            pass
+
     def _search(self) -> None:
         for way in self._ways:
             self._offer_all(way.proposer.quick())
-        self._gallop()
-        for way in self._ways:
-            if self._left():
-                self._offer_all(way.proposer.thorough())
+        if not all(way.is_fast for way in self._ways):
+            self._gallop()
+            for way in self._ways:
+                if self._left():
+                    self._offer_all(way.proposer.thorough())
         self._decide()
 
     def _gallop(self) -> None:

@@ -1,159 +1,33 @@
-"""The influence curve: how far can m removals move the result?"""
+"""How far can m removals move the result?"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from quadsweep.arrays import Floats, Ints
-from quadsweep.auditing.controls.range import CoefficientCurve, coefficient_curve
-from quadsweep.auditing.controls.reading import is_regression
-from quadsweep.auditing.decisions import Asker
-from quadsweep.auditing.exact import ExactPoints
-from quadsweep.auditing.extremes import (
+from quadsweep.auditing.climbing import (
     Climber,
+    CorrelationClimber,
     Extreme,
-    largest_r,
-    largest_slope,
+    SlopeClimber,
     least_r2_on_the_way,
 )
-from quadsweep.auditing.fit import Fit, fit
-from quadsweep.auditing.rows import drop_limit, pose_audit
+from quadsweep.auditing.controls.reading import is_regression, read
+from quadsweep.auditing.controls.robust import fit_term
+from quadsweep.auditing.curves import CoefficientCurve, InfluenceCurve, Range
+from quadsweep.auditing.design import Design
+from quadsweep.auditing.fit import fit
+from quadsweep.auditing.moments import Moments
+from quadsweep.auditing.resources import Resources
+from quadsweep.auditing.rows import plain, units_limit
 from quadsweep.clock import Stopped
 from quadsweep.inputs import validation
 from quadsweep.inputs.arguments import arranged
 from quadsweep.outofcore.solve import loaded
 from quadsweep.progress import Removals, SearchProgress, watching
-from quadsweep.results.formatting import ResultMixin, aligned, known
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _PATIENCE = 5.0  # seconds for one question, after which a wider bound is asked for
-STATISTICS = ("slope", "r", "r2")
-_PROVED = {
-    "optimal": "proved: no removal of as many rows goes beyond the bounds",
-    "time_limit": "the time limit ended the curve; what is shown is proved",
-    "interrupted": "interrupted; what is shown is proved",
-}
-
-
-@dataclass(frozen=True, eq=False)
-class Range:
-    """The range of a statistic over all removals of up to m rows, for each m.
-
-    Attributes
-    ----------
-    low, high : values that some removal attains.
-    low_bound, high_bound : values that no removal exceeds.
-    """
-
-    low: Floats
-    high: Floats
-    low_bound: Floats
-    high_bound: Floats
-
-
-@dataclass(frozen=True, eq=False)
-class InfluenceCurve(ResultMixin):
-    """How far up to m removals can move slope, r and R2.
-
-    Attributes
-    ----------
-    m : array
-        Numbers of rows removed, from 0.
-    slope, r, r2 : Range
-    full : Fit
-        Of all rows.
-    status : str
-        ``optimal`` when all bounds are proved for every m asked for; ``undecided`` where a bound
-        is only what no value can exceed (infinity for a slope, 1 for r); ``time_limit`` or
-        ``interrupted`` when the curve ends early.
-    n : int
-    seconds : float
-    names : tuple of two strings
-    """
-
-    m: Ints
-    slope: Range
-    r: Range
-    r2: Range
-    full: Fit
-    status: str
-    n: int
-    seconds: float
-    names: tuple[str, ...] = field(default=("x", "y"))
-
-    def rows(self) -> list[dict[str, float]]:
-        """One dictionary for each m: the values attained and the bounds."""
-        columns = self._columns()
-        return [
-            {"m": m, **{name: float(column[i]) for name, column in columns.items()}}
-            for i, m in enumerate(self.m.tolist())
-        ]
-
-    def _columns(self) -> dict[str, Floats]:
-        columns = {"share": self.m / self.n}
-        for name in STATISTICS:
-            ranges: Range = getattr(self, name)
-            for end in ("low", "high", "low_bound", "high_bound"):
-                columns[f"{name}_{end}"] = getattr(ranges, end)
-        return columns
-
-    def grid(self) -> list[Sequence[str]]:
-        """The values attained; bounds agree to the digits shown unless marked with ``~``."""
-        cells = [
-            (f"{row['m']:.0f}", *(_cell(row, name) for name in STATISTICS)) for row in self.rows()
-        ]
-        return [("removed", "slope", "r", "R²"), *cells]
-
-    def table(self) -> str:
-        """The grid as text."""
-        return aligned(self.grid())
-
-    def summary_items(self) -> list[tuple[str, str]]:
-        """What was asked, and how much of it is proved."""
-        lines = [
-            ("all rows", str(self.full)),
-            ("removed", f"up to {len(self.m) - 1:,} of {self.n:,} rows"),
-            ("certificate", _PROVED[self.status]),
-        ]
-        if "~" in self.table():
-            lines.append(("~", "its bound is beyond the values shown, which were attained"))
-        return [*lines, ("search", f"{self.seconds:.3g} s")]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON."""
-        return {
-            "n": self.n,
-            "full": self.full.to_dict(),
-            "m": self.m.tolist(),
-            **{name: known(column) for name, column in self._columns().items()},
-            "status": self.status,
-            "seconds": self.seconds,
-        }
-
-    def to_frame(self) -> Any:
-        """One row for every m, in pandas (or polars where that is what there is)."""
-        from quadsweep.inputs.frames import table
-
-        return table({"m": self.m, **self._columns()})
-
-    def plot(self, ax: Axes | None = None, statistic: str = "slope") -> Axes:
-        """A funnel around the value of all rows."""
-        from quadsweep.plotting.audit import plot_funnel
-
-        return plot_funnel(self, statistic, ax=ax)
-
-
-def _cell(row: dict[str, float], name: str) -> str:
-    low, high = row[f"{name}_low"], row[f"{name}_high"]
-    apart = max(low - row[f"{name}_low_bound"], row[f"{name}_high_bound"] - high)
-    mark = "~" if apart > 1e-4 * max(abs(low), abs(high), high - low) else ""
-    return f"{low:.4g} to {high:.4g}{mark}"
 
 
 def influence_curve(
@@ -205,85 +79,78 @@ def influence_curve(
     >>> [f"{v:.3f}" for v in curve.slope.low]
     ['0.860', '-1.000']
     """
+    resources = Resources(
+        validation.seconds(time_limit), n_jobs=validation.jobs(n_jobs),
+        seed=validation.whole(seed, "seed", 0), patience=_PATIENCE,
+    )  # fmt: skip
     x, y, data = arranged("influence_curve", points, x, y, data, models=True)
     regression = {"controls": controls, "groups": groups, "weights": weights, "term": term}
-    if is_regression(x, **regression):
-        return coefficient_curve(
-            x, y, data=data, **regression, vcov=None, max_drop=max_drop, time_limit=time_limit,
-            n_jobs=n_jobs, seed=seed, nan_policy=nan_policy, progress=progress,
-        )  # fmt: skip
-    x, y, data = loaded("influence_curve", x, y, data)
-    question = pose_audit(x, y, data, n_jobs=n_jobs, seed=seed, nan_policy=nan_policy)
-    sample, n = question.points, question.points.n
-    default = min(max(1, n // 20), 20, n - 3)
-    most = default if max_drop is None else drop_limit(max_drop, n)
-    settings: dict[str, Any] = {
-        "n_jobs": question.problem.n_jobs,
-        "seed": question.problem.seed,
-        "time_limit": validation.seconds(time_limit),
-    }
-    found: list[dict[str, Extreme]] = []
+    if not is_regression(x, **regression):
+        given = plain(*loaded("influence_curve", x, y, data), nan_policy=nan_policy)
+        design, moments = given.design, Moments(given.design, resources.check)
+        most = _most(max_drop, design)
+        climbers: dict[str, Climber] = {
+            "-slope": SlopeClimber(moments, resources, -1),
+            "slope": SlopeClimber(moments, resources, +1),
+            "-r": CorrelationClimber(moments, resources, -1),
+            "r": CorrelationClimber(moments, resources, +1),
+        }
+        found, status = _climb(climbers, most, resources, progress)
+        r = Range.between(found["-r"], found["r"])
+        ends = zip(found["r"], found["-r"], strict=True)
+        seen = [least_r2_on_the_way(moments, high.removal, low.removal) for high, low in ends]
+        return InfluenceCurve(
+            np.arange(len(seen)),
+            Range.between(found["-slope"], found["slope"]),
+            fit(design.x, design.y),
+            status,
+            design.n,
+            resources.gone(),
+            r=r,
+            r2=r.squared(np.minimum.accumulate(np.array(seen))),
+            names=(design.term, design.outcome),
+        )
+    given = read(x, y, data=data, **regression, vcov=None, nan_policy=nan_policy)
+    design, moments = given.design, Moments(given.design, resources.check)
+    most = _most(max_drop, design)
+    climbers = {name: SlopeClimber(moments, resources, sign) for name, sign in
+                (("-slope", -1), ("slope", +1))}  # fmt: skip
+    found, status = _climb(climbers, most, resources, progress)
+    return CoefficientCurve(
+        np.arange(len(found["slope"])),
+        Range.between(found["-slope"], found["slope"]),
+        fit_term(design, np.arange(design.n), given.errors),
+        status,
+        design.size,
+        resources.gone(),
+        term=design.term,
+    )
+
+
+def _most(max_drop: Any, design: Design) -> int:
+    """The largest m: as given, or 5 % of what there is but at most 20."""
+    most = units_limit(max_drop, design)
+    return min(max(1, design.size // 20), 20, most) if max_drop is None else most
+
+
+def _climb(
+    climbers: dict[str, Climber], most: int, resources: Resources, progress: Any
+) -> tuple[dict[str, list[Extreme]], str]:
+    """The extremes of each climber for m = 0, 1, ..., as far as the limits allow; the status."""
+    found = [{name: climber.best for name, climber in climbers.items()}]
     status = "optimal"
     with watching(progress, Removals()) as callback:
-
-        def report(nodes: int, seconds: float) -> object:
-            return callback(len(found) - 1, most, nodes, seconds) if callback else None
-
-        asker = Asker(ExactPoints(sample.x, sample.y), callback=report, **settings)
-        turned = Asker(ExactPoints(sample.x, -sample.y), callback=report, **settings)
-        asker.patience = turned.patience = _PATIENCE
-        climbers = _climbers(asker, turned)
+        if callback is not None:
+            resources.callback = lambda nodes, seconds: callback(
+                len(found) - 1, most, nodes, seconds
+            )
         try:
-            found.append({name: climber.best for name, climber in climbers.items()})
             for m in range(1, most + 1):
                 found.append({name: climber.climb(m) for name, climber in climbers.items()})
         except Stopped as stop:
             status = stop.status
         except KeyboardInterrupt:
             status = "interrupted"
-    if status == "optimal" and not all(e.proved for f in found for e in f.values()):
+    if status == "optimal" and not all(e.is_close for e in found[-1].values()):
         status = "undecided"
-    slope = _range([f["slope+"] for f in found], [f["slope-"] for f in found])
-    r = _range([f["r+"] for f in found], [f["r-"] for f in found])
-    seen = [least_r2_on_the_way(asker.points, f["r+"].kept, f["r-"].kept) for f in found]
-    return InfluenceCurve(
-        np.arange(len(found)),
-        slope,
-        r,
-        _squared(r, np.minimum.accumulate(np.array(seen))),
-        fit(sample.x, sample.y),
-        status,
-        n,
-        asker.seconds,
-        question.given.names,
-    )
-
-
-def _climbers(asker: Asker, turned: Asker) -> dict[str, Climber]:
-    return {
-        "slope+": largest_slope(asker, +1),
-        "slope-": largest_slope(asker, -1),
-        "r+": largest_r(asker, turned, +1),
-        "r-": largest_r(asker, turned, -1),
-    }
-
-
-def _range(highest: list[Extreme], lowest: list[Extreme]) -> Range:
-    return Range(
-        np.array([-e.value for e in lowest]),
-        np.array([e.value for e in highest]),
-        np.array([-e.bound for e in lowest]),
-        np.array([e.bound for e in highest]),
-    )
-
-
-def _squared(r: Range, seen: Floats) -> Range:
-    """The range of r^2 from that of r, and the smallest values seen."""
-    either = (r.low_bound < 0) & (r.high_bound > 0)
-    nearest = np.minimum(r.low_bound**2, r.high_bound**2)
-    return Range(
-        seen,
-        np.maximum(r.low**2, r.high**2),
-        np.where(either, 0.0, nearest),
-        np.maximum(r.low_bound**2, r.high_bound**2),
-    )
+    return {name: [each[name] for each in found] for name in climbers}, status

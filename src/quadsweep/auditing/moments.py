@@ -13,6 +13,7 @@ the rank falls.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -22,6 +23,7 @@ import numpy as np
 
 from quadsweep.arrays import Floats, Ints
 from quadsweep.auditing.design import Design
+from quadsweep.clock import Stopped
 from quadsweep.least_squares import DEPENDENT
 from quadsweep.rational import whole_numbers
 
@@ -107,8 +109,8 @@ def residual(q: Floats, column: Floats) -> Floats:
 class Moments:
     """The sums of any subset of a design."""
 
-    def __init__(self, design: Design) -> None:
-        self.design = design
+    def __init__(self, design: Design, check: Callable[[], object] = lambda: None) -> None:
+        self.design, self._check = design, check
         x, y, z = design.scaled
         self._exact: _Exact | None = None
         self.basis = self._confirmed(basis(z))
@@ -184,7 +186,10 @@ class Moments:
         nothing = np.zeros(0, dtype=np.int64)
         sums = self.without(nothing)
         if sums is None or self.design.n * (self.design.q + 2) ** 2 <= _EXACT_PRODUCTS:
-            return self.exact(nothing)
+            try:
+                return self.exact(nothing)
+            except Stopped:  # no time for it
+                sums = sums or self._about()
         x, y = Fraction(self.scale[0]), Fraction(self.scale[1])
         return Sums(
             sums.k,
@@ -196,18 +201,27 @@ class Moments:
             sums.error,
         )
 
+    def _about(self) -> Sums[float]:
+        """Sums of all rows, whatever rounding has done to them."""
+        n, rank = self.design.n, self.rank + self.design.fixed
+        total = self.total(np.arange(n)) / max(self.scale[1], 1e-300) ** 2
+        return Sums(n, rank, 1.0, 1.0, float(self.x @ self.y), total, 1.0)
+
     def exact(self, gone: Ints) -> Sums[Fraction]:
         """Sums without these rows, in the units of the data."""
         if self._exact is None:
-            self._exact = _Exact(self.design)
+            self._exact = _Exact(self.design, self._check)
         return self._exact.without(gone)
 
 
 class _Exact:
     """Gram matrices of whole numbers; what is removed is taken from the full one."""
 
-    def __init__(self, design: Design) -> None:
+    def __init__(self, design: Design, check: Callable[[], object]) -> None:
         self._design = design
+        # Looks at the clock where it takes long: for many columns, or many rows.
+        long = design.n * (design.q + 2) ** 2 > _EXACT_PRODUCTS or design.q > _MOST_COLUMNS
+        self._check = check if long else lambda: None
         columns = [*design.controls.T, design.x, design.y]
         pairs = [whole_numbers(np.ascontiguousarray(v)) for v in columns]
         self._columns = [values for values, _ in pairs]
@@ -226,6 +240,7 @@ class _Exact:
         picked = [[column[i] for i in rows] for column in self._columns]
         weights = [self._weights[i] for i in rows]
         for i in range(size):
+            self._check()
             weighted = [w * v for w, v in zip(weights, picked[i], strict=True)]
             for j in range(i, size):
                 gram[i][j] = gram[j][i] = sum(
@@ -245,6 +260,7 @@ class _Exact:
                 continue
             rank += 1
             for i in range(j + 1, size):
+                self._check()
                 if g[i][j] == 0 and here == pivot:
                     continue
                 for k in range(max(i, j + 1), size):

@@ -1,28 +1,44 @@
-"""The rows an audit is about, and how many of them may go: it enters by `solving`'s door."""
+"""The rows an audit is about, what they are called, and how many of them may go."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
+from quadsweep.auditing.controls.reading import Regression
+from quadsweep.auditing.design import Design
 from quadsweep.inputs import validation
 from quadsweep.inputs.frames import unpack
 from quadsweep.inputs.predictors import columns_of
-from quadsweep.solving.question import Question, pose
+from quadsweep.inputs.standard_errors import StandardErrors
+from quadsweep.solving.question import pose
 
 FEWEST_KEPT = 3
+_NAMED = 4  # controls that a sentence names
+_FACTOR = re.compile(r"\[[^\[]*\]$")  # the level of a factor, in the name of its dummy
 
 
-def pose_audit(x: Any, y: Any, data: Any = None, **settings: Any) -> Question:
-    """A question about the correlation of enough rows; settings as for :func:`pose`."""
+def plain(x: Any, y: Any, data: Any = None, *, nan_policy: str) -> Regression:
+    """Two columns, read as ``solve`` does, as the regression with an intercept alone."""
     given = unpack(x, y, data)
     columns = columns_of(given.x)
     if columns is not None and len(columns) > 1:
         raise ValueError(_which(given.names))
-    question = pose(given, None, objective="r", **settings)
-    if question.points.n < FEWEST_KEPT + 1:
-        raise ValueError(f"an audit needs at least 4 rows; got {question.points.n}")
-    return question
+    points = pose(given, None, objective="r", nan_policy=nan_policy).points
+    n = points.n
+    if n < FEWEST_KEPT + 1:
+        raise ValueError(f"an audit needs at least 4 rows; got {n}")
+    term, outcome = given.names
+    design = Design(
+        points.x, points.y, np.ones((n, 1)), 0, None, np.arange(n), None, term, outcome,
+        ("Intercept",),
+    )  # fmt: skip
+    return Regression(
+        design, points.rows, points.given, StandardErrors(), "", given.labels, table=given.frame
+    )
 
 
 def _which(names: Sequence[str]) -> str:
@@ -35,14 +51,37 @@ def _which(names: Sequence[str]) -> str:
     )
 
 
-def drop_limit(max_drop: Any, n: int) -> int:
-    """The most rows that may be removed, from what the user gives."""
+def drop_limit(max_drop: Any, size: int, kept: int = FEWEST_KEPT, what: str = "rows") -> int:
+    """The most that may be removed, from what the user gives; so many must be kept."""
     if max_drop is None:
-        return n - FEWEST_KEPT
-    most = validation.count(max_drop, "max_drop", n)
-    if not 1 <= most <= n - FEWEST_KEPT:
+        return size - kept
+    most = validation.count(max_drop, "max_drop", size)
+    if not 1 <= most <= size - kept:
         raise ValueError(
-            f"max_drop={max_drop} removes up to {most} of {n} rows; between 1 and n - 3 = "
-            f"{n - FEWEST_KEPT} are allowed"
+            f"max_drop={max_drop} removes up to {most} of {size} {what}; between 1 and n - {kept} "
+            f"= {size - kept} are allowed"
         )
     return most
+
+
+def units_limit(max_drop: Any, design: Design) -> int:
+    """The same of a design: groups, or rows that leave a degree of freedom."""
+    if design.units is not None:
+        return drop_limit(max_drop, design.size, 1, "groups")
+    return drop_limit(max_drop, design.n, design.q + 2)
+
+
+def phrase(given: Regression) -> str:
+    """The term and the controls: "educ (given exper and tenure)"."""
+    design = given.design
+    others = [name for i, name in enumerate(design.names) if i != design.intercept]
+    others = [name for name in others if name not in ("Intercept", "const")]
+    others = list(dict.fromkeys(_FACTOR.sub("", name) for name in others))
+    how = "given" if not given.fixed else "with fixed"
+    return f"{design.term} ({how} {_listed(others)})" if others else design.term
+
+
+def _listed(names: Sequence[str]) -> str:
+    if len(names) > _NAMED:
+        return f"{', '.join(names[: _NAMED - 1])} and {len(names) - _NAMED + 1} more"
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

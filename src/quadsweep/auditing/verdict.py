@@ -10,12 +10,24 @@ from quadsweep.auditing.fit import Fit
 from quadsweep.results.formatting import INDEX, ResultMixin
 
 PROOF = {
-    "optimal": "proved: no smaller set of rows does",
-    "robust": "proved for every removal of up to {max_drop:,} rows",
-    "undecided": "the numbers of rows between the two bounds could not be decided",
+    "optimal": "proved: no smaller set of {units} does",
+    "robust": "proved for every removal of up to {max_drop:,} {units}",
+    "undecided": "the numbers of {units} between the two bounds could not be decided",
     "time_limit": "the time limit stopped the proof",
+    "memory_limit": "the memory limit stopped the proof",
     "interrupted": "interrupted before the proof was complete",
 }
+
+
+@dataclass(frozen=True)
+class Known:
+    """What the search found out: ``removal`` breaks the claim, or is None."""
+
+    lower: int
+    upper: int | None
+    removal: Any
+    status: str
+    refitted: int = 0  # removals of lower - 1 units, where every one was refitted
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +68,12 @@ class Verdict(ResultMixin):
     @property
     def certificate(self) -> str:
         """What is proved, in words."""
-        return PROOF[self.status].format(max_drop=self.max_drop)
+        return PROOF[self.status].format(max_drop=self.max_drop, units=self._units)
+
+    @property
+    def _units(self) -> str:
+        """What is removed."""
+        return "rows"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
@@ -88,41 +105,52 @@ class Verdict(ResultMixin):
         return {}
 
 
-@dataclass(frozen=True)
-class Known:
-    """What the search found out."""
+def reported(claim: Claim, known: Known, most: int, n: int, **groups: Any) -> dict[str, Any]:
+    """The fields of a Verdict that say what was found; groups as in ``message``."""
+    robust = known.upper is None and known.status == "optimal"
+    return {
+        "claim": claim.name,
+        "drop": known.upper if known.lower == known.upper else None,
+        "lower": known.lower,
+        "upper": known.upper,
+        "status": "robust" if robust else known.status,
+        "message": message(claim, known, most, n, **groups),
+        "n": n,
+        "max_drop": most,
+    }
 
-    lower: int
-    upper: int | None
-    kept: Any
-    status: str
-    nodes: int
-    seconds: float
 
+def message(
+    claim: Claim, known: Known, most: int, n: int, *,
+    groups: int | None = None, by: str = "", rows: int = 0,
+) -> str:  # fmt: skip
+    """The answer in a sentence or two, to be quoted as it stands.
 
-def message(claim: Claim, known: Known, n: int, most: int) -> str:
-    """The answer in a sentence or two."""
+    With groups: how many there are, by what, and how many rows are in those removed.
+    """
     if known.upper == 0:
         return f"Nothing need be removed: on all {n:,} rows it is not so that {claim.before}."
-    if known.upper is None:
-        tried = known.lower - 1
-        if tried == most:
-            return f"No removal of up to {_of(tried, n)} {claim.breaks}."
-        proved = f"no removal of up to {_of(tried, n)} does" if tried else "nothing is proved"
-        return f"No removal that {claim.breaks} was found; {proved}."
-    text = f"Removing {_of(known.upper, n)} {claim.breaks}."
+    size, units = (n, "rows") if groups is None else (groups, f"groups{f' by {by}' if by else ''}")
     fewer = known.lower - 1
+    if known.upper is None:
+        up_to = f"up to {fewer:,} of {size:,} {units} ({_percent(fewer / size)})"
+        if fewer == most:
+            return f"No removal of {up_to} {claim.breaks}."
+        proved = f"no removal of {up_to} does" if fewer else "nothing is proved"
+        return f"No removal that {claim.breaks} was found; {proved}."
+    share = _percent((known.upper if groups is None else rows) / n)
+    of = share if groups is None else f"{rows:,} of {n:,} rows, {share}"
+    text = f"Removing {known.upper:,} of {size:,} {units} ({of}) {claim.breaks}."
+    unit = "row" if groups is None else "group"
     if fewer > 0:
-        text += " No single row does." if fewer == 1 else f" No set of {fewer:,} rows does."
+        which = f"single {unit}" if fewer == 1 else f"set of {fewer:,} {unit}s"
+        how = f" (all {known.refitted:,} were refitted)" if known.refitted else ""
+        text += f" No {which} does{how}."
     if known.lower < known.upper:
         last = known.upper - 1
         between = f"{known.lower:,}" + (f" to {last:,}" if last > known.lower else "")
         text += f" Whether {between} would suffice is not known."
     return text
-
-
-def _of(m: int, n: int) -> str:
-    return f"{m:,} of {n:,} rows ({_percent(m / n)})"
 
 
 def _percent(share: float) -> str:

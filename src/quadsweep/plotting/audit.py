@@ -24,9 +24,9 @@ from quadsweep.plotting.labels import name_points
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from quadsweep.auditing.audit import Audit
+    from quadsweep.auditing.curves import Curve
     from quadsweep.auditing.fit import Fit
-    from quadsweep.auditing.influence import InfluenceCurve
+    from quadsweep.auditing.result import Audit
 
 _TITLES = {"slope": "slope", "r": "correlation r", "r2": "R²"}
 
@@ -56,12 +56,12 @@ def _line(ax: Axes, line: Fit, label: str, **style: Any) -> None:
         )
 
 
-def plot_funnel(curve: InfluenceCurve, statistic: str = "slope", ax: Axes | None = None) -> Axes:
+def plot_funnel(curve: Curve, statistic: str = "slope", ax: Axes | None = None) -> Axes:
     """What up to m removals can reach, around the value of all rows.
 
     Parameters
     ----------
-    curve : InfluenceCurve
+    curve : InfluenceCurve or CoefficientCurve
     statistic : {"slope", "r", "r2"}
     ax : matplotlib axes, optional
         A new figure if left out.

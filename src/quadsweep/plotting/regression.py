@@ -20,7 +20,7 @@ from quadsweep.plotting.labels import name_points
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from quadsweep.auditing.controls.report import RegressionAudit
+    from quadsweep.auditing.result import RegressionAudit
 
 
 def plot_regression(audit: RegressionAudit, ax: Axes | None = None) -> Axes:

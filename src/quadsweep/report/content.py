@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from quadsweep import objectives
-from quadsweep.auditing.audit import Audit, audit
+from quadsweep.auditing.audit import audit
+from quadsweep.auditing.result import Audit
 from quadsweep.choosing.line_significance import OBJECTIVES as LINES
 from quadsweep.choosing.line_significance import LineSignificance
 from quadsweep.choosing.path import Path, path

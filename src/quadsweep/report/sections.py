@@ -7,9 +7,8 @@ import html
 import io
 from collections.abc import Sequence
 
-from quadsweep.auditing.audit import Audit
-from quadsweep.auditing.controls.report import RegressionAudit
 from quadsweep.auditing.fit import Fit
+from quadsweep.auditing.result import Audit, RegressionAudit
 from quadsweep.report.content import Report
 from quadsweep.results.formatting import chance, figure, named_rows, some
 

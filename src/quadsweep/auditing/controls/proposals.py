@@ -11,15 +11,8 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from quadsweep.arrays import Floats, Ints, Mask
+from quadsweep.arrays import Floats, Ints
 from quadsweep.auditing.case import Case
-from quadsweep.auditing.conditions import (
-    Condition,
-    CorrelationAbove,
-    CorrelationBelow,
-    R2Beyond,
-    SlopeBeyond,
-)
 
 _STEPS = 12
 _STARTS = 4
@@ -174,19 +167,7 @@ def _without_each(case: Case, removal: Ints) -> Floats:
         a, b = r.a - r.x * r.x / left, r.b - r.y * r.y / left
         c = r.c - r.x * r.y / left
         fine = (left > 1e-9) & (a > 1e-12) & (b > 1e-12)
-        score = statistic(case.condition, a, b, c, case, r.inside)
+        about = case.about_the_mean(r.inside)
+        total = float((about[r.inside] ** 2).sum()) - about * about
+        score = case.condition.statistic(a, b, c, total)
     return np.where(fine & np.isfinite(score), score, -np.inf)
-
-
-def statistic(how: Condition, a: Floats, b: Floats, c: Floats, case: Case, inside: Mask) -> Floats:
-    """What the condition wants large."""
-    if isinstance(how, SlopeBeyond):
-        return np.asarray(how.sign * c / a)
-    if isinstance(how, CorrelationAbove):
-        return np.asarray(how.sign * c / np.sqrt(a * b))
-    if isinstance(how, CorrelationBelow):
-        return np.asarray(-np.abs(c) / np.sqrt(a * b))
-    assert isinstance(how, R2Beyond)
-    about = case.about_the_mean(inside)
-    total = float((about[inside] ** 2).sum()) - about * about
-    return np.asarray(-how.sign * (b - c * c / a) / total)

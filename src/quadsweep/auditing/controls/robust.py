@@ -202,7 +202,7 @@ class RobustCase(Case):
             t = math.copysign(_HUGE, t)
         r = t / math.sqrt(found.freedom + t**2)
         stand_in = Sums(found.freedom + 1, 0, 1.0, 1.0, r, 1.0)
-        return self.condition.excess(stand_in, (1.0, 1.0))
+        return float(self.condition.excess(stand_in, (1.0, 1.0)))
 
     @property
     def first(self) -> Case | None:

@@ -6,9 +6,12 @@ oracles about a case, best first, and falls back on the next one where an oracle
 
 ``choice``         the oracles there are, in the order in which they are asked
 ``enumeration``    every removal of m units, where they are few enough
+``plane``          the engine of the plane, for x and y alone
 ``regression``     the engine's boxes, for a few controls
 ``refits``         every removal of a few units refitted, for any standard errors
 ``estimating``     boxes of coefficients, for robust and clustered standard errors
+``outofcore``      the engine of rows that are not in memory
+``tau``            how engines are asked whether a correlation can fall below a threshold
 ``many_controls``  a bound for any number of controls, by branching on units
 
 A new kind of standard error or estimator is a new kind of case and an oracle for it. What every
@@ -71,6 +74,8 @@ class Oracle(ABC):
 
     #: Whether it can find a removal; one that can only refute is asked about the lowest range.
     finds = True
+    #: Whether it decides so fast that better removals need not be looked for before.
+    is_fast = False
 
     def __init__(self, case: Case, resources: Resources) -> None:
         self.case, self.resources = case, resources

@@ -8,9 +8,13 @@ from __future__ import annotations
 
 from quadsweep.auditing.case import Case
 from quadsweep.auditing.controls.proofs import Prover
+from quadsweep.auditing.controls.remaining import MOST_PAIRS
 from quadsweep.auditing.controls.robust import RobustCase
 from quadsweep.auditing.oracles import REFUTED, UNDECIDED, Decision, Oracle
+from quadsweep.auditing.oracles.regression import RegressionBoxes
 from quadsweep.auditing.resources import Resources
+
+_PAIRS_BESIDE_BOXES = 1_000  # units up to which a bound by pairs is worth its time
 
 
 class ManyControls(Oracle):
@@ -22,7 +26,8 @@ class ManyControls(Oracle):
         super().__init__(case, resources)
         first = case.first if isinstance(case, RobustCase) else case
         assert first is not None
-        self._prover = Prover(first, resources.check)
+        pairs = _PAIRS_BESIDE_BOXES if RegressionBoxes.handles(first) else MOST_PAIRS
+        self._prover = Prover(first, resources.check, most_pairs=pairs)
 
     @classmethod
     def handles(cls, case: Case) -> bool:

@@ -22,12 +22,14 @@ import numpy as np
 
 from quadsweep import _core
 from quadsweep.arrays import Ints
+from quadsweep.auditing import crossing
 from quadsweep.auditing.case import Case
 from quadsweep.auditing.conditions import CorrelationAbove, CorrelationBelow, R2Beyond, SlopeBeyond
 from quadsweep.auditing.controls.proofs import Prover
 from quadsweep.auditing.controls.robust import RobustCase
 from quadsweep.auditing.design import Design
 from quadsweep.auditing.oracles import REFUTED, UNDECIDED, Decision, Oracle
+from quadsweep.auditing.oracles.tau import Bracket, products
 from quadsweep.auditing.resources import OutOfPatience, Resources
 from quadsweep.clock import Stopped
 from quadsweep.least_squares import has_close_rows
@@ -36,7 +38,6 @@ MOST_CONTROLS = 5  # columns besides the term, the intercept included
 MOST_FOR_A_SIGN = 6  # the same where tau is not searched
 SLACK = 1e-9
 _WIDEST = 1e15  # of what a row usually adds to a column: the largest entry. 32 digits hold squares
-_BRACKET_STEPS = 24
 
 
 def _beyond(design: Design) -> bool:
@@ -77,25 +78,16 @@ class RegressionBoxes(Oracle):
             found = self._ask(fewest, most, at_least)
             if found.refuted:
                 return found
-            if found.removal is not None:
-                usable = self._usable(found.removal)
-                if usable is not None:
-                    return Decision(usable)
+            usable = None if found.removal is None else self._usable(found.removal, most)
+            if usable is not None:
+                return Decision(usable)
         return UNDECIDED
 
-    def _usable(self, removal: Ints) -> Ints | None:
-        """The removal, or one on the way to it, if it breaks the claim."""
-        if self.case.broken(removal):
-            return removal
-        if not isinstance(self.case.condition, CorrelationBelow):
-            return None
-        order = removal[np.argsort(self.case.gain(removal)[removal])]
-        for path in (order, order[::-1]):
-            for m in range(1, len(path)):
-                part = np.sort(path[:m])
-                if self.case.excess(part) > -1e-6 and self.case.broken(part):
-                    return part
-        return None
+    def _usable(self, removal: Ints, most: int) -> Ints | None:
+        """The removal, or one near it, if it breaks the claim."""
+        if isinstance(self.case.condition, CorrelationBelow):
+            return crossing.near(self.case, removal, most)
+        return removal if self.case.broken(removal) else None
 
     def _ask(self, fewest: int, most: int, at_least: bool) -> Decision:
         how, design = self.case.condition, self.case.moments.design
@@ -132,37 +124,25 @@ class RegressionBoxes(Oracle):
         return self._engine(_core.several_partial, design.x, design.y, z, k, **settings)
 
     def _by_products(self, t: float, k: int, settings: dict[str, Any]) -> Decision | None:
-        """r below t, one tau at a time, as a sign; None where no tau is left.
-
-        t (tau^2 a + b) - 2 tau c, up to a factor, is what Z leaves of p.q, as in ``decisions``: a
-        tau for which no subset has it positive proves that none has r < t, and a subset with r >= t
-        stands in the way of every tau further than acosh(r / t) from its own.
-        """
-        how, scale = self.case.condition, self.case.moments.scale
+        """r below t, one tau at a time, as a sign; None where no tau is left."""
+        how, (x, y) = self.case.condition, self.case.moments.scale
         assert isinstance(how, CorrelationBelow)
-        if not min(scale) > 0:
+        if not min(x, y) > 0:
             return None
-        root = math.sqrt((1 - t) / (1 + t))
-        of_y = how.sign / scale[1]
-        tau, low, high = 1.0, 0.0, math.inf
-        for _ in range(_BRACKET_STEPS):
-            of_x = tau / scale[0]
-            p = (-(1 - root) * of_x, (1 + root) * of_y)
-            q = (-(1 + root) * of_x, (1 - root) * of_y)
-            answer = self._ask_partial(k, side="above", t=0.0, mix=(*p, *q), **settings)
-            if answer.removal is None:
-                return answer
-            own = self.case.residuals(answer.removal)
+        bracket = Bracket(t, 1.0)
+        while bracket.is_open:
+            (px, py), (qx, qy) = products(bracket.tau, t, how.sign)
+            mix = (px / x, py / y, qx / x, qy / y)
+            found = self._ask_partial(k, side="above", t=0.0, mix=mix, **settings)
+            if found.removal is None:
+                return found
+            own = self.case.residuals(found.removal)
             if not (own.a > 1e-12 and own.b > 1e-12):
                 return None
             r, at = how.sign * own.c / math.sqrt(own.a * own.b), math.sqrt(own.b / own.a)
             if r < t:
-                return answer
-            reach = math.exp(math.acosh(max(r / t, 1.0)))
-            low, high = max(low, at / reach), min(high, at * reach)
-            if low >= high:
-                return None
-            tau = math.sqrt(low * high)
+                return found
+            bracket.narrow(r, at)
         return None
 
     def _ask_r2(self, how: R2Beyond, k: int, settings: dict[str, Any]) -> Decision:

@@ -1,0 +1,172 @@
+"""The usual approximations, to compare with: neither proves anything.
+
+``one-step (AMIP)``  orders the units by their influence on all rows together: to first order the
+                     effect of a set is the sum of its units' effects. One pass, no refit.
+``greedy``           removes the unit that moves the statistic most, refits, and goes on.
+
+Both fail where rows mask one another: two outliers together may hide what neither does alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from quadsweep.arrays import Ints
+from quadsweep.auditing.case import Case
+from quadsweep.auditing.conditions import CorrelationAbove, OfCorrelation
+from quadsweep.auditing.controls.proposals import greedy_path
+from quadsweep.auditing.screening import MOST_COLUMNS, Screen
+from quadsweep.clock import Clock, Stopped
+
+ONE_STEP, GREEDY = "one-step (AMIP)", "greedy"
+_REFITS = 2_000  # removals tried one after the other where no screen says which may do
+
+
+@dataclass(frozen=True)
+class Approximation:
+    """What an approximation makes of a claim.
+
+    Attributes
+    ----------
+    method : str
+    predicted : int or None
+        How many rows or groups it says are needed (greedy predicts nothing it has not tried).
+    needed : int or None
+        How many, in its order, really break the claim; None if it never gets there.
+    tried, allowed : int
+        How many it may have removed; fewer than allowed where it stopped to save time.
+    """
+
+    unit: ClassVar[str] = "row"
+
+    method: str
+    predicted: int | None
+    needed: int | None
+    tried: int
+    allowed: int
+
+    def verdict(self, lower: int, upper: int | None) -> str:
+        """What it says, whether that is so, and how far it is from the least number known."""
+        ended = "still fails after" if self.tried == self.allowed else "was stopped after"
+        fails = f"removing {self.unit}s in its order {ended} {self._counted(self.tried)}"
+        more = self._excess(lower, upper)
+        if self.method != ONE_STEP:
+            return fails if self.needed is None else f"needs {self._counted(self.needed)}{more}"
+        if self.predicted is None:
+            said = "predicts that no removal suffices"
+            if self.needed is None:
+                return f"{said}; {fails}"
+            return f"{said}, but {self._counted(self.needed)} in its order suffice{more}"
+        says = f"predicts that {self._counted(self.predicted)} suffice{'s' * (self.predicted == 1)}"
+        if self.needed is None:
+            return f"{says}, which is wrong: {fails}"
+        if self.predicted == self.needed:
+            return f"{says}, which is right{more}"
+        if self.predicted < self.needed:
+            return f"{says}, which is wrong: in its order {self._counted(self.needed)} do{more}"
+        says = f"predicts that {self._counted(self.predicted)} are needed"
+        return f"{says}, but {self._counted(self.needed)} in its order suffice{more}"
+
+    def _counted(self, count: int) -> str:
+        return f"{count:,} {self.unit}{'s' * (count != 1)}"
+
+    def _excess(self, lower: int, upper: int | None) -> str:
+        if self.needed is None:
+            return ""
+        if upper is None:
+            return ", which the search did not find"
+        if self.needed < upper:
+            return f", {upper - self.needed:,} fewer than the search found"
+        if self.needed > upper:
+            least = "needed" if lower == upper else f"the {upper:,} found here"
+            return f", {self.needed - upper:,} more than {least}"
+        return ", the fewest possible" if lower == upper == self.needed else ""
+
+
+@dataclass(frozen=True)
+class GroupApproximation(Approximation):
+    """The same, of groups."""
+
+    unit: ClassVar[str] = "group"
+
+
+def approximations(
+    cases: Sequence[Case], most: int, seconds: float = math.inf
+) -> tuple[Approximation, ...]:
+    """Both, each by the condition of the claim that it finds easier, in so many seconds."""
+    clock = Clock(seconds)
+
+    def check() -> None:
+        if clock.left() == 0:
+            raise Stopped("time_limit")
+
+    return (
+        _easier([one_step(case, most, check) for case in cases]),
+        _easier([greedy(case, most, check) for case in cases]),
+    )
+
+
+def _easier(tried: list[Approximation]) -> Approximation:
+    return min(tried, key=lambda a: (a.needed or math.inf, a.predicted or math.inf))
+
+
+def one_step(case: Case, most: int, check: Callable[[], object]) -> Approximation:
+    """Influences at all rows, added up."""
+    design, how = case.moments.design, case.condition
+    effect, start = case.influence()
+    order = np.argsort(-effect, kind="stable")[:most]
+    past = np.zeros(len(order))
+    if isinstance(how, OfCorrelation):
+        rows = np.cumsum(np.bincount(design.unit, minlength=design.size)[order])
+        freedom = np.maximum(design.n - rows - case.moments.rank - design.fixed - 1, 1)
+        past = how.limit(freedom) * (1 if isinstance(how, CorrelationAbove) else -1)
+    reached = np.flatnonzero(start + np.cumsum(effect[order]) > past)
+    predicted = int(reached[0]) + 1 if len(reached) else None
+    tried = 0
+    try:
+        for tried in _possible(case, order):
+            check()
+            if _breaks(case, order[:tried]):
+                return _kind(case)(ONE_STEP, predicted, tried, tried, most)
+        tried = len(order) if _is_screened(case) else tried
+    except Stopped:
+        pass
+    return _kind(case)(ONE_STEP, predicted, None, tried, most)
+
+
+def _is_screened(case: Case) -> bool:
+    return type(case) is Case and case.moments.rank <= MOST_COLUMNS
+
+
+def _possible(case: Case, order: Ints) -> Iterator[int]:
+    """How many of the first units may break the claim."""
+    if _is_screened(case):
+        return Screen(case).first(order)
+    return iter(range(1, min(len(order), _REFITS) + 1))
+
+
+def greedy(case: Case, most: int, check: Callable[[], object]) -> Approximation:
+    """One unit at a time, with refit."""
+    gone: list[int] = []
+    try:
+        for unit in greedy_path(case, most, check):
+            gone.append(unit)
+            if _breaks(case, np.array(gone)):
+                return _kind(case)(GREEDY, None, len(gone), len(gone), most)
+    except Stopped:
+        pass
+    return _kind(case)(GREEDY, None, None, len(gone), most)
+
+
+def _breaks(case: Case, removal: Ints) -> bool:
+    ordered = np.sort(removal)
+    return case.excess(ordered) > -1e-6 and case.broken(ordered)
+
+
+def _kind(case: Case) -> type[Approximation]:
+    return Approximation if case.moments.design.units is None else GroupApproximation

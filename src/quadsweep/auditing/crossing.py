@@ -1,0 +1,88 @@
+"""From a removal that moves r past zero to one that leaves it near: for |r| below a threshold.
+
+A removal that takes r below a threshold may take it too far, to the other side of the range in
+which the claim breaks; then others nearby may not. Or it takes r below the threshold of the fewest
+degrees of freedom in question, and a few more units must go.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from quadsweep.arrays import Floats, Ints, Mask
+from quadsweep.auditing.case import Case
+
+_STEPS = 12
+_PAIRS = 10**6
+
+
+def near(case: Case, removal: Ints, most: int) -> Ints | None:
+    """A removal of at most ``most`` units that breaks it, if steps of one unit lead there."""
+    if case.broken(removal):
+        return removal
+    if case.passed(removal):
+        for exchange in (False, True):
+            found = _walk(case, removal, exchange)
+            if found is not None:
+                return found
+        return _exchanged(case, removal)
+    while len(removal) < most:
+        gain = case.gain(removal)
+        gain[removal] = np.inf
+        removal = np.sort(np.append(removal, np.argmin(gain)))
+        if case.broken(removal):
+            return removal
+    return None
+
+
+def _walk(case: Case, removal: Ints, exchange: bool) -> Ints | None:
+    """Put units back one by one, the one that brings r closest to 0 from the far side first; or
+    exchange units."""
+    size = case.moments.design.size
+    gone = np.zeros(size, dtype=bool)
+    gone[removal] = True
+    for _ in range(2 * size):
+        pull = -case.gain(np.flatnonzero(gone))
+        out, kept = np.flatnonzero(gone), np.flatnonzero(~gone)
+        rising = out[pull[out] > (pull[kept].min() if exchange else -np.inf)]
+        if len(rising) == 0 or not case.passed(out):
+            return None
+        gone[rising[-1] if exchange else rising[np.argmin(pull[rising])]] = False
+        if exchange:
+            gone[kept[np.argmin(pull[kept])]] = True
+        now = np.flatnonzero(gone)
+        if case.broken(now):
+            return now
+    return None
+
+
+def _exchanged(case: Case, removal: Ints) -> Ints | None:
+    """Exchange the two units that bring r closest to 0, to first order, again and again."""
+    design = case.moments.design
+    if len(removal) * (design.size - len(removal)) > _PAIRS:
+        return None
+    gone: Mask = np.zeros(design.size, dtype=bool)
+    gone[removal] = True
+    closest = np.inf
+    for _ in range(_STEPS):
+        out, kept = np.flatnonzero(gone), np.flatnonzero(~gone)
+        r = case.residuals(out)
+        a, b, c = (
+            total + own[out][:, None] - own[kept]
+            for total, own in (
+                (r.a, design.sums(r.x * r.x)),
+                (r.b, design.sums(r.y * r.y)),
+                (r.c, design.sums(r.x * r.y)),
+            )
+        )
+        with np.errstate(divide="ignore", invalid="ignore"):
+            size: Floats = np.abs(c) / np.sqrt(a * b)
+        size = np.where(np.isnan(size), np.inf, size)
+        i, j = np.unravel_index(np.argmin(size), size.shape)
+        if not size[i, j] < closest:
+            return None
+        closest = float(size[i, j])
+        gone[out[i]], gone[kept[j]] = False, True
+        if case.broken(np.flatnonzero(gone)):
+            return np.flatnonzero(gone)
+    return None

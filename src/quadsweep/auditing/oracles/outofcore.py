@@ -1,0 +1,368 @@
+"""The same questions about rows that are not in memory.
+
+The engine is asked about leaves of a partition and the rows of some of them (``outofcore``), and
+where it would have to open others they are read by one more pass. What is refuted rests on bounds
+that include the rounding of sums, what is found on a subset whose sums break the claim whatever
+rounding has done to them. Nothing is looked at in exact arithmetic: what only that could tell stays
+undecided.
+
+Everything is in placed units (``_core/outofcore/partition.hpp``), in which a correlation is what it
+was and a slope is a power of two away.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from quadsweep.auditing.conditions import Condition, CorrelationAbove, CorrelationBelow, SlopeBeyond
+from quadsweep.auditing.fit import Fit, p_value
+from quadsweep.auditing.moments import Sums
+from quadsweep.auditing.oracles import REFUTED, UNDECIDED, Decision, Oracle
+from quadsweep.auditing.oracles.tau import Bracket, products
+from quadsweep.auditing.resources import OutOfPatience, Resources
+from quadsweep.clock import Stopped
+from quadsweep.outofcore.flags import Decision as Rows
+from quadsweep.outofcore.flags import decide, whole
+from quadsweep.outofcore.search import Leaves, Placing, Search
+from quadsweep.outofcore.solve import line_of
+
+_ULP = 2.0**-52
+_SLACK = 16 * _ULP  # of a correlation: thresholds as they are given to the engine
+_PATIENCE = 20  # times what a question about rows in memory may take
+
+
+@dataclass(frozen=True)
+class RoundedSums:
+    """Centred sums of a subset, each with what it may be off by."""
+
+    k: int
+    moments: tuple[float, ...]
+    a: float
+    b: float
+    c: float
+    off_a: float
+    off_b: float
+    off_c: float
+
+    @classmethod
+    def of(cls, moments: Any, k: int, roundings: float) -> RoundedSums:
+        """From moments that are off by so many roundings, as ``centred_range`` has it."""
+        sx, sy, sxx, sxy, syy = moments
+        rel = (roundings + 8) * _ULP
+        a, b, c = sxx - sx * sx / k, syy - sy * sy / k, sxy - sx * sy / k
+        off = 4 * rel * sxx, 4 * rel * syy, 2 * rel * (sxx + syy)
+        return cls(k, tuple(moments), a, b, c, *off)
+
+    @property
+    def centred(self) -> tuple[float, float, float]:
+        return self.a, self.b, self.c
+
+    @property
+    def varies(self) -> bool:
+        return self.a > self.off_a and self.b > self.off_b
+
+    @property
+    def r(self) -> float:
+        return self.c / math.sqrt(self.a) / math.sqrt(self.b) if self.varies else math.nan
+
+    def slope_exceeds(self, slope: float, margin: float, sign: int) -> bool:
+        """Whether sign * (c - slope a) > margin sqrt(ab), for certain."""
+        past = sign * (self.c - slope * self.a)
+        off = self.off_c + abs(slope) * self.off_a + 4 * _ULP * abs(slope * self.a)
+        root = math.sqrt(self.a + self.off_a) * math.sqrt(self.b + self.off_b) * (1 + 8 * _ULP)
+        return self.varies and past - off > margin * root
+
+    def r_below(self, threshold: float) -> bool:
+        """Whether |r| < threshold, for certain."""
+        if not self.varies:
+            return False
+        root = math.sqrt(self.a - self.off_a) * math.sqrt(self.b - self.off_b) * (1 - 8 * _ULP)
+        return abs(self.c) + self.off_c < threshold * root
+
+    def fit(self, placing: Placing) -> Fit:
+        """What a regression says, in the user's units."""
+        slope, intercept = line_of(list(self.moments), self.k, placing)
+        r = max(-1.0, min(self.r, 1.0))
+        return Fit(self.k, slope, intercept, r, r * r, p_value(r, self.k))
+
+
+@dataclass(frozen=True)
+class Removal:
+    """A subset, as the rows removed: how many, which, leaf by leaf; and the sums of the others."""
+
+    size: int
+    sums: RoundedSums
+    rows: Rows
+
+    def __len__(self) -> int:
+        return self.size
+
+
+@dataclass(frozen=True)
+class Aim:
+    """What the engine is asked to raise: an objective, or the covariance of two columns.
+
+    ``mirrored``: with -y in the place of y.
+    """
+
+    objective: str = "cov"
+    product: tuple[tuple[float, float], tuple[float, float]] | None = None
+    mirrored: bool = False
+
+
+@dataclass
+class Engine:
+    """Asks about leaves, and opens those that the engine wants to be opened."""
+
+    search: Search
+    leaves: Leaves
+    resources: Resources
+    is_full: bool = False  # leaves were not opened for lack of memory
+
+    @property
+    def n(self) -> int:
+        return self.leaves.n
+
+    @property
+    def everything(self) -> Removal:
+        """Nothing removed."""
+        total = self.leaves.total().tolist()
+        sums = RoundedSums.of(total, self.n, self.leaves.ground.roundings)
+        return Removal(0, sums, whole(self.leaves))
+
+    def sums(self) -> Sums[Fraction]:
+        """Of all rows, as claims are built from them."""
+        k, a, b, c = (Fraction(v) for v in (self.n, *self.everything.sums.centred))
+        return Sums(int(k), 1, a, b, c, b)
+
+    def open(self, leaves: list[int]) -> bool:
+        """Read the rows of some leaves; False where they do not fit in memory."""
+        opened = bool(self.search.open(self.leaves, np.array(leaves, dtype=np.int32)))
+        self.is_full |= not opened
+        return opened
+
+    def least_squares(self, m: int) -> tuple[float, float]:
+        """What no rows vary by less in x and y, with at most m removed."""
+        least: tuple[float, float] = self.leaves.ground.least_squares(self.n - m, *self.leaves.gaps)
+        return least
+
+    def begin(self, m: int, aim: Aim) -> dict[str, Any]:
+        """Concentration steps from all rows to n - m of them, leaves that are cut counted in part:
+        what they promise, the leaves, and a real subset that keeps or drops those whole."""
+        self.resources.check()
+        return self._asked(m, aim, until="begun")
+
+    def proposed(self, m: int, aim: Aim) -> Removal | None:
+        found = self.begin(m, aim)
+        return self._removal(found, aim) if found["real"] else None
+
+    def ask(self, m: int, aim: Aim, above: float, at_most: bool = True) -> Decision:
+        """Is there a subset above, with at most (or exactly) m removed? Not checked."""
+        resources = self.resources
+        while True:
+            resources.check()
+            limit = min(resources.left(), _PATIENCE * resources.patience)
+            found = self._asked(
+                m, aim, until="decided", above=above, at_most=at_most, time_limit=limit,
+                callback=resources.report,
+            )  # fmt: skip
+            resources.nodes += found["nodes"]
+            if found["real"]:
+                removal: Any = self._removal(found, aim)
+                return Decision(removal)
+            if found["refuted"]:
+                return REFUTED
+            if found["status"] == "time_limit" and resources.left() > 0:
+                raise OutOfPatience
+            if found["status"] in ("interrupted", "time_limit"):
+                raise Stopped(found["status"])
+            if not len(found["wanted"]) or not self.open(found["wanted"].tolist()):
+                return UNDECIDED
+
+    def _asked(self, m: int, aim: Aim, **more: Any) -> dict[str, Any]:
+        every = (self.leaves.total() / self.n).tolist()
+        return self.search.ask(
+            self.leaves, self.n - m, aim.objective, starts=[_turned(every, aim.mirrored)], tol=0.0,
+            product=aim.product, mirrored=aim.mirrored, **more,
+        )  # fmt: skip
+
+    def _removal(self, found: dict[str, Any], aim: Aim) -> Removal:
+        leaves = self.leaves
+        size = int(leaves.table[found["leaves"], 0].sum())
+        size += len(found["rows"]) + int(found["copies"].sum())
+        moments = _turned(found["moments"], aim.mirrored)
+        sums = RoundedSums.of(moments, size, leaves.ground.roundings)
+        return Removal(self.n - size, sums, decide(found, leaves))
+
+
+def _turned(moments: list[float], over: bool) -> list[float]:
+    sx, sy, sxx, sxy, syy = moments
+    return [sx, -sy, sxx, -sxy, syy] if over else list(moments)
+
+
+class OutOfCoreCase:
+    """A condition on subsets of rows that are not in memory; as ``case.Case``."""
+
+    def __init__(self, condition: Condition, engine: Engine) -> None:
+        self.engine = engine
+        if isinstance(condition, SlopeBeyond):
+            ex, ey = engine.leaves.partition.placing[2:4]
+            condition = replace(condition, beta=math.ldexp(condition.beta, ex - ey))
+        self.condition = condition
+
+    @property
+    def aim(self) -> Aim:
+        how = self.condition
+        if isinstance(how, SlopeBeyond):
+            return Aim(product=((1.0, 0.0), (-how.sign * how.beta, float(how.sign))))
+        if isinstance(how, CorrelationAbove):
+            return Aim("r", mirrored=how.sign < 0)
+        assert isinstance(how, CorrelationBelow)
+        return Aim("r", mirrored=how.sign > 0)
+
+    def broken(self, removal: Removal | None) -> bool:
+        """Whether the claim breaks without these rows, for certain."""
+        how = self.condition
+        if removal is None:
+            return False
+        sums = removal.sums
+        if isinstance(how, SlopeBeyond):
+            return sums.slope_exceeds(how.beta, how.margin, how.sign)
+        if isinstance(how, CorrelationAbove):
+            return sums.slope_exceeds(0.0, how.threshold(sums.k - 2), how.sign)
+        assert isinstance(how, CorrelationBelow)
+        return sums.r_below(how.threshold(sums.k - 2))
+
+    def passed(self, removal: Removal | None) -> bool:
+        """Whether the statistic has reached or jumped past the range in which the claim breaks."""
+        how = self.condition
+        if removal is not None and isinstance(how, CorrelationBelow):
+            return self.broken(removal) or removal.sums.slope_exceeds(0.0, 0.0, -how.sign)
+        return self.broken(removal)
+
+    def promises(self, k: int, estimate: float) -> bool:
+        """Whether k rows with this value of the aim would break the claim."""
+        how = self.condition
+        if isinstance(how, SlopeBeyond):
+            return estimate > 0
+        assert isinstance(how, (CorrelationAbove, CorrelationBelow))
+        t = how.threshold(k - 2)
+        return estimate > (t if isinstance(how, CorrelationAbove) else -t)
+
+
+class OutOfCoreProposer:
+    """Removals by concentration steps over leaves."""
+
+    def __init__(self, case: OutOfCoreCase, most: int) -> None:
+        self._case, self._most = case, most
+
+    def by_influence(self) -> Iterator[Removal]:
+        yield from ()
+
+    def thorough(self) -> Iterator[Removal]:
+        yield from ()
+
+    def quick(self) -> Iterator[Removal]:
+        """For m = 1, 2, 4, ... until the claim breaks, and then between."""
+        best: list[Removal] = []
+
+        def tried(m: int) -> bool:
+            removal = self._case.engine.proposed(m, self._case.aim)
+            if removal is not None and self._case.broken(removal):
+                best.append(removal)
+            return self._case.passed(removal)
+
+        _halving(self._most, tried)
+        yield from best
+
+    def boundary(self) -> list[int]:
+        """The leaves that are cut where the fewest removals seem to be that break the claim."""
+        case, engine, cut = self._case, self._case.engine, np.zeros(0, dtype=np.int32)
+
+        def tried(m: int) -> bool:
+            nonlocal cut
+            found = engine.begin(m, case.aim)
+            promised = case.promises(engine.n - m, found["estimate"])
+            cut = found["wanted"] if promised else cut
+            return promised
+
+        _halving(self._most, tried)
+        return list(cut.tolist())
+
+
+def _halving(most: int, tried: Any) -> None:
+    """Try numbers that double until one succeeds, then halve what is between."""
+    low, high = 0, 1
+    while not tried(high):
+        if high == most:
+            return
+        low, high = high, min(2 * high, most)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if tried(middle) else (middle, high)
+
+
+class OutOfCore(Oracle):
+    """Asks the engine about leaves."""
+
+    is_fast = True
+    case: Any
+
+    def __init__(self, case: OutOfCoreCase, resources: Resources) -> None:
+        self.case, self.resources = case, resources
+
+    @classmethod
+    def handles(cls, case: Any) -> bool:
+        return isinstance(case, OutOfCoreCase)
+
+    def decide(self, fewest: int, most: int) -> Decision:
+        engine: Engine = self.case.engine
+        how, n = self.case.condition, engine.n
+        if isinstance(how, CorrelationBelow):
+            t = how.threshold(n - most - 2)
+            for at_most in (True, False) if fewest == most else (True,):
+                found = self._checked(self._below(how, most, t, at_most))
+                if found.decided:
+                    return found
+            return UNDECIDED
+        if isinstance(how, SlopeBeyond):
+            # c - beta a > margin sqrt(ab) is at least margin times the least that a and b can be.
+            a, b = engine.least_squares(most)
+            least = max(how.margin - _SLACK, 0.0) * math.sqrt(a) * math.sqrt(b) / n
+        else:
+            least = how.threshold(n - fewest - 2) - _SLACK
+            if least >= 1 or least <= 0:
+                return REFUTED if least >= 1 else UNDECIDED
+        return self._checked(engine.ask(most, self.case.aim, least))
+
+    def _checked(self, found: Decision) -> Decision:
+        removal: Any = found.removal
+        return found if found.refuted or self.case.broken(removal) else UNDECIDED
+
+    def _below(self, how: CorrelationBelow, m: int, t: float, at_most: bool) -> Decision:
+        """Is r < t for some subset? By one tau after the other, as ``plane`` has it."""
+        engine: Engine = self.case.engine
+        loose = t + _SLACK
+        if t <= 0 or loose >= 1:
+            return REFUTED if t <= 0 else UNDECIDED
+        every = engine.everything.sums
+        bracket = Bracket(loose, math.sqrt(every.b / every.a))
+        while bracket.is_open:
+            aim = Aim(product=products(bracket.tau, loose, how.sign))
+            found = engine.ask(m, aim, 0.0, at_most)
+            removal: Any = found.removal
+            if removal is None:
+                return found
+            sums = removal.sums
+            if not sums.varies:
+                break
+            if how.sign * sums.r < t:
+                return found
+            bracket.narrow(how.sign * sums.r, math.sqrt(sums.b / sums.a))
+        return engine.ask(m, self.case.aim, -loose, at_most)

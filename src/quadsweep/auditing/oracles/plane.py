@@ -1,0 +1,214 @@
+"""Does any subset pass a threshold? Asked of the certified engine, for x and y and an intercept.
+
+Three questions about the subsets with at most (or exactly) m points removed:
+
+    slope    c - beta a > margin sqrt(ab)   the slope is above beta: covariance of x and y - beta x
+    above    r > t > 0                      the engine's own criterion
+    below    r < t,  t > 0                  for every tau > 0:  t (tau^2 a + b) - 2 tau c > 0
+
+The last has "for every tau" where the engine's criteria have "for some". One tau at a time it is a
+covariance again: with W = y - tau x, U = y + tau x and rho = (1 - t)/(1 + t),
+
+    (1 + rho) (t (tau^2 a + b) - 2 tau c) = SS(W) - rho SS(U) = c(p, q),
+    p = W + sqrt(rho) U,   q = W - sqrt(rho) U
+
+so a single tau for which no subset has c(p, q) > 0 proves that no subset has r < t (``tau``). Where
+no tau is left the engine's search over both means decides (docs/theory.md).
+
+The columns the engine sees are rounded, each value by a few ulp of its distance from the median.
+``slack`` bounds what that does to a correlation, and thresholds are loosened by it: what is refuted
+is refuted for the data as given, and what is found is checked by the case.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from quadsweep import objectives
+from quadsweep.arrays import Floats, Ints
+from quadsweep.auditing import crossing
+from quadsweep.auditing.case import Case
+from quadsweep.auditing.conditions import CorrelationAbove, CorrelationBelow, SlopeBeyond
+from quadsweep.auditing.oracles import REFUTED, UNDECIDED, Decision, Oracle
+from quadsweep.auditing.oracles.tau import Bracket, products
+from quadsweep.auditing.resources import OutOfPatience, Resources
+from quadsweep.auditing.spread import Column
+from quadsweep.clock import Stopped
+from quadsweep.solving.methods.certified import search
+from quadsweep.solving.methods.problem import Problem
+
+
+class Plane(Oracle):
+    """Asks the engine of the plane; kept points become removed ones here."""
+
+    is_fast = True
+
+    def __init__(self, case: Case, resources: Resources) -> None:
+        super().__init__(case, resources)
+        design = case.moments.design
+        self.n, self.x, self.y = design.n, design.x, design.y
+        middle = (self.n - 1) // 2
+        self._centre = tuple(float(np.partition(v, middle)[middle]) for v in (self.x, self.y))
+        self._x, self._y = self.x - self._centre[0], self.y - self._centre[1]
+        self._columns = Column(self.x), Column(self.y)
+
+    @classmethod
+    def handles(cls, case: Case) -> bool:
+        """x and y, an intercept, single rows."""
+        known = (SlopeBeyond, CorrelationAbove, CorrelationBelow)
+        return type(case) is Case and is_plane(case) and isinstance(case.condition, known)
+
+    def slack(self, m: int) -> float:
+        """What rounding of the columns can add to any r with at most m points removed."""
+        far = max(
+            c.distance(self.n - m, at) for c, at in zip(self._columns, self._centre, strict=True)
+        )
+        return 32 * 2.0**-53 * (1 + far)
+
+    def decide(self, fewest: int, most: int) -> Decision:
+        how = self.case.condition
+        if isinstance(how, CorrelationBelow):
+            return self._decide_below(how, fewest, most)
+        if isinstance(how, SlopeBeyond):
+            found = self._beyond(how, most)
+        else:
+            assert isinstance(how, CorrelationAbove)
+            # The lowest threshold, that of the fewest removals, is the easiest to pass.
+            found = self.above(most, how.threshold(self.n - fewest - 2), how.sign)
+        fine = found.removal is None or self.case.broken(found.removal)
+        return found if fine else UNDECIDED
+
+    # ---- the three questions ----------------------------------------------------------------
+
+    def _beyond(self, how: SlopeBeyond, m: int) -> Decision:
+        """Is sign * (c - beta a) > margin sqrt(ab) for some subset with at most m removed?"""
+        k = self.n - m
+        z = how.sign * (self._y - how.beta * self._x)
+        if not np.any(z != z[0]):
+            return REFUTED
+        # Rounding takes at most slack (sqrt(ab) + |beta| a) from c - beta a, and where |beta| a is
+        # more than twice sqrt(ab) it does not matter.
+        excess = how.margin - 3 * self.slack(m)
+        if excess > 0:
+            a, b = (column.least_squares(k) for column in self._columns)
+            least = excess * math.sqrt(a) * math.sqrt(b) / self.n
+        else:
+            x, y = self.case.moments.scale
+            least = excess * x * y / k
+        found = self._ask(self._x, z, m, "cov", above=least)
+        if found.removal is not None and not self.case.broken(found.removal):
+            return Decision(self._with_another_y(how, found.removal))
+        return found
+
+    def _with_another_y(self, how: SlopeBeyond, removal: Ints) -> Ints:
+        """Where y is constant on the rows kept, the slope there is 0 and breaks no claim; but one
+        row put back makes it vary, and may leave the slope beyond beta."""
+        kept = np.delete(np.arange(self.n), removal)
+        others = removal[self.y[removal] != self.y[kept[0]]]
+        if len(others) == 0 or np.any(self.y[kept] != self.y[kept[0]]):
+            return removal
+        centred = self.x[kept] - self.x[kept].mean()
+        share = len(kept) / (len(kept) + 1)
+        u, w = self.x[others] - self.x[kept].mean(), self.y[others] - self.y[kept[0]]
+        a = float(centred @ centred) + share * u * u
+        b, c = share * w * w, share * u * w
+        past = how.sign * (c - how.beta * a) / np.sqrt(np.maximum(a * b, 1e-300))
+        one_less = np.setdiff1d(removal, others[np.argmax(past)])
+        return one_less if self.case.broken(one_less) else removal
+
+    def steeper(self, m: int, t: float, step: float, sign: int) -> Decision:
+        """Is sign * slope > t + step for some subset with at most m removed?
+
+        Then c - (t + step/2) a >= step/2 a, and a is at least half the square of the smallest gap
+        between two x: more than rounding takes away, as a rule, and more than the 0 of subsets on
+        which x is constant. The removal is not checked.
+        """
+        z = sign * self._y - (t + step / 2) * self._x
+        if not np.any(z != z[0]):
+            return REFUTED
+        least = step / 4 * float(np.diff(np.unique(self.x)).min()) ** 2 / self.n
+        a, b = self.case.moments.scale
+        off = 3 * self.slack(m) * (a * b + abs(t + step / 2) * a * a) / (self.n - m)
+        return self._ask(self._x, z, m, "cov", above=least - off)
+
+    def above(self, m: int, t: float, sign: int) -> Decision:
+        """Is sign * r > t > 0 for some subset with at most m removed? Not checked."""
+        t -= self.slack(m)
+        if t >= 1:
+            return REFUTED
+        if t <= 0:  # rounding is larger than the threshold
+            return UNDECIDED
+        return self._ask(self._x, sign * self._y, m, "r", above=t)
+
+    def _decide_below(self, how: CorrelationBelow, fewest: int, most: int) -> Decision:
+        """The highest threshold, that of the most removals, is the easiest to fall below."""
+        t = how.threshold(self.n - most - 2)
+        for at_most in (True, False) if fewest == most else (True,):
+            found = self.below(most, t, how.sign, at_most=at_most)
+            if found.refuted:
+                return found
+            if found.removal is not None:
+                removal = crossing.near(self.case, found.removal, most)
+                if removal is not None:
+                    return Decision(removal)
+        return UNDECIDED
+
+    def below(self, m: int, t: float, sign: int, *, at_most: bool = True) -> Decision:
+        """Is sign * r < t for some subset with at most (or exactly) m removed, for t > 0? Not
+        checked."""
+        loose = t + self.slack(m)
+        if t <= 0 or loose >= 1:
+            return REFUTED if t <= 0 else UNDECIDED
+        x, y = self.case.moments.scale
+        bracket = Bracket(loose, y / x)
+        while bracket.is_open:
+            (px, py), (qx, qy) = products(bracket.tau, loose, sign)
+            p, q = px * self._x + py * self._y, qx * self._x + qy * self._y
+            found = self._ask(p, q, m, "cov", above=0.0, at_most=at_most)
+            if found.removal is None:
+                return found
+            own = self.case.residuals(found.removal)
+            if not (own.a > 0 and own.b > 0):
+                break
+            r, at = sign * own.c / math.sqrt(own.a * own.b), math.sqrt(own.b / own.a) * y / x
+            if r < t:
+                return found
+            bracket.narrow(r, at)
+        return self._ask(self._x, -sign * self._y, m, "r", above=-loose, at_most=at_most)
+
+    # ---- the engine ---------------------------------------------------------------------------
+
+    def _ask(
+        self, x: Floats, y: Floats, m: int, objective: str, *, above: float, at_most: bool = True
+    ) -> Decision:
+        resources = self.resources
+        resources.check()
+        problem = Problem(
+            np.ascontiguousarray(x),
+            np.ascontiguousarray(y),
+            self.n - m,
+            objectives.get(objective),
+            tol=0.0,
+            time_limit=resources.for_a_question(),
+            n_jobs=resources.n_jobs,
+            seed=resources.seed,
+            callback=resources.report,
+            memory_limit=resources.memory_limit,
+        )
+        answer = search(problem, at_most=at_most, above=above)
+        resources.nodes += answer.nodes
+        if len(answer.inliers):
+            return Decision(np.setdiff1d(np.arange(self.n), answer.inliers))
+        if answer.decided:
+            return REFUTED
+        if answer.status == "time_limit" and resources.left() > 0:
+            raise OutOfPatience
+        raise Stopped(answer.status)
+
+
+def is_plane(case: Case) -> bool:
+    """Whether the design is x and y with an intercept, of single rows without weights."""
+    d = case.moments.design
+    return d.q == 1 and d.intercept == 0 and d.weights is None and d.units is None and not d.fixed

@@ -1,0 +1,257 @@
+"""The results of audits: of two columns, of a regression, of rows that are not in memory."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from quadsweep.arrays import Floats, Ints, Mask
+from quadsweep.auditing.approximations import Approximation, approximations
+from quadsweep.auditing.case import Case
+from quadsweep.auditing.design import Design
+from quadsweep.auditing.verdict import Verdict
+from quadsweep.inputs.frames import KEPT
+from quadsweep.outofcore.flags import Flags
+from quadsweep.outofcore.result import cost
+from quadsweep.results.formatting import named_rows
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from quadsweep.proofs.proof import Proof
+
+_SHARE, _LEAST = 0.1, 0.5  # of an audit's time limit, and seconds, for the approximations
+
+
+@dataclass(frozen=True, eq=False)
+class Audit(Verdict):
+    """How few observations a conclusion depends on.
+
+    Attributes
+    ----------
+    claim : str
+    drop : int or None
+        The fewest rows whose removal breaks the claim; None if that is not known, or if no removal
+        of up to ``max_drop`` rows does. Groups are counted where there are groups, as in ``lower``,
+        ``upper`` and ``max_drop``; ``outliers`` are rows in any case.
+    lower : int
+        No fewer rows than this can break it: proved.
+    upper : int or None
+        This many can, see ``outliers``; None if no such rows were found.
+    outliers : sorted positions, in the data as given, of rows that break it.
+    before, after : Fit
+        Slope, intercept, r, R2 and p-value of all rows, and without the outliers (or None).
+    status : str
+        ``optimal`` (``lower`` equals ``upper``), ``robust`` (no removal of up to ``max_drop`` rows
+        breaks the claim), ``undecided``, ``time_limit``, ``memory_limit`` or ``interrupted``.
+    message : str
+        The answer in a sentence or two.
+    n, max_drop : int
+        Rows considered, and the most that may be removed.
+    level, threshold, tol : the claim's parameters.
+    nodes : int
+        Boxes of the search.
+    seconds : float
+    x, y : arrays
+        The data as given.
+    names, labels, frame : as in :class:`quadsweep.Result`.
+    proof : Proof, optional
+        With ``proof=True``, why no fewer rows than ``lower`` break the claim.
+    term : str
+        Whose coefficient it is.
+    controls : tuple of str
+        What else is in the regression, the intercept included.
+    groups : list or None
+        The groups to remove, by name; None where single rows are removed.
+    n_groups : int or None
+    test : str
+        The standard errors of the test, "classical t test" for instance.
+    refitted : bool
+        False where the controls were held fixed, which is an approximation.
+    design : Design
+        The columns.
+    """
+
+    outliers: Ints
+    mask: Mask = field(repr=False)
+    x: Floats = field(repr=False)
+    y: Floats = field(repr=False)
+    names: tuple[str, ...] = ("x", "y")
+    labels: Sequence[Any] | None = field(default=None, repr=False)
+    frame: Any = field(default=None, repr=False)
+    proof: Proof | None = field(default=None, repr=False)
+    term: str = "x"
+    controls: tuple[str, ...] = ("Intercept",)
+    groups: Sequence[Any] | None = None
+    n_groups: int | None = None
+    test: str = "classical t test"
+    refitted: bool = True
+    design: Design | None = field(default=None, repr=False)
+    cases: tuple[Case, ...] = field(default=(), repr=False)
+    time_limit: float = field(default=math.inf, repr=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        removed = self.outliers if self.groups is None else self.groups
+        assert self.upper is None or self.upper == len(removed)
+
+    @property
+    def _units(self) -> str:
+        return "rows" if self.n_groups is None else "groups"
+
+    def summary_items(self) -> list[tuple[str, str]]:
+        """The summary as pairs: what, and its text."""
+        lines = [("all rows", str(self.before))]
+        if self.after is not None:
+            lines.append(("without them", str(self.after)))
+            if self.groups is not None:
+                lines.append(("groups", ", ".join(str(g) for g in self.groups) or "none"))
+            lines.append(("removed", named_rows(self.outliers, self.labels)))
+        if len(self.omitted):
+            lines.append(("left out", named_rows(self.omitted, self.labels, "missing values")))
+        lines += [("certificate", self.certificate), *self._about_the_fit()]
+        if self.upper != 0:
+            lines += [(a.method, a.verdict(self.lower, self.upper)) for a in self.approximations]
+        return [*lines, ("search", f"{self.nodes:,} nodes, {self.seconds:.3g} s")]
+
+    def _about_the_fit(self) -> list[tuple[str, str]]:
+        return []
+
+    @property
+    def omitted(self) -> Ints:
+        """Positions left out because of a missing value."""
+        return np.flatnonzero(np.isnan(self.x))
+
+    @cached_property
+    def approximations(self) -> tuple[Approximation, ...]:
+        """What the usual approximations make of it; computed when first looked at, after an audit
+        with a time limit in a tenth of that, or half a second."""
+        seconds = max(_SHARE * self.time_limit, _LEAST)
+        return approximations(self.cases, self.max_drop, seconds)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """The rows removed, and the line with and without them."""
+        from quadsweep.plotting.audit import plot_audit
+
+        return plot_audit(self, ax=ax)
+
+    def to_frame(self) -> Any:
+        """The data with a column ``inlier``, in the library it came from (pandas for arrays)."""
+        from quadsweep.inputs.frames import marked
+
+        return marked(self.frame, self.x, self.y, self.names, self.mask)
+
+    def _more(self) -> dict[str, Any]:
+        every = [asdict(a) for a in self.approximations] if self.upper != 0 else []
+        groups = None if self.groups is None else [_plain(g) for g in self.groups]
+        return {
+            "approximations": every,
+            "term": self.term,
+            "controls": list(self.controls),
+            "groups": groups,
+            "n_groups": self.n_groups,
+            "test": self.test,
+            "refitted": self.refitted,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class RegressionAudit(Audit):
+    """How few rows, or groups of rows, a coefficient of a multiple regression depends on.
+
+    As :class:`quadsweep.Audit`.
+    """
+
+    def _about_the_fit(self) -> list[tuple[str, str]]:
+        lines = []
+        if self.claim in ("significance", "reverse") or self.test != "classical t test":
+            lines.append(("test", self.test))
+        if not self.refitted:
+            lines.append(("controls", "held fixed, not refitted: an approximation"))
+        return lines
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """The added-variable plot of the term: rows removed, the line with and without them."""
+        from quadsweep.plotting.regression import plot_regression
+
+        return plot_regression(self, ax=ax)
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if hasattr(value, "item") else value
+
+
+@dataclass(frozen=True, eq=False)
+class OutOfCoreAudit(Verdict):
+    """How few rows a conclusion depends on, where the rows are not in memory.
+
+    Attributes
+    ----------
+    claim, drop, lower, upper, before, after, status, message, n, max_drop, level, threshold, tol,
+    nodes, seconds
+        As in :class:`quadsweep.Audit`.
+    outliers : array of row numbers, or None if there are more than 10,000 or none were found.
+    missing : int
+        Rows left out for a missing value.
+    passes, rows_read, loaded : int
+        As in :class:`quadsweep.outofcore.result.StreamedResult`.
+    """
+
+    names: tuple[str, str]
+    missing: int
+    passes: int
+    rows_read: int
+    loaded: int
+    flags: Flags | None = field(repr=False)
+
+    def summary_items(self) -> list[tuple[str, str]]:
+        """The summary as pairs: what, and its text."""
+        lines = [("all rows", str(self.before))]
+        if self.after is not None:
+            gone = f"{self.upper:,} rows" if self.outliers is None else named_rows(self.outliers)
+            lines += [("without them", str(self.after)), ("removed", gone)]
+        lines.append(("certificate", self.certificate))
+        if self.missing:
+            lines.append(("left out", f"{self.missing:,} rows (missing values)"))
+        return [*lines, ("search", cost(self))]
+
+    def _more(self) -> dict[str, Any]:
+        return {
+            "names": list(self.names),
+            "missing": self.missing,
+            "passes": self.passes,
+            "rows_read": self.rows_read,
+            "loaded": self.loaded,
+        }
+
+    def flag(self, source: Any = None, column: str = KEPT) -> Any:
+        """Which rows are kept, as :meth:`quadsweep.outofcore.result.StreamedResult.flag`."""
+        return self._found().flag(source, column)
+
+    def write(self, path: str | os.PathLike[str], column: str = KEPT) -> None:
+        """Write the source to a Parquet file with a column that says which rows are kept."""
+        self._found().write(path, column)
+
+    def to_frame(self) -> Any:
+        """The rows that break the claim, where they are few, as a data frame."""
+        return self._found().left_out(self.outliers, self.upper or 0)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Rows of the first part, kept and removed, and the line with and without them."""
+        from quadsweep.plotting.passes import plot_streamed
+
+        lines = [("all rows", self.before.slope, self.before.intercept)]
+        if self.after is not None:
+            lines.insert(0, ("without them", self.after.slope, self.after.intercept))
+        return plot_streamed(self._found(), lines, f"of {self.n:,} rows", ax=ax)
+
+    def _found(self) -> Flags:
+        if self.flags is None:
+            raise ValueError("no rows were found that break the claim, so none are flagged")
+        return self.flags
