@@ -335,20 +335,22 @@ def test_other_words_are_left_alone():
 @pytest.mark.parametrize(
     ("approximation", "known", "says"),
     [
-        ((ONE_STEP, 1, 13, 20, 20), (6, 6), "it says that 1 row will do, which is wrong: by its "
-         "order it needs 13 rows, 7 more than needed"),
-        ((ONE_STEP, 2, 2, 20, 20), (2, 2), "it says that 2 rows will do, which is right, the "
+        ((ONE_STEP, 1, 13, 20, 20), (6, 6), "predicts that 1 row suffices, which is wrong: in its "
+         "order 13 rows do, 7 more than needed"),
+        ((ONE_STEP, 1, None, 20, 20), (6, 6), "predicts that 1 row suffices, which is wrong: "
+         "removing rows in its order still fails after 20 rows"),
+        ((ONE_STEP, 2, 2, 20, 20), (2, 2), "predicts that 2 rows suffice, which is right, the "
          "fewest possible"),
-        ((ONE_STEP, 3, 2, 20, 20), (2, 2), "it says that 3 rows are needed, though 2 by its order "
-         "will do, the fewest possible"),
-        ((ONE_STEP, None, None, 20, 20), (3, None), "it says that no removal does it, and by its "
-         "order it fails with up to 20 rows"),
-        ((ONE_STEP, None, 5, 20, 20), (2, 4), "it says that no removal does it, but by its order "
-         "it needs 5 rows, 1 more than the 4 found here"),
-        ((GREEDY, None, 4, 20, 20), (4, 4), "it needs 4 rows, the fewest possible"),
-        ((GREEDY, None, 4, 20, 20), (1, 6), "it needs 4 rows, 2 fewer than the search found"),
-        ((GREEDY, None, 4, 20, 20), (1, None), "it needs 4 rows, which the search did not find"),
-        ((GREEDY, None, None, 7, 20), (2, 4), "it gave up after up to 7 rows"),
+        ((ONE_STEP, 3, 2, 20, 20), (2, 2), "predicts that 3 rows are needed, but 2 rows in its "
+         "order suffice, the fewest possible"),
+        ((ONE_STEP, None, None, 20, 20), (3, None), "predicts that no removal suffices; removing "
+         "rows in its order still fails after 20 rows"),
+        ((ONE_STEP, None, 5, 20, 20), (2, 4), "predicts that no removal suffices, but 5 rows in "
+         "its order suffice, 1 more than the 4 found here"),
+        ((GREEDY, None, 4, 20, 20), (4, 4), "needs 4 rows, the fewest possible"),
+        ((GREEDY, None, 4, 20, 20), (1, 6), "needs 4 rows, 2 fewer than the search found"),
+        ((GREEDY, None, 4, 20, 20), (1, None), "needs 4 rows, which the search did not find"),
+        ((GREEDY, None, None, 7, 20), (2, 4), "removing rows in its order was stopped after 7 rows"),
     ],
 )  # fmt: skip
 def test_an_approximation_is_judged_in_one_sentence(approximation, known, says):

@@ -1,4 +1,4 @@
-"""How few rows carry a coefficient of a multiple regression.
+"""A regression as the user gives it, and what serves any number of controls.
 
 ``reading``     formulas, fitted models and arrays become a design
 ``classes``     dummies of a partition, fitted exactly whichever rows go
@@ -6,10 +6,6 @@
 ``proofs``      from a condition to the forms that ``remaining`` bounds
 ``proposals``   good removals: influence, greedy, concentration
 ``robust``      tests with robust and clustered standard errors
-``report``      the answer as an Audit
-``proving``     the proof file of the lower bound
-``approximations``  the usual ones, to compare with
-``range``       how far m removals can move the coefficient
 
-Imports the rest of auditing and inputs. Everything that is found is re-checked.
+Imports design, moments, conditions and case of auditing, and inputs. What is found is re-checked.
 """
