@@ -350,7 +350,8 @@ def test_other_words_are_left_alone():
         ((GREEDY, None, 4, 20, 20), (4, 4), "needs 4 rows, the fewest possible"),
         ((GREEDY, None, 4, 20, 20), (1, 6), "needs 4 rows, 2 fewer than the search found"),
         ((GREEDY, None, 4, 20, 20), (1, None), "needs 4 rows, which the search did not find"),
-        ((GREEDY, None, None, 7, 20), (2, 4), "removing rows in its order was stopped after 7 rows"),
+        ((GREEDY, None, None, 7, 20), (2, 4), "removing rows in its order was stopped after "
+         "7 rows"),
     ],
 )  # fmt: skip
 def test_an_approximation_is_judged_in_one_sentence(approximation, known, says):
