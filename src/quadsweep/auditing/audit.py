@@ -17,7 +17,7 @@ from quadsweep.auditing.case import Case
 from quadsweep.auditing.claims import Claim, Subject, Terms
 from quadsweep.auditing.controls.proposals import Proposer
 from quadsweep.auditing.controls.reading import Regression, is_regression, read
-from quadsweep.auditing.controls.robust import RobustCase, fit_term
+from quadsweep.auditing.controls.robust import RobustCase, TermFit, fit_term
 from quadsweep.auditing.fewest import Fewest, Way
 from quadsweep.auditing.fit import Fit, fit
 from quadsweep.auditing.moments import Moments
@@ -298,12 +298,13 @@ def _claim(
     kind: type[Audit], given: Regression, claim: str, terms: Terms, moments: Moments, before: Fit
 ) -> Claim:
     design, errors = given.design, given.errors
-    stated = given.se if not given.fixed else None
-    if stated is not None and not math.isclose(getattr(before, "se", 0.0), stated, rel_tol=1e-5):
-        raise ValueError(
-            f"the model states a standard error of {stated:.6g} for {design.term}, and its kind "
-            f"({errors.test}) gives {before.se:.6g} here; give vcov= to audit the latter"
-        )
+    if given.se is not None and not given.fixed:
+        assert isinstance(before, TermFit)
+        if not math.isclose(before.se, given.se, rel_tol=1e-5):
+            raise ValueError(
+                f"the model states a standard error of {given.se:.6g} for {design.term}, and its "
+                f"kind ({errors.test}) gives {before.se:.6g} here; give vcov= to audit the latter"
+            )
     full = moments.all_rows()
     for name, left in ((design.term, full.a), (design.outcome, full.b)):
         if left == 0:
