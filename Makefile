@@ -1,7 +1,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
-CORE = $(shell find src/quadsweep/_core -name '*.[ch]pp')
+CORE = $(shell find src/quadsweep/_core tests/core/compiled -name "*.[ch]pp")
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .PHONY: demo wasm test test-slow test-all lint types werror sanitize bench wheel docs format pictures images clean
@@ -76,7 +76,8 @@ sanitize-%:
 	test -x build/$@/bin/python || $(PYTHON) -m venv build/$@
 	build/$@/bin/python -m pip install --quiet --disable-pip-version-check pytest hypothesis
 	build/$@/bin/python -m pip install --quiet --disable-pip-version-check . \
-	  -C build-dir=build/$@/cmake -C cmake.define.QUADSWEEP_SANITIZE=$* -C install.strip=false
+	  -C build-dir=build/$@/cmake -C cmake.define.QUADSWEEP_SANITIZE=$* -C cmake.define.QUADSWEEP_PARTS=ON \
+	  -C install.strip=false
 	LD_PRELOAD="$$($(CXX) -print-file-name=$(RUNTIME)) $$($(CXX) -print-file-name=libstdc++.so)" \
 	  OPENBLAS_NUM_THREADS=1 \
 	  ASAN_OPTIONS=detect_leaks=0 TSAN_OPTIONS="halt_on_error=1 report_signal_unsafe=0" \

@@ -91,7 +91,7 @@ class Ours:
     def took(self, seconds: float) -> str:
         assert self.outcome is not None
         assert self.outcome.status == "optimal"
-        passes = self.outcome.looked_at / self.problem.n
+        passes = self.outcome.n_evaluations / self.problem.n
         return f"{self.outcome.nodes:,} boxes, {passes:,.0f} passes, {readable(seconds)}"
 
 

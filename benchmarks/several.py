@@ -52,7 +52,9 @@ def proof(
 ) -> tuple[float, dict]:
     x, y = data(n, p)
     start = clock()
-    found = _core.several_fit(x, y, int(0.8 * n), objective=objective, n_jobs=2, time_limit=limit)
+    found = _core.regression_fit(
+        x, y, int(0.8 * n), objective=objective, n_jobs=2, time_limit=limit
+    )
     return clock() - start, found
 
 

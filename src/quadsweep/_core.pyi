@@ -43,11 +43,11 @@ def certified(
     n_jobs: int,
     seed: int,
     callback: Callable[[float, float, int, float], object] | None,
-    at_most: bool,
+    k_or_more: bool,
     above: float,
     starts: Sequence[Sequence[int]],
     starting_lines: int,
-    enumerate: int,
+    enumeration_limit: int,
     cells: bool,
     memory_limit: float = ...,
 ) -> tuple[tuple[NDArray[np.int64], float, float, str, int], float, bool]: ...
@@ -73,11 +73,11 @@ def prove(
     y: NDArray[np.float64],
     k: int,
     objective: str,
-    at_most: bool,
+    k_or_more: bool,
     aim: float,
     claim: float,
     good: Sequence[int],
-    enumerate: int,
+    enumeration_limit: int,
     most_nodes: int,
     rounding: bool,
     time_limit: float,
@@ -106,26 +106,9 @@ def decide_many(
 def value(
     x: NDArray[np.float64], y: NDArray[np.float64], subset: Sequence[int], objective: str
 ) -> float: ...
-def bound_of_cost(
-    x: NDArray[np.float64],
-    y: NDArray[np.float64],
-    cost: Sequence[float],
-    base: float,
-    decided: int,
-    need: int,
-) -> tuple[float, float]: ...
 def instruction_set() -> str: ...
 def choose_instruction_set(name: str) -> bool: ...
-def column_ranges(x: NDArray[np.float64], y: NDArray[np.float64], k: int) -> list[list[float]]: ...
-def collapsed(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[int, int]: ...
-def count_ways(copies: Sequence[int], need: int, at_least: bool, most: int) -> int: ...
-def list_ways(
-    x: NDArray[np.float64], copies: Sequence[int], need: int, at_least: bool
-) -> list[tuple[list[int], float]]: ...
-def cheapest_points(
-    x: NDArray[np.float64], y: NDArray[np.float64], quadratic: Sequence[float], k: int
-) -> tuple[list[int], float, float]: ...
-def several_fit(
+def regression_fit(
     columns: NDArray[np.float64],
     y: NDArray[np.float64],
     k: int,
@@ -133,7 +116,7 @@ def several_fit(
     objective: str = "r2",
     intercept: bool = True,
     tol: float = 1e-9,
-    at_least: bool = False,
+    k_or_more: bool = False,
     above: float | None = None,
     starts: Sequence[Sequence[int]] = [],
     seed: int = 0,
@@ -142,10 +125,11 @@ def several_fit(
     progress: Callable[[float, float, int, float], object] | None = None,
     weights: NDArray[np.float64] | None = None,
     groups: NDArray[np.int64] | None = None,
-    enumerate: int = 200,
+    enumeration_limit: int = 200,
     tree_from: int = 4096,
+    memory_limit: float = ...,
 ) -> dict[str, Any]: ...
-def several_scores(
+def regression_scores(
     columns: NDArray[np.float64],
     y: NDArray[np.float64],
     subsets: NDArray[np.int64],
@@ -154,7 +138,7 @@ def several_scores(
     intercept: bool = True,
     weights: NDArray[np.float64] | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]: ...
-def several_partial(
+def regression_partial(
     x: NDArray[np.float64],
     y: NDArray[np.float64],
     controls: NDArray[np.float64],
@@ -163,8 +147,7 @@ def several_partial(
     side: str = "above",
     t: float = 0.0,
     mix: Sequence[float] = (1.0, 0.0, 0.0, 1.0),
-    at_least: bool = False,
-    decide: bool = True,
+    k_or_more: bool = False,
     starts: Sequence[Sequence[int]] = [],
     seed: int = 0,
     n_jobs: int = 1,
@@ -172,21 +155,9 @@ def several_partial(
     progress: Callable[[float, float, int, float], object] | None = None,
     weights: NDArray[np.float64] | None = None,
     groups: NDArray[np.int64] | None = None,
-    enumerate: int = 200,
+    enumeration_limit: int = 200,
     tree_from: int = 4096,
-) -> dict[str, Any]: ...
-def several_roots(
-    kind: str, rows: NDArray[np.float64], t: float, k: int
-) -> list[dict[str, Any]]: ...
-def several_box(
-    kind: str,
-    rows: NDArray[np.float64],
-    t: float,
-    k: int,
-    frame: int,
-    centre: Sequence[float],
-    half: Sequence[float],
-    kept: Sequence[int],
+    memory_limit: float = ...,
 ) -> dict[str, Any]: ...
 
 class Partition:
@@ -243,7 +214,7 @@ def plan_sample(
     n_jobs: int,
 ) -> tuple[tuple[float, float, int, int, float], list[list[float]]]: ...
 
-class Ground:
+class LoadedPartition:
     def __init__(
         self,
         partition: Partition,
@@ -271,7 +242,7 @@ class Ground:
         callback: Callable[[float, float, int, float], object] | None,
         until: str = "proved",
         above: float = ...,
-        at_most: bool = False,
+        k_or_more: bool = False,
         product: tuple[tuple[float, float], tuple[float, float]] | None = None,
         mirrored: bool = False,
     ) -> dict[str, Any]: ...

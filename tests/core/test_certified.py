@@ -14,7 +14,7 @@ import pytest
 from families import FAMILIES
 
 import quadsweep as qs
-from quadsweep import _core
+from quadsweep import _core_parts
 from quadsweep.objectives import get
 from quadsweep.solving.methods import METHODS
 from quadsweep.solving.methods.certified import search
@@ -374,7 +374,7 @@ def test_a_bound_is_never_above_the_least_sum_by_more_than_its_error(decided):
         exactly = [Fraction(c) for c in cost]
         base = -float(exact_bound(x, y, exactly, 0, decided, need=25))
         least = exact_bound(x, y, exactly, base, decided, need=25)
-        value, error = _core.bound_of_cost(x, y, cost, base, decided, 25)
+        value, error = _core_parts.bound_of_cost(x, y, cost, base, decided, 25)
         assert Fraction(value) - Fraction(error) <= least, f"seed {seed}"
         above += Fraction(value) > least
     assert above > 0, "no instance needs the error: the test shows nothing"

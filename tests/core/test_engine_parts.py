@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import quadsweep as qs
-from quadsweep import _core
+from quadsweep import _core_parts
 
 MANY = 60_000  # distinct points, beyond which ranges come from bins
 
@@ -38,7 +38,7 @@ def test_ranges_by_bins_hold_the_exact_ones(column, share):
     rng = np.random.default_rng(0)
     x, other = COLUMNS[column](rng), rng.normal(size=MANY)
     k = int(share * MANY)
-    found = _core.column_ranges(x, other, k)
+    found = _core_parts.column_ranges(x, other, k)
     for v, (low, high, least, positive, most) in zip((x, other), found, strict=True):
         mean_low, mean_high, squares, total = exact_ranges(v, k)
         width = float(np.ptp(v)) / 8192
@@ -55,11 +55,11 @@ def test_ranges_by_bins_hold_the_exact_ones(column, share):
 def test_identical_points_are_one_wherever_they_are_looked_for():
     rng = np.random.default_rng(1)
     x, y = rng.integers(0, 30, (2, 150_000)).astype(float)  # more than are all compared
-    assert _core.collapsed(x, y)[0] == len(np.unique(np.column_stack([x, y]), axis=0))
+    assert _core_parts.collapsed(x, y)[0] == len(np.unique(np.column_stack([x, y]), axis=0))
     x, y = rng.normal(size=(2, 150_000))  # nothing in the sample: each is for itself
-    assert _core.collapsed(x, y) == (150_000, 1)
+    assert _core_parts.collapsed(x, y) == (150_000, 1)
     x[::3], y[::3] = x[0], y[0]
-    assert _core.collapsed(x, y) == (100_001, 50_000)
+    assert _core_parts.collapsed(x, y) == (100_001, 50_000)
 
 
 def naive_ways(copies, need, at_least):
@@ -78,9 +78,11 @@ def test_ways_and_their_list_are_those_of_the_definition(at_least):
         copies = rng.integers(1, rng.choice([2, 3, 5]), int(rng.integers(1, 7))).tolist()
         need = int(rng.integers(-1, sum(copies) + 2))
         expected = naive_ways(copies, need, at_least) if need >= 0 or at_least else set()
-        assert _core.count_ways(copies, need, at_least, 10**6) == len(expected), f"seed {seed}"
+        assert _core_parts.count_ways(copies, need, at_least, 10**6) == len(expected), (
+            f"seed {seed}"
+        )
         x = rng.integers(-9, 10, len(copies)).astype(float)
-        listed = _core.list_ways(x, copies, need, at_least)
+        listed = _core_parts.list_ways(x, copies, need, at_least)
         assert {tuple(kept) for kept, _ in listed} == expected, f"seed {seed}"
         assert len(listed) == len(expected), f"seed {seed}"
         for kept, total in listed:
@@ -88,11 +90,13 @@ def test_ways_and_their_list_are_those_of_the_definition(at_least):
 
 
 def test_counting_ways_stops_beyond_the_most():
-    assert _core.count_ways([1] * 60, 30, False, 1000) == 1001
-    assert _core.count_ways([3] * 60, 30, False, 1000) == 1001
-    assert _core.count_ways([1] * 20, 10, False, 10**6) == comb(20, 10)
-    assert _core.count_ways([1] * 20, 10, True, 10**7) == sum(comb(20, j) for j in range(10, 21))
-    assert _core.count_ways([1] * 4000, 3999, False, 10**6) == 4000
+    assert _core_parts.count_ways([1] * 60, 30, False, 1000) == 1001
+    assert _core_parts.count_ways([3] * 60, 30, False, 1000) == 1001
+    assert _core_parts.count_ways([1] * 20, 10, False, 10**6) == comb(20, 10)
+    assert _core_parts.count_ways([1] * 20, 10, True, 10**7) == sum(
+        comb(20, j) for j in range(10, 21)
+    )
+    assert _core_parts.count_ways([1] * 4000, 3999, False, 10**6) == 4000
 
 
 @pytest.mark.parametrize("n", [50, 4000, 20_000])
@@ -108,7 +112,7 @@ def test_the_cheapest_points_are_those_of_a_sort(n, kind):
             x, y = x[chosen], y[chosen]
         f = rng.integers(-3, 4, 6).astype(float)
         k = int(rng.integers(1, n))
-        points, sx, sxx = _core.cheapest_points(x, y, f.tolist(), k)
+        points, sx, sxx = _core_parts.cheapest_points(x, y, f.tolist(), k)
         cost = f[0] * x * x + f[1] * x * y + f[2] * y * y + f[3] * x + f[4] * y + f[5]
         where = f"{kind}, n {n}, seed {seed}, k {k}"
         assert len(set(points)) == k, where

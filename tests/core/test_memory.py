@@ -41,11 +41,21 @@ def test_without_memory_the_gap_is_honest_and_the_message_says_why() -> None:
     x, y = noise(1, 2000)
     best = qs.solve(x, y, 1000)
     stopped = qs.solve(x, y, 1000, memory_limit=1e-6)
-    assert stopped.status == "time_limit"
+    assert stopped.status == "memory_limit"
+    with pytest.warns(DeprecationWarning, match="limit is deprecated"):
+        assert stopped.limit == "memory"
     assert "memory limit" in stopped.message
     assert "memory limit" in stopped.summary()
     assert stopped.value <= best.value + 1e-9
     assert stopped.bound >= best.value - 1e-12
+
+
+def test_several_predictors_keep_to_the_memory_too() -> None:
+    rng = np.random.default_rng(4)
+    x, y = rng.normal(size=(60, 3)), rng.normal(size=60)
+    stopped = qs.solve(x, y, 30, memory_limit=1e-5, time_limit=60)
+    assert stopped.status == "memory_limit"
+    assert stopped.bound >= stopped.value
 
 
 @pytest.mark.parametrize("given", [0, -1, "2", True, float("nan")])

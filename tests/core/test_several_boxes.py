@@ -11,7 +11,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from quadsweep import _core
+from quadsweep import _core_parts
 
 KINDS = {"r2": 1, "lts": 0, "sign": 1, "above": 2, "below": 2}  # columns that u sees
 ROUNDING = 1e-14  # of the sides of a box
@@ -88,12 +88,12 @@ def test_every_better_subset_stays_in_its_box(kind):
         fitted = int(rng.integers(1, 4))
         n = int(rng.integers(fitted + 4, 10))
         rows, t = columns(rng, kind, n, fitted), THRESHOLDS[kind]
-        roots = _core.several_roots(kind, rows, t, 0)  # none kept: not of fits
+        roots = _core_parts.regression_roots(kind, rows, t, 0)  # none kept: not of fits
         k = int(rng.integers(fitted + 1, n))
         some = rng.permutation(n)[:k]
         kept = sorted(some[: int(rng.integers(0, k))].tolist())
         box = smaller(rng, roots[rng.integers(len(roots))], kind, t, rows[some], fitted)
-        found = _core.several_box(
+        found = _core_parts.regression_box(
             kind, rows, t, k, box["frame"], box["centre"].tolist(), box["half"].tolist(), kept
         )
         theta = thetas(rng, box, 300)
@@ -122,7 +122,7 @@ def test_the_roots_hold_every_equation(kind, fitted):
     rng = np.random.default_rng(fitted)
     rows = columns(rng, kind, 9, fitted)
     searched = rows.shape[1] - KINDS[kind]
-    roots = _core.several_roots(kind, rows, THRESHOLDS[kind], 0)  # none kept: not of fits
+    roots = _core_parts.regression_roots(kind, rows, THRESHOLDS[kind], 0)  # none kept: not of fits
     assert not any(r["of_fits"] for r in roots)
     for _ in range(200):
         theta = rng.standard_cauchy(searched)

@@ -40,8 +40,14 @@ def test_finds_the_best_of_all_subsets(family, objective, p):
         k = int(rng.integers(p + 2, n))
         intercept, listed = bool(rng.integers(0, 2)), int(rng.choice([5, 200]))
         limit = 20.0 if listed == 200 else 1.0  # few are listed: the bounds must do the work
-        found = _core.several_fit(
-            x, y, k, objective=objective, intercept=intercept, enumerate=listed, time_limit=limit
+        found = _core.regression_fit(
+            x,
+            y,
+            k,
+            objective=objective,
+            intercept=intercept,
+            enumeration_limit=listed,
+            time_limit=limit,
         )
         about = f"{family} {objective} seed={seed} n={n} p={p} k={k} intercept={intercept}"
         assert found["status"] == "optimal" or listed < 200, about
@@ -61,7 +67,7 @@ def test_finds_the_best_of_all_subsets(family, objective, p):
 def test_keeps_all_rows_if_asked_to():
     rng = np.random.default_rng(1)
     x, y = rng.normal(size=(8, 2)), rng.normal(size=8)
-    found = _core.several_fit(x, y, 8)
+    found = _core.regression_fit(x, y, 8)
     assert found["status"] == "optimal"
     assert found["value"] == pytest.approx(found["bound"])
     assert found["inliers"].tolist() == list(range(8))
@@ -69,7 +75,7 @@ def test_keeps_all_rows_if_asked_to():
 
 def test_a_constant_response_has_no_r2():
     x = np.random.default_rng(2).normal(size=(9, 2))
-    found = _core.several_fit(x, np.ones(9), 6)
+    found = _core.regression_fit(x, np.ones(9), 6)
     assert (len(found["inliers"]), found["status"]) == (0, "optimal")
     assert np.isnan(found["value"])
 
@@ -77,9 +83,9 @@ def test_a_constant_response_has_no_r2():
 def test_decides_whether_a_fit_is_that_good():
     rng = np.random.default_rng(3)
     x, y = rng.normal(size=(30, 2)), rng.normal(size=30)
-    best = _core.several_fit(x, y, 20)["value"]
-    assert _core.several_fit(x, y, 20, above=best - 1e-6)["value"] > best - 1e-6
-    refuted = _core.several_fit(x, y, 20, above=best + 1e-6)
+    best = _core.regression_fit(x, y, 20)["value"]
+    assert _core.regression_fit(x, y, 20, above=best - 1e-6)["value"] > best - 1e-6
+    refuted = _core.regression_fit(x, y, 20, above=best + 1e-6)
     assert refuted["decided"]
     assert len(refuted["inliers"]) == 0
 
@@ -87,7 +93,7 @@ def test_decides_whether_a_fit_is_that_good():
 def test_a_time_limit_leaves_a_bound_that_holds():
     rng = np.random.default_rng(4)
     x, y = rng.normal(size=(400, 4)), rng.normal(size=400)
-    found = _core.several_fit(x, y, 250, time_limit=0.1)
+    found = _core.regression_fit(x, y, 250, time_limit=0.1)
     assert found["status"] == "time_limit"
     assert found["bound"] >= found["value"]
 
@@ -104,7 +110,7 @@ def test_a_column_is_not_halved_for_the_heavy_tails_of_another():
 def test_the_answer_does_not_depend_on_the_number_of_threads():
     rng = np.random.default_rng(5)
     x, y = rng.normal(size=(200, 2)), rng.normal(size=200)
-    one, two = (_core.several_fit(x, y, 150, n_jobs=jobs) for jobs in (1, 2))
+    one, two = (_core.regression_fit(x, y, 150, n_jobs=jobs) for jobs in (1, 2))
     assert one["value"] == pytest.approx(two["value"], abs=2e-9)
     assert one["status"] == two["status"] == "optimal"
 
@@ -113,11 +119,11 @@ def test_the_answer_does_not_depend_on_the_number_of_threads():
 def test_every_instruction_set_gives_the_same_answer(isa):
     rng = np.random.default_rng(6)
     x, y = rng.normal(size=(60, 2)), rng.normal(size=60)
-    expected = _core.several_fit(x, y, 45)["value"]
+    expected = _core.regression_fit(x, y, 45)["value"]
     if not _core.choose_instruction_set(isa):
         return
     try:
-        assert _core.several_fit(x, y, 45)["value"] == pytest.approx(expected, abs=2e-9)
+        assert _core.regression_fit(x, y, 45)["value"] == pytest.approx(expected, abs=2e-9)
     finally:
         _core.choose_instruction_set("auto")
 
@@ -137,8 +143,8 @@ def test_decides_a_partial_correlation_as_enumeration_does(family, side, t):
         units = n if groups is None else int(groups.max()) + 1
         k = int(rng.integers(max(2, units - 3), units))
         at_least = bool(rng.integers(0, 2))
-        found = _core.several_partial(
-            x, y, z, k, side=side, t=t, at_least=at_least, groups=groups, time_limit=20.0
+        found = _core.regression_partial(
+            x, y, z, k, side=side, t=t, k_or_more=at_least, groups=groups, time_limit=20.0
         )
         about = f"{family} {side} {t} seed={seed} n={n} k={k} controls={controls}"
         assert found["decided"], about
@@ -162,7 +168,9 @@ def test_a_line_far_below_the_others_is_searched_as_one_far_above(sign, listed):
     """Three rows on a line whose intercept is what its equation has largest, of either sign."""
     x = np.array([-2.0, 1, -1, 1, -2, -1, 0, 1, 0, 2, 3, 3])
     y = np.array([2.0, -2, 2, 0, 0, 2, -2, 3, 0, -2, -3, 0])
-    found = _core.several_partial(sign * x, sign * y, np.ones((12, 1)), 3, t=0.95, enumerate=listed)
+    found = _core.regression_partial(
+        sign * x, sign * y, np.ones((12, 1)), 3, t=0.95, enumeration_limit=listed
+    )
     assert found["value"] == pytest.approx(1)
 
 
@@ -177,7 +185,7 @@ def test_as_many_controls_as_rows_leave_nothing_however_nearly_they_depend(nearl
     z[:, 1:] += offset * np.arange(1, 4)
     x, y = rng.normal(size=(2, 6))
     for side in ("above", "below"):
-        found = _core.several_partial(
+        found = _core.regression_partial(
             x, y, z, 2, side=side, t=0.0, groups=np.arange(6) // 2, time_limit=20.0
         )
         assert found["decided"]
@@ -197,10 +205,10 @@ def test_a_correlation_that_rounding_hides_from_the_threshold_is_named(side):
         naive_whole.Table([*z.T.tolist(), x.tolist(), y.tolist()]).products(range(9)), 4
     )[0]
     t = math.copysign(math.sqrt(naive_whole.rounded(c * c, a * b)), c)
-    found = _core.several_partial(x, y, z, 9, side=side, t=t)
+    found = _core.regression_partial(x, y, z, 9, side=side, t=t)
     assert len(found["inliers"]) == 9
     assert found["value"] == t
-    far = _core.several_partial(x, y, z, 9, side=side, t=t + 1e-6)
+    far = _core.regression_partial(x, y, z, 9, side=side, t=t + 1e-6)
     assert len(far["inliers"]) == (0 if side == "above" else 9)
 
 
@@ -210,7 +218,7 @@ def test_no_five_of_two_hundred_rows_carry_the_sign_of_a_strong_coefficient():
     x = z[:, 1] + rng.normal(size=200)
     y = x + z[:, 2] + rng.normal(size=200)
     for t in (0.0, 0.14):
-        found = _core.several_partial(x, y, z, 195, side="below", t=t)
+        found = _core.regression_partial(x, y, z, 195, side="below", t=t)
         assert found["decided"]
         assert len(found["inliers"]) == 0
 
@@ -220,7 +228,7 @@ def test_weights_count_as_copies_do(objective):
     rng = np.random.default_rng(9)
     x, y = rng.normal(size=(9, 2)), rng.normal(size=9)
     weights = rng.integers(1, 4, 9).astype(float)
-    found = _core.several_fit(x, y, 7, objective=objective, weights=weights)
+    found = _core.regression_fit(x, y, 7, objective=objective, weights=weights)
     ones = np.ones((9, 1))
     design = np.hstack([ones, x])
 
@@ -240,7 +248,7 @@ def test_groups_are_kept_or_left_out_as_a_whole(objective):
     rng = np.random.default_rng(10)
     x, y = rng.normal(size=(16, 2)), rng.normal(size=16)
     groups = rng.permutation(np.arange(16) // 2)
-    found = _core.several_fit(x, y, 6, objective=objective, groups=groups)
+    found = _core.regression_fit(x, y, 6, objective=objective, groups=groups)
     design = np.hstack([np.ones((16, 1)), x])
 
     def value(chosen):
@@ -272,11 +280,11 @@ def test_cells_in_the_place_of_rows_change_no_answer(objective, kind):
         x, y = np.round(x), np.round(y)
     weights = np.random.default_rng(7).uniform(0.5, 2, 300) if kind == "weighted" else None
     asked = {"objective": objective, "weights": weights, "intercept": kind != "no intercept"}
-    rows = _core.several_fit(x, y, 240, tree_from=1000, **asked)
-    cells = _core.several_fit(x, y, 240, tree_from=1, **asked)
+    rows = _core.regression_fit(x, y, 240, tree_from=1000, **asked)
+    cells = _core.regression_fit(x, y, 240, tree_from=1, **asked)
     assert rows["status"] == cells["status"] == "optimal"
     assert cells["value"] == pytest.approx(rows["value"], abs=1e-9, rel=1e-9)
-    assert cells["looked_at"] != rows["looked_at"]  # another way to the same end
+    assert cells["n_evaluations"] != rows["n_evaluations"]  # another way to the same end
 
 
 @pytest.mark.parametrize("t", [0.0, 0.2, -0.2])
@@ -286,7 +294,9 @@ def test_cells_in_the_place_of_rows_decide_a_partial_correlation_alike(t):
     a = np.ascontiguousarray(x[:, 0])
     for k in (320, 360, 390):
         answers = [
-            _core.several_partial(a, y, z, k, side="below", t=t, at_least=True, tree_from=tree_from)
+            _core.regression_partial(
+                a, y, z, k, side="below", t=t, k_or_more=True, tree_from=tree_from
+            )
             for tree_from in (1, 1000)
         ]
         assert all(found["decided"] for found in answers)
@@ -301,6 +311,6 @@ def test_a_planted_subset_is_found_and_proved_among_many_rows():
     y = x @ [1.0, -2.0] + 0.1 * rng.integers(-1, 2, size=n)
     astray = rng.permutation(n)[: n - k]
     y[astray] += 5 + rng.normal(size=n - k)
-    found = _core.several_fit(x, y, k, objective="lts", n_jobs=2)
+    found = _core.regression_fit(x, y, k, objective="lts", n_jobs=2)
     assert found["status"] == "optimal"
     assert set(found["inliers"].tolist()) == set(range(n)) - set(astray.tolist())

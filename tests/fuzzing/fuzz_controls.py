@@ -115,8 +115,8 @@ def listings() -> Iterator[list[int]]:
 def without_listing() -> Iterator[list[int]]:
     """Audits that try no removals one by one, and boxes of which only single subsets are listed."""
     split = {
-        name: partial(getattr(_core, name), enumerate=1)
-        for name in ("several_partial", "several_fit")
+        name: partial(getattr(_core, name), enumeration_limit=1)
+        for name in ("regression_partial", "regression_fit")
     }
     with replaced(Enumeration, is_feasible=lambda self, m: False), replaced(_core, **split):
         yield []

@@ -47,7 +47,7 @@ def judge(seed: int, number: int, high: int = 30, nodes: int = 3000) -> Verdict:
     what = f"{number}: {objective}, {family}, {k} of {len(y)}, {x.shape[1]} predictors"
     if objective in CLAIMS:
         return judge_audit(family, what, x, y, objective, nodes)
-    found = _core.several_fit(x, y, k, objective=objective, tol=1e-9, time_limit=PATIENCE)
+    found = _core.regression_fit(x, y, k, objective=objective, tol=1e-9, time_limit=PATIENCE)
     if found["status"] != "optimal" or len(found["inliers"]) == 0:
         return Verdict(family, fuzz_runs.NONE)
     asked = Statement(x, y, k, objective, found["bound"], found["inliers"].tolist(), found["value"])

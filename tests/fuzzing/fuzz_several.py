@@ -221,10 +221,10 @@ def subsets_of(instance: Instance) -> list[tuple[int, ...]]:
 
 def fit(instance: Instance, patience: float) -> dict[str, Any]:
     """The engine's answer, and what exact arithmetic says of the subsets that it leaves to that."""
-    found = _core.several_fit(
+    found = _core.regression_fit(
         instance.x, instance.y, instance.k, objective=instance.question,
-        intercept=instance.intercept, tol=TOL, at_least=instance.at_least, above=instance.above,
-        groups=instance.groups, enumerate=instance.listed, time_limit=patience,
+        intercept=instance.intercept, tol=TOL, k_or_more=instance.at_least, above=instance.above,
+        groups=instance.groups, enumeration_limit=instance.listed, time_limit=patience,
         tree_from=instance.tree_from, weights=instance.weights,
     )  # fmt: skip
     sign = 1 if instance.question == "r2" else -1
@@ -321,10 +321,10 @@ def row_masks(instance: Instance, subsets) -> np.ndarray:
 
 
 def check_partial(instance: Instance, patience: float) -> str | None:
-    found = _core.several_partial(
+    found = _core.regression_partial(
         np.ascontiguousarray(instance.x[:, -1]), instance.y, np.ascontiguousarray(instance.design),
-        instance.k, side=instance.side, t=instance.t, at_least=instance.at_least,
-        groups=instance.groups, enumerate=instance.listed, time_limit=patience,
+        instance.k, side=instance.side, t=instance.t, k_or_more=instance.at_least,
+        groups=instance.groups, enumeration_limit=instance.listed, time_limit=patience,
         tree_from=instance.tree_from,
     )  # fmt: skip
     if len(found["inliers"]) > 0:

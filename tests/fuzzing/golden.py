@@ -152,10 +152,10 @@ def regressions(number: int, families: list[str]) -> Instance:
     least = 9 * n // 10 if large else min(p + 2, units)
     k = int(rng.integers(least, units + 1))
     asked: dict[str, Any] = {
-        "at_least": bool(rng.random() < 0.25),
+        "k_or_more": bool(rng.random() < 0.25),
         "groups": groups,
         "weights": rng.uniform(0.5, 2, n) if rng.random() < 0.2 else None,
-        "enumerate": int((2, 20, 200)[rng.integers(3)]),
+        "enumeration_limit": int((2, 20, 200)[rng.integers(3)]),
         "tree_from": int((1, 4096)[rng.integers(2)]) if not large else 64,
     }
     t = float(rng.choice([0, 0.3, -0.3, 0.9, 0.997]))
@@ -167,11 +167,11 @@ def regressions(number: int, families: list[str]) -> Instance:
         if question == "partial":
             z = np.hstack([np.ones((n, 1)), x[:, :-1]])
             last = np.ascontiguousarray(x[:, -1])
-            found = _core.several_partial(last, y, z, k, side=side, t=t, **limited)
+            found = _core.regression_partial(last, y, z, k, side=side, t=t, **limited)
         else:
             whole = float(np.var(y)) * (1 if question == "r2" else n)
             above = None if near is None else near * (0.7 if question == "r2" else whole / 2)
-            found = _core.several_fit(x, y, k, objective=question, above=above, **limited)
+            found = _core.regression_fit(x, y, k, objective=question, above=above, **limited)
         rows = (found["inliers"], np.array([found["decided"]]))
         return found["value"], found["bound"], found["status"], found["nodes"], rows
 
@@ -210,7 +210,7 @@ def out_of_core(number: int, families: list[str]) -> Instance:
     at_most = bool(rng.random() < 0.3) and until == "decided"
 
     def ask(patience: float) -> tuple[float, float, str, int, tuple[np.ndarray, ...]]:
-        at = _core.Ground(partition, table, leaf, px, py)
+        at = _core.LoadedPartition(partition, table, leaf, px, py)
         found = at.search(
             objective, k, 1e-9, starts, *gaps, 0.0, most, math.inf, patience, 1, None, until,
             *(() if above is None else (above, at_most)),

@@ -32,21 +32,21 @@ def instance(question):
 @pytest.mark.parametrize("question", ["r2", "lts"])
 def test_notices_a_subset_that_is_not_the_best(monkeypatch, question):
     drawn = instance(question)
-    right = fuzz_several._core.several_fit(drawn.x, drawn.y, drawn.k, objective=question)
+    right = fuzz_several._core.regression_fit(drawn.x, drawn.y, drawn.k, objective=question)
     chosen = list(range(drawn.k))
     if chosen == right["inliers"].tolist():
         chosen = list(range(1, drawn.k + 1))
     value = float(fuzz_several.exact_fit(drawn, chosen))
     sign = 1 if question == "r2" else -1
     wrong = right | {"inliers": np.array(chosen), "value": sign * value, "bound": sign * value}
-    monkeypatch.setattr(fuzz_several._core, "several_fit", lambda *a, **o: wrong)
+    monkeypatch.setattr(fuzz_several._core, "regression_fit", lambda *a, **o: wrong)
     assert "above the bound" in fuzz_several.check(drawn, 1.0)
 
 
 def test_notices_a_subset_that_was_said_not_to_exist(monkeypatch):
     number = 2
     nothing = {"inliers": np.array([], dtype=np.int64), "decided": True}
-    asked = fuzz_several._core.several_partial
+    asked = fuzz_several._core.regression_partial
     while True:
         drawn = fuzz_several.draw(7, number)
         number += 1
@@ -55,11 +55,11 @@ def test_notices_a_subset_that_was_said_not_to_exist(monkeypatch):
         design = np.ascontiguousarray(drawn.design)
         found = asked(
             np.ascontiguousarray(drawn.x[:, -1]), drawn.y, design, drawn.k, side=drawn.side,
-            t=drawn.t, at_least=drawn.at_least, groups=drawn.groups,
+            t=drawn.t, k_or_more=drawn.at_least, groups=drawn.groups,
         )  # fmt: skip
         if len(found["inliers"]):
             break
-    monkeypatch.setattr(fuzz_several._core, "several_partial", lambda *a, **o: nothing)
+    monkeypatch.setattr(fuzz_several._core, "regression_partial", lambda *a, **o: nothing)
     assert "is on that side" in fuzz_several.check(drawn, 1.0)
 
 

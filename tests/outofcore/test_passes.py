@@ -473,7 +473,7 @@ def test_rows_beyond_32_bits_are_counted(objective: str) -> None:
         table[:, 0] *= copies
         table[:, 5:15] *= copies
         none = np.zeros(0)
-        ground = _core.Ground(partition, table, none.astype(np.int32), none, none)
+        ground = _core.LoadedPartition(partition, table, none.astype(np.int32), none, none)
         best = qs.solve(x, y, k=320, objective=objective).mask
         starts = [[float(v[best].mean()) for v in (x, y, x * x, x * y, y * y)]]
         found = ground.search(

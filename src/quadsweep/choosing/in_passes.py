@@ -93,7 +93,7 @@ def path_in_passes(
             k=np.array(sizes),
             value=numbers[0],
             bound=numbers[1],
-            status=np.array(["time_limit" if s == "memory_limit" else s for s in status]),
+            status=np.array(status),
             slope=numbers[2],
             intercept=numbers[3],
             nodes=nodes,

@@ -47,8 +47,9 @@ def note(message: str) -> None:
 
 def code_of(status: str) -> int:
     """The exit code a status deserves."""
-    codes = {"time_limit": LIMITED, "undecided": LIMITED, "interrupted": INTERRUPTED}
-    return codes.get(status, DONE)
+    if status == "interrupted":
+        return INTERRUPTED
+    return LIMITED if status in ("time_limit", "memory_limit", "undecided") else DONE
 
 
 def code_of_all(statuses: list[str]) -> int:

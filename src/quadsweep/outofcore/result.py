@@ -19,7 +19,7 @@ from quadsweep.outofcore.boundary import boundary_in_a_pass
 from quadsweep.outofcore.flags import Flags
 from quadsweep.results.conic import Conic
 from quadsweep.results.formatting import ResultMixin, equation, finite, named_rows
-from quadsweep.results.result import CERTIFICATE, MEMORY, caution
+from quadsweep.results.result import CERTIFICATE, caution
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,7 +39,7 @@ class StreamedResult(ResultMixin):
 
     Attributes
     ----------
-    value, bound, gap, status, objective, n, k, nodes, seconds, names, limit
+    value, bound, gap, status, objective, n, k, nodes, seconds, names
         As in :class:`quadsweep.results.result.Result`; ``heuristic`` is for data in which so many
         rows share an x or a y that passes alone cannot prove the answer.
     before : float
@@ -84,7 +84,6 @@ class StreamedResult(ResultMixin):
     outliers: Ints | None
     flags: Flags = field(repr=False)
     gain: Conic | None = field(repr=False)
-    limit: str = field(default="time", repr=False)
     method: str = "certified, in passes"
 
     @property
@@ -95,8 +94,6 @@ class StreamedResult(ResultMixin):
     @property
     def certificate(self) -> str:
         """What is proved, in words."""
-        if self.status == "time_limit" and self.limit == "memory":
-            return MEMORY
         if self.success and self.k == self.n:
             return f"nothing to choose: all {self.n:,} points are kept"
         return CERTIFICATE[self.status].format(k=self.k, n=self.n)

@@ -140,13 +140,15 @@ class Leaves:
         return int(self.table[:, 0].sum())
 
     @cached_property
-    def ground(self) -> Any:
+    def loaded_partition(self) -> Any:
         """The same for the engine, which may be asked many questions about it."""
-        return _core.Ground(self.partition, self.table, self.leaf, self.x, self.y, self.jobs)
+        return _core.LoadedPartition(
+            self.partition, self.table, self.leaf, self.x, self.y, self.jobs
+        )
 
     def changes(self) -> None:
-        """Other leaves or rows: the ground is made anew when it is needed."""
-        self.__dict__.pop("ground", None)
+        """Other leaves or rows: the partition is made ready again when it is needed."""
+        self.__dict__.pop("loaded_partition", None)
 
     def forget(self) -> None:
         """All rows that were loaded; those that are held stay."""
@@ -305,7 +307,7 @@ class Search:
             "n_jobs": self.passes.jobs,
             "callback": self.callback,
         }
-        found: dict[str, Any] = leaves.ground.search(
+        found: dict[str, Any] = leaves.loaded_partition.search(
             objective, k, starts=starts, **{**settings, **more}
         )
         return found

@@ -186,13 +186,12 @@ def _result(
     value, best = values_of(goal, found, k, placing)
     slope, intercept = line_of(found["moments"], k, placing)
     flags = Flags(source, decide(found, leaves), passes.jobs)
-    out_of_memory = found["status"] == "memory_limit"
     outliers = listed(flags, passes, n - k)
     return StreamedResult(
         value=value,
         bound=best,
         gap=max(0.0, goal.sense * (best - value)),
-        status="time_limit" if out_of_memory else found["status"],
+        status=found["status"],
         objective=goal.name,
         n=n,
         k=k,
@@ -210,7 +209,6 @@ def _result(
         outliers=outliers,
         flags=flags,
         gain=gradient_of_sums(goal, found["moments"], k, placing),
-        limit="memory" if out_of_memory else "time",
     )
 
 

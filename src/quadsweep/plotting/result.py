@@ -34,6 +34,7 @@ _PROOF = {
     "best_separable": "best separable subset",
     "heuristic": "no proof",
     "time_limit": "time limit, gap {gap:.2g}",
+    "memory_limit": "memory limit, gap {gap:.2g}",
     "interrupted": "interrupted, gap {gap:.2g}",
 }
 

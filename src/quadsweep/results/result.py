@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
+from warnings import warn
 
 import numpy as np
 
@@ -33,9 +34,9 @@ CERTIFICATE = {
     "best_separable": "the best of the subsets that a conic cuts off; others were not looked at",
     "heuristic": "a good subset, with no proof that it is the best",
     "time_limit": "the time limit stopped the search; the best subset so far",
+    "memory_limit": "the memory limit stopped the search; the best subset so far",
     "interrupted": "interrupted; the best subset so far",
 }
-MEMORY = "the memory limit stopped the search; the best subset so far"
 
 
 def caution(objective: str, k: int, n: int) -> str:
@@ -67,8 +68,8 @@ class Result(ResultMixin):
     gap : float
         Distance between the two, 0 when the proof is complete without slack.
     status : str
-        ``optimal``, ``best_separable``, ``heuristic``, ``time_limit`` (also where it was the
-        memory's; the message says so) or ``interrupted``.
+        ``optimal``, ``best_separable``, ``heuristic``, ``time_limit``, ``memory_limit`` or
+        ``interrupted``.
     objective, method : str
     n, k : int
         Points considered (rows with missing values left out) and points kept.
@@ -93,8 +94,6 @@ class Result(ResultMixin):
         A name for every row given; the summary and the picture use them instead of positions.
     frame : data frame, optional
         The data in the library it came from.
-    limit : str
-        Which limit ``time_limit`` is about: ``time`` or ``memory``.
     proof : Proof, optional
         With ``proof=True``, why no subset is better: for :func:`quadsweep.check`. None where the
         answer is not optimal, or the time limit left no time to write it.
@@ -126,7 +125,6 @@ class Result(ResultMixin):
     remark: str = field(default="", repr=False)
     labels: Sequence[Any] | None = field(default=None, repr=False)
     frame: Any = field(default=None, repr=False)
-    limit: str = field(default="time", repr=False)
     proof: Proof | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
@@ -138,6 +136,12 @@ class Result(ResultMixin):
     def success(self) -> bool:
         """True if the answer is proved to be the best."""
         return self.status == "optimal"
+
+    @property
+    def limit(self) -> str:
+        """Deprecated: the status says which limit stopped the search."""
+        warn("limit is deprecated; status says memory_limit", DeprecationWarning, stacklevel=2)
+        return "memory" if self.status == "memory_limit" else "time"
 
     @property
     def omitted(self) -> Ints:
@@ -152,8 +156,6 @@ class Result(ResultMixin):
     @property
     def certificate(self) -> str:
         """What is proved, in words."""
-        if self.status == "time_limit" and self.limit == "memory":
-            return MEMORY
         if self.success and self.k == self.n:
             return f"nothing to choose: all {self.n:,} points are kept"
         text = CERTIFICATE[self.status].format(k=self.k, n=self.n)

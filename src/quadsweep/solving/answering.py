@@ -40,7 +40,6 @@ def make_result(
             f"{score.name} of the best {k} points is beyond the largest floating-point number "
             "(1.8e308): divide the columns by a constant"
         )
-    out_of_memory = outcome.status == "memory_limit"
     return Result(
         inliers=points.rows[inside],
         outliers=points.rows[~inside],
@@ -48,7 +47,7 @@ def make_result(
         value=value,
         bound=outcome.bound,
         gap=max(0.0, score.sense * (outcome.bound - value)) if value == value else math.inf,
-        status="time_limit" if out_of_memory else outcome.status,
+        status=outcome.status,
         objective=score.name,
         method=method,
         n=points.n,
@@ -60,7 +59,6 @@ def make_result(
         names=given.names,
         labels=given.labels,
         frame=given.frame,
-        limit="memory" if out_of_memory else "time",
         fit_intercept=points.intercept,
         weights=None if points.weights is None else _spread(points.weights, points),
         searched=points.searched,

@@ -134,8 +134,8 @@ def solve(
         about twenty times a second and may return False to stop.
     memory_limit : float, optional
         Gigabytes that what is still to be looked at may take; None is a quarter of the machine's.
-        The search goes depth first long before, and ends as a time limit would end it only if that
-        does not help.
+        The search goes depth first long before, and ends with the status ``memory_limit`` only if
+        that does not help.
     proof : bool
         Also write down why no subset is better, so that :func:`quadsweep.check` can verify it in
         exact arithmetic: ``Result.proof``. Takes about as long again; without it nothing is kept.

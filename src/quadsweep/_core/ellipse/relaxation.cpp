@@ -163,7 +163,7 @@ bool Relaxation::Worker::hidden_by_rounding(const Box& box) const {
 }
 
 bool Relaxation::Worker::enumerate(const Box& box) {
-    const std::int64_t most = r_.options_.enumerate * (hidden_ ? hidden_listing : 1);
+    const std::int64_t most = r_.options_.enumeration_limit * (hidden_ ? hidden_listing : 1);
     if (ways(*box.open, box.need, false, most) > most) return false;
     const Slack slack = listing_slack(64, box.need);
     list_ways(r_.cells_, *box.open, box.need, false, box.kept,

@@ -111,7 +111,8 @@ class Search {
 
     double most_boxes() const {
         const double all = subsets(problem_.size(), k_, most_listed);
-        if (all == infinity || options_.enumerate < CertifiedOptions{}.enumerate) return infinity;
+        if (all == infinity || options_.enumeration_limit < CertifiedOptions{}.enumeration_limit)
+            return infinity;
         return std::min(1000.0, all / 10) + all / listed_a_box;
     }
 

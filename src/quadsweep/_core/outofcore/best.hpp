@@ -152,7 +152,7 @@ class Best {
     bool allows(double copies) const {
         const auto k = static_cast<double>(question_.k);
         if (question_.until == Until::begun) return copies >= 3;
-        return question_.at_most ? copies >= k : copies == k;
+        return question_.k_or_more ? copies >= k : copies == k;
     }
     CentredRange range(const Moments& m) const {
         const Slack slack{(cells_.roundings + 8) * 0x1p-52};

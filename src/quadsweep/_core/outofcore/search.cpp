@@ -109,7 +109,7 @@ class Relaxation {
 class Relaxation::Worker : public CellWorker {
   public:
     explicit Worker(Relaxation& r)
-        : CellWorker(r.cells(), *r.criterion, r.question.at_most, 1), r_(r) {}
+        : CellWorker(r.cells(), *r.criterion, r.question.k_or_more, 1), r_(r) {}
 
     bool aim() { return CellWorker::aim(r_.best.target()); }
     Ending bound(Box& box) {
@@ -305,7 +305,7 @@ class Search {
     // k copies of one point have no correlation: keep fewer, and the bound sees it.
     Undecided everything() const {
         const Cells& cells = assembly_.cells;
-        const bool correlation = is_correlation(question_.objective) && !question_.at_most;
+        const bool correlation = is_correlation(question_.objective) && !question_.k_or_more;
         std::vector<int> heavy;
         for (int p = 0; correlation && p < cells.size(); ++p) {
             if (cells.weight[p] >= question_.k) heavy.push_back(p);
@@ -410,18 +410,18 @@ class Search {
 
 }  // namespace
 
-Ground::Ground(const Partition& partition, std::span<const Leaf> table, const Loaded& loaded,
-               int n_jobs)
+LoadedPartition::LoadedPartition(const Partition& partition, std::span<const Leaf> table,
+                                 const Loaded& loaded, int n_jobs)
     : table_(table.begin(), table.end()),
       assembly_(assemble(partition, table, loaded, n_jobs)),
       loaded_(!loaded.leaf.empty()) {}
 
-Ranges Ground::ranges(const Question& q) const {
+Ranges LoadedPartition::ranges(const Question& q) const {
     return outer_ranges(table_, static_cast<double>(q.k), q.gap_x, q.gap_y);
 }
 
 // Exact: nothing but signs.
-void Ground::mirror() {
+void LoadedPartition::mirror() {
     const auto turn = [](Moments& m) {
         m.y = -m.y;
         m.xy = -m.xy;
@@ -441,8 +441,8 @@ void Ground::mirror() {
     mirrored_ = !mirrored_;
 }
 
-Found Ground::search(const Question& question, const std::vector<Moments>& starts, bool mirrored,
-                     Control& control) {
+Found LoadedPartition::search(const Question& question, const std::vector<Moments>& starts,
+                              bool mirrored, Control& control) {
     if (mirrored != mirrored_) mirror();
     const Ranges known = question.until == Until::begun ? Ranges{} : ranges(question);
     return Search(assembly_, table_.size(), known, question, control).run(starts, loaded_);

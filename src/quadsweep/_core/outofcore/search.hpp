@@ -46,7 +46,7 @@ struct Question {
     double tilt = 0;              // the slope of the line that the points are placed on, placed
     Until until = Until::proved;
     double above = undefined;  // the threshold
-    bool at_most = false;      // k rows or more
+    bool k_or_more = false;    // k rows or more
 };
 
 struct Found {
@@ -64,10 +64,10 @@ struct Found {
 };
 
 // Leaves and rows made ready for any number of questions.
-class Ground {
+class LoadedPartition {
   public:
-    Ground(const Partition& partition, std::span<const Leaf> table, const Loaded& loaded,
-           int n_jobs);
+    LoadedPartition(const Partition& partition, std::span<const Leaf> table, const Loaded& loaded,
+                    int n_jobs);
 
     // `starts`: moments of good subsets, for one point. `mirrored`: with -y in the place of y, in
     // the question, the starts and what is found.

@@ -25,8 +25,8 @@ struct Bound {
 
 class Bounder final : public Chooser {
   public:
-    // `at_least`: subsets of `need` or more points; then lambda is not below 0.
-    Bounder(const Cells& cells, bool at_least) : cells_(cells), threshold_(at_least) {}
+    // `k_or_more`: subsets of `need` or more points; then lambda is not below 0.
+    Bounder(const Cells& cells, bool k_or_more) : cells_(cells), threshold_(k_or_more) {}
 
     // Copies the box's undecided items into rows for the loops; again whenever they change.
     void load(const Box& box);

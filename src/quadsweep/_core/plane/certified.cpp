@@ -11,7 +11,7 @@ static CertifiedAnswer listed(const Problem& problem, const CertifiedOptions& op
                               Control& control) {
     CertifiedAnswer a;
     static_cast<Answer&>(a) =
-        list_wide(problem, options.at_most ? problem.size() : problem.k, control);
+        list_wide(problem, options.k_or_more ? problem.size() : problem.k, control);
     a.decided = a.status == Status::optimal;
     if (options.above) {
         const bool passed = a.score > *options.above;

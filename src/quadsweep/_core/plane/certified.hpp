@@ -10,11 +10,11 @@
 namespace quadsweep {
 
 struct CertifiedOptions {
-    bool at_most = false;                  // k or more points, instead of exactly k
+    bool k_or_more = false;                // k or more points, instead of exactly k
     std::optional<double> above;           // only ask whether some subset scores more than this
     std::vector<std::vector<int>> starts;  // subsets to start from
     int starting_lines = 0;                // random starts; 0 is the default number
-    std::int64_t enumerate = 200;          // subsets of a box that are listed rather than split
+    std::int64_t enumeration_limit = 200;  // subsets of a box that are listed rather than split
     bool cells = true;                     // false: point by point, for checks
     int depth = 0;                         // of a part of the points, solved by itself
 };

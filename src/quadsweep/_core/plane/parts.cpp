@@ -26,7 +26,7 @@ bool Parts::solve(const std::vector<int>& rows) {
     part.points = standardise(some.given_x, some.given_y, problem_.objective);
     part.n_jobs = 1;
     CertifiedOptions options;
-    options.at_most = options_.at_most;
+    options.k_or_more = options_.k_or_more;
     options.depth = options_.depth + 1;
     Control own;
     own.on_tick = [this](const Progress&) { return !halt_(); };

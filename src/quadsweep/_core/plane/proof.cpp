@@ -32,7 +32,7 @@ class Writer {
             problem.objective == Objective::r2 || problem.objective == Objective::r;
         place(rescale);
         ranges_ = ranges(cells_, problem.points, at_, problem.k, 1);
-        bounder_ = std::make_unique<Bounder>(cells_, options.at_most);
+        bounder_ = std::make_unique<Bounder>(cells_, options.k_or_more);
         bounder_->rounding_counts = options.rounding;
     }
 
@@ -133,7 +133,7 @@ class Writer {
         open.copies = cells_.weight;
         const bool correlation =
             problem_.objective == Objective::r2 || problem_.objective == Objective::r;
-        if (correlation && !options_.at_most) {
+        if (correlation && !options_.k_or_more) {
             for (int& c : open.copies) c = std::min(c, problem_.k - 1);
         }
         return open;
@@ -175,7 +175,7 @@ class Writer {
                             box->open.copies.size() != before.open.copies.size() ||
                             box->open.copies != before.open.copies;
         const bool in_points = wants_points(*box, *criterion_, cells_, choice.value, worst, bound);
-        if (!possible || list(*box, options_.enumerate * (in_points ? 20 : 1))) {
+        if (!possible || list(*box, options_.enumeration_limit * (in_points ? 20 : 1))) {
             note({ProofTree::list, hinted}, before, bound);
             return;
         }
@@ -205,7 +205,7 @@ class Writer {
 
     // Lists what is left, if it is little. The checker scores it again, exactly.
     bool list(const Box& box, std::int64_t most) {
-        if (ways(box.open, box.need, options_.at_most, most) > most) return false;
+        if (ways(box.open, box.need, options_.k_or_more, most) > most) return false;
         visit_subsets(box);
         return true;
     }
@@ -221,7 +221,7 @@ class Writer {
                 tree_.better = std::move(subset);
             }
         };
-        list_ways(cells_, box.open, box.need, options_.at_most, box.kept, look);
+        list_ways(cells_, box.open, box.need, options_.k_or_more, box.kept, look);
     }
 
     const Problem& problem_;

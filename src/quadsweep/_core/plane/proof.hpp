@@ -15,13 +15,13 @@
 namespace quadsweep {
 
 struct ProofOptions {
-    bool at_most = false;          // k or more points, instead of exactly k
-    double aim = 0;                // the score that bounds refute ...
-    double claim = 0;              // ... and the one, not below it, that listed subsets may reach
-    std::vector<int> good;         // a good subset, to place the points about
-    std::int64_t enumerate = 100;  // subsets of a box that are listed rather than split
-    std::size_t most_nodes = 0;    // beyond it the writing is given up; 0: no limit
-    bool rounding = true;          // false: bounds as if arithmetic were exact, for the tests
+    bool k_or_more = false;  // k or more points, instead of exactly k
+    double aim = 0;          // the score that bounds refute ...
+    double claim = 0;        // ... and the one, not below it, that listed subsets may reach
+    std::vector<int> good;   // a good subset, to place the points about
+    std::int64_t enumeration_limit = 100;  // subsets of a box that are listed rather than split
+    std::size_t most_nodes = 0;            // beyond it the writing is given up; 0: no limit
+    bool rounding = true;  // false: bounds as if arithmetic were exact, for the tests
 };
 
 struct ProofTree {

@@ -25,7 +25,7 @@ Search::Search(const Problem& problem, const CertifiedOptions& options, Control&
 
 // As many as take the time of listing all subsets.
 double Search::most_boxes() const {
-    if (options_.enumerate < CertifiedOptions{}.enumerate) return infinity;
+    if (options_.enumeration_limit < CertifiedOptions{}.enumeration_limit) return infinity;
     double all = 0;
     for (int size = problem_.k; size <= largest() && all <= tuning::most_listed; ++size) {
         all += subsets(problem_.size(), size, tuning::most_listed);
@@ -82,7 +82,7 @@ void Search::search() {
 }
 
 // The most points a subset may have.
-int Search::largest() const { return options_.at_most ? problem_.size() : problem_.k; }
+int Search::largest() const { return options_.k_or_more ? problem_.size() : problem_.k; }
 
 Boxes Search::roots() const {
     const Undecided open = everything();
@@ -98,7 +98,7 @@ Boxes Search::roots() const {
 Undecided Search::everything() const {
     const Cells& cells = relaxation_.placed.cells;
     // k copies of one point have no correlation: keep fewer, and the bound sees it.
-    const bool capped = is_correlation(problem_.objective) && !options_.at_most &&
+    const bool capped = is_correlation(problem_.objective) && !options_.k_or_more &&
                         *std::max_element(cells.weight.begin(), cells.weight.end()) >= problem_.k;
     Undecided open;
     if (capped || !options_.cells || cells.size() <= tuning::whole_points) {

@@ -163,7 +163,7 @@ void offer_starts(const Problem& problem, const CertifiedOptions& options, Contr
     const int n = problem.size(), k = problem.k;
     std::vector<int> everything(n);
     std::iota(everything.begin(), everything.end(), 0);
-    if (k == n || options.at_most) known.offer(everything);
+    if (k == n || options.k_or_more) known.offer(everything);
     for (const auto& start : options.starts) known.offer(start);
     if (k == n) return;
 

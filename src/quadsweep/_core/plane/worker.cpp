@@ -52,7 +52,7 @@ Progress PlaneRelaxation::progress(const Standing& standing) const {
 }
 
 Worker::Worker(PlaneRelaxation& r)
-    : CellWorker(r.placed.cells, *r.criterion, r.options.at_most, r.placed.unit), r_(r) {}
+    : CellWorker(r.placed.cells, *r.criterion, r.options.k_or_more, r.placed.unit), r_(r) {}
 
 bool Worker::aim() { return CellWorker::aim(r_.known.target() / unit_); }
 
@@ -69,7 +69,8 @@ Ending Worker::fix(Box& box) {
 }
 
 bool Worker::enumerate(Box& box) {
-    const std::int64_t most = r_.options.enumerate * (in_points_ ? tuning::stuck_listing : 1);
+    const std::int64_t most =
+        r_.options.enumeration_limit * (in_points_ ? tuning::stuck_listing : 1);
     // Of the decided moments, of up to `need` points added to them, and of placing them.
     const Slack slack = listing_slack(40.0 + cells_.roundings, box.need);
     return visit(r_.problem.objective, [&]<class O>() {

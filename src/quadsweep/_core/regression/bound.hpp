@@ -47,8 +47,8 @@ struct Choice {
 
 class Bounder {
   public:
-    Bounder(const Items& items, const Cells& tree, const Form& form, bool at_least)
-        : items_(items), tree_(tree), cells_(tree), form_(form), threshold_(at_least) {}
+    Bounder(const Items& items, const Cells& tree, const Form& form, bool k_or_more)
+        : items_(items), tree_(tree), cells_(tree), form_(form), threshold_(k_or_more) {}
 
     void aim(const Form& form) { form_ = form; }
     const Form& form() const { return form_; }

@@ -69,7 +69,7 @@ Selection Concentrator::cheapest_of_few(const std::vector<double>& cost) {
         order_.emplace_back(std::isfinite(cost[i]) ? cost[i] : infinity, i);
         most = std::max(most, items_.copies[i]);
     }
-    if (most > 1 || at_least_) {
+    if (most > 1 || k_or_more_) {
         std::sort(order_.begin(), order_.end());
     } else if (k_ < n) {
         std::nth_element(order_.begin(), order_.begin() + k_, order_.end());
@@ -77,7 +77,7 @@ Selection Concentrator::cheapest_of_few(const std::vector<double>& cost) {
     Selection s;
     int left = k_;
     for (const auto& [c, i] : order_) {
-        const bool more = at_least_ && c < 0;
+        const bool more = k_or_more_ && c < 0;
         if (left <= 0 && !more) break;
         const int taken = more ? items_.copies[i] : std::min(left, items_.copies[i]);
         s.items.push_back({i, taken});
@@ -104,7 +104,7 @@ Selection Concentrator::cheapest_of_many(std::vector<double>& cost) {
         left -= copies;
     };
     for (int i = 0; i < items_.size(); ++i) {
-        if (cost[i] < threshold || (at_least_ && cost[i] < 0)) take(i, items_.copies[i]);
+        if (cost[i] < threshold || (k_or_more_ && cost[i] < 0)) take(i, items_.copies[i]);
     }
     for (int i = 0; i < items_.size() && left > 0; ++i) {
         if (cost[i] == threshold) take(i, std::min(left, items_.copies[i]));

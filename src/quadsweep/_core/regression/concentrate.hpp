@@ -18,8 +18,8 @@ struct Selection {
 
 class Concentrator {
   public:
-    Concentrator(const Items& items, const Form& form, int k, bool at_least)
-        : items_(items), form_(form), k_(k), at_least_(at_least) {}
+    Concentrator(const Items& items, const Form& form, int k, bool k_or_more)
+        : items_(items), form_(form), k_(k), k_or_more_(k_or_more) {}
 
     // t: what a partial correlation is aimed at. R2 aims at the subset's own.
     Selection step(const Own& from);
@@ -37,7 +37,7 @@ class Concentrator {
     const Items& items_;
     Form form_;
     int k_;
-    bool at_least_;
+    bool k_or_more_;
     std::vector<std::pair<double, int>> order_;
     int steps_ = 0;
 };

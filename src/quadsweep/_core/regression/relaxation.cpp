@@ -52,7 +52,7 @@ double Relaxation::bound(const Standing& standing) const {
 
 void Relaxation::offer(std::vector<int> units) {
     const auto size = static_cast<int>(units.size());
-    if (options_.at_least ? size < options_.k : size != options_.k) return;
+    if (options_.k_or_more ? size < options_.k : size != options_.k) return;
     std::sort(units.begin(), units.end());
     auto [score, known, off, fits_exactly] = score_of(table_, units);
     const double most = score == undefined ? limit() : std::min(score + off, limit());
@@ -130,7 +130,7 @@ double Relaxation::sum_least_total() const {
 Relaxation::Worker::Worker(Relaxation& relaxation)
     : r_(relaxation),
       bounder_(relaxation.items_, relaxation.cells_, relaxation.form_,
-               relaxation.options_.at_least) {}
+               relaxation.options_.k_or_more) {}
 
 bool Relaxation::Worker::aim() {
     Form form = bounder_.form();
@@ -203,7 +203,7 @@ void Relaxation::Worker::offer_centre(const Box& box) {
     // Cells count in part, so that a score promises a little too much: then steps on all rows may
     // take no more than a share of the time.
     if (!box.open.cell.empty() && explored_ > explored_share * bounder_.n_evaluations) return;
-    Concentrator concentrator(r_.items_, bounder_.form(), k, r_.options_.at_least);
+    Concentrator concentrator(r_.items_, bounder_.form(), k, r_.options_.k_or_more);
     const Selection found = concentrator.climb(o, 50);
     if (r_.promises(found.own)) r_.offer(units_of(r_.items_, found.items));
     explored_ += static_cast<double>(concentrator.steps()) * r_.items_.size();
@@ -234,8 +234,8 @@ Ending Relaxation::Worker::fix(Box& box) {
 }
 
 bool Relaxation::Worker::enumerate(const Box& box) {
-    const bool k_or_more = r_.options_.at_least;
-    const std::int64_t most = r_.options_.enumerate * (by_items_ ? stuck_listing : 1);
+    const bool k_or_more = r_.options_.k_or_more;
+    const std::int64_t most = r_.options_.enumeration_limit * (by_items_ ? stuck_listing : 1);
     if (again_ || ways(box.open, box.need, k_or_more, most) > most) return false;
     std::vector<Gram> one;
     for (int item : box.open.point) one.push_back(r_.items_.gram(item));

@@ -68,7 +68,7 @@ class Search {
         std::iota(everything.begin(), everything.end(), 0);
         relaxation_.place_on(everything);
         if (relaxation_.no_value()) return;
-        if (k_ == table_.units || options_.at_least) relaxation_.offer(everything);
+        if (k_ == table_.units || options_.k_or_more) relaxation_.offer(everything);
         for (const auto& start : options_.starts) relaxation_.offer(start);
         if (k_ == table_.units || relaxation_.decided()) return;
         std::vector<int> reference = start_search(everything);
@@ -86,12 +86,12 @@ class Search {
     std::vector<int> start_search(const std::vector<int>& everything) {
         const Items& items = relaxation_.items();
         const Form& form = relaxation_.form();
-        Concentrator concentrator(items, form, k_, options_.at_least);
+        Concentrator concentrator(items, form, k_, options_.k_or_more);
         std::vector<Selection> good;
         // Of very many items the steps are taken on some first; only the last ones need all.
         const Items some = sample(items, polished_on, options_.seed + 1);
         const bool all = some.size() == items.size();
-        Concentrator on_some(some, form, all ? k_ : share_of(some), options_.at_least);
+        Concentrator on_some(some, form, all ? k_ : share_of(some), options_.k_or_more);
         const auto from = [&](const Own& own) {
             good.push_back(all ? concentrator.climb(own, 100) : on_some.climb(own, 100));
         };
@@ -102,7 +102,7 @@ class Search {
         const int random = is_fit(table_.kind) ? 20 * form.searched : 8 * form.searched;
         const Items few = sample(items, sampled, options_.seed);
         const bool whole = few.size() == items.size();
-        Concentrator on_sample(few, form, whole ? k_ : share_of(few), options_.at_least);
+        Concentrator on_sample(few, form, whole ? k_ : share_of(few), options_.k_or_more);
         for (Selection& s : on_sample.from_random(random, whole ? 6 : 3, options_.seed)) {
             if (whole) {
                 good.push_back(std::move(s));
@@ -155,9 +155,9 @@ class Search {
     // ---- listing instead of boxes -------------------------------------------------------------
 
     double most_boxes() const {
-        if (options_.enumerate < Options{}.enumerate) return infinity;
+        if (options_.enumeration_limit < Options{}.enumeration_limit) return infinity;
         const auto most = static_cast<std::int64_t>(most_listed);
-        const std::int64_t all = ways(root_.open, root_.need, options_.at_least, most);
+        const std::int64_t all = ways(root_.open, root_.need, options_.k_or_more, most);
         return all <= most ? 1000 + static_cast<double>(all) / listed_a_box : infinity;
     }
 
@@ -176,7 +176,7 @@ class Search {
             if (++seen % 4096 == 0) driver_->attend();
             return !control_.stopped() && !relaxation_.decided();
         };
-        list_ways(root_.open, root_.need, options_.at_least, Gram{}, add, look);
+        list_ways(root_.open, root_.need, options_.k_or_more, Gram{}, add, look);
         if (control_.stopped()) return;
         driver_->clear();
         listed_ = true;

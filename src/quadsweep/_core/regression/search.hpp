@@ -14,14 +14,14 @@ namespace quadsweep::regression {
 
 struct Options {
     int k = 0;
-    bool at_least = false;  // k or more units
-    double tol = 1e-9;      // absolute for R2, relative to the value for lts
+    bool k_or_more = false;  // k or more units
+    double tol = 1e-9;       // absolute for R2, relative to the value for lts
     // Only ask whether some subset scores more than this. Always given for a partial correlation.
     std::optional<double> above;
     std::vector<std::vector<int>> starts;  // subsets to start from
     std::uint64_t seed = 0;
     int n_jobs = 1;
-    std::int64_t enumerate = 200;    // subsets of a box that are listed rather than split
+    std::int64_t enumeration_limit = 200;  // subsets of a box that are listed rather than split
     int tree_from = 4096;            // distinct rows from which on boxes hold cells (cells.hpp)
     double memory_limit = infinity;  // bytes, of the boxes that wait
 };

@@ -82,7 +82,7 @@ int quadsweep_decide(const double* x, const double* y, int n, int k, int objecti
     Control control(time_limit);
     tell(control, problem);
     CertifiedOptions options;
-    options.at_most = true;
+    options.k_or_more = true;
     options.above = score_of(problem.points, problem.objective, above);
     const CertifiedAnswer answer = certified(problem, options, control);
     return write(problem, answer, answer.decided, out, inliers);

@@ -133,7 +133,7 @@ class Engine:
     def everything(self) -> Removal:
         """Nothing removed."""
         total = self.leaves.total().tolist()
-        sums = RoundedSums.of(total, self.n, self.leaves.ground.roundings)
+        sums = RoundedSums.of(total, self.n, self.leaves.loaded_partition.roundings)
         return Removal(0, sums, whole(self.leaves))
 
     def sums(self) -> Sums[Fraction]:
@@ -149,7 +149,9 @@ class Engine:
 
     def least_squares(self, m: int) -> tuple[float, float]:
         """What no rows vary by less in x and y, with at most m removed."""
-        least: tuple[float, float] = self.leaves.ground.least_squares(self.n - m, *self.leaves.gaps)
+        least: tuple[float, float] = self.leaves.loaded_partition.least_squares(
+            self.n - m, *self.leaves.gaps
+        )
         return least
 
     def begin(self, m: int, aim: Aim) -> dict[str, Any]:
@@ -169,7 +171,7 @@ class Engine:
             resources.check()
             limit = min(resources.left(), _PATIENCE * resources.patience)
             found = self._asked(
-                m, aim, until="decided", above=above, at_most=at_most, time_limit=limit,
+                m, aim, until="decided", above=above, k_or_more=at_most, time_limit=limit,
                 callback=resources.report,
             )  # fmt: skip
             resources.nodes += found["nodes"]
@@ -197,7 +199,7 @@ class Engine:
         size = int(leaves.table[found["leaves"], 0].sum())
         size += len(found["rows"]) + int(found["copies"].sum())
         moments = _turned(found["moments"], aim.mirrored)
-        sums = RoundedSums.of(moments, size, leaves.ground.roundings)
+        sums = RoundedSums.of(moments, size, leaves.loaded_partition.roundings)
         return Removal(self.n - size, sums, decide(found, leaves))
 
 

@@ -93,7 +93,7 @@ class RegressionBoxes(Oracle):
         how, design = self.case.condition, self.case.moments.design
         k = design.size - most
         settings: dict[str, Any] = {
-            "at_least": at_least, "groups": self._groups, "weights": design.weights,
+            "k_or_more": at_least, "groups": self._groups, "weights": design.weights,
         }  # fmt: skip
         if isinstance(how, R2Beyond):
             return self._ask_r2(how, k, settings)
@@ -121,7 +121,7 @@ class RegressionBoxes(Oracle):
         """About the partial correlation of two combinations of x and y."""
         design = self.case.moments.design
         z = np.ascontiguousarray(design.controls)
-        return self._engine(_core.several_partial, design.x, design.y, z, k, **settings)
+        return self._engine(_core.regression_partial, design.x, design.y, z, k, **settings)
 
     def _by_products(self, t: float, k: int, settings: dict[str, Any]) -> Decision | None:
         """r below t, one tau at a time, as a sign; None where no tau is left."""
@@ -151,7 +151,7 @@ class RegressionBoxes(Oracle):
         others = [i for i in range(design.q) if i != at]
         columns = np.column_stack([design.controls[:, others], design.x])
         return self._engine(
-            _core.several_fit, columns, design.y, k, objective="r2", intercept=at is not None,
+            _core.regression_fit, columns, design.y, k, objective="r2", intercept=at is not None,
             above=max(how.threshold - SLACK, 0.0), **settings,
         )  # fmt: skip
 

@@ -64,7 +64,7 @@ def search(
     """
     if problem.several:
         return several_search(problem, at_most=at_most, above=above, starts=starts)
-    found, looked_at, decided = _core.certified(
+    found, n_evaluations, decided = _core.certified(
         problem.x,
         problem.y,
         problem.k,
@@ -82,4 +82,4 @@ def search(
         cells,
         problem.memory_limit,
     )
-    return SearchOutcome(*found, looked_at, decided)
+    return SearchOutcome(*found, n_evaluations, decided)

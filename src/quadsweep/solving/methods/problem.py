@@ -69,7 +69,7 @@ class Problem:
 class Outcome:
     """A method's answer: positions of the kept points (empty if no subset has a value).
 
-    ``status`` is one of a Result's, or ``memory_limit``.
+    ``status`` is one of a Result's.
     """
 
     inliers: Ints
@@ -85,14 +85,14 @@ class SearchOutcome(Outcome):
 
     Attributes
     ----------
-    looked_at : float
+    n_evaluations : float
         Points and cells costed, all boxes together.
     decided : bool
         Whether the question is answered. With ``above``, no inliers then mean that no subset
         passes it.
     """
 
-    looked_at: float
+    n_evaluations: float
     decided: bool
 
 

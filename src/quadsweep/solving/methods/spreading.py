@@ -206,4 +206,4 @@ def _finished(columns: Columns | None) -> bool:
         return False
     if "answers" in columns:
         return bool((columns["answers"] >= 0).all())
-    return not np.isin(columns["status"], ("time_limit", "interrupted")).any()
+    return not np.isin(columns["status"], ("time_limit", "memory_limit", "interrupted")).any()

@@ -62,6 +62,6 @@ def _reaches(problem: Problem, goal: float, clock: Clock) -> int:
         answer = search(limited, above=goal)
         return int(len(answer.inliers) > 0) if answer.decided else -1
     found, sense = best(limited), problem.objective.sense
-    if found.status in ("time_limit", "interrupted"):
+    if found.status in ("time_limit", "memory_limit", "interrupted"):
         return -1
     return int(len(found.inliers) > 0 and sense * found.value > sense * goal)

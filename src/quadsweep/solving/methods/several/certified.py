@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -20,12 +19,11 @@ from quadsweep.solving.methods.problem import Outcome, Problem, SearchOutcome
 from quadsweep.solving.methods.several.exhaustive import score
 
 MOST = 5  # predictors that are compiled
-_ENGINE: Any = getattr(_core, "several_fit", None)
 
 
 def provable(p: int) -> bool:
     """Whether the engine takes so many predictors."""
-    return p <= MOST and _ENGINE is not None
+    return p <= MOST
 
 
 def beyond(problem: Problem) -> bool:
@@ -51,14 +49,14 @@ def search(
 ) -> SearchOutcome:
     """The engine's other forms, as :func:`quadsweep.solving.methods.certified.search` has them."""
     clock = Clock(problem.time_limit)
-    found = _ENGINE(
+    found = _core.regression_fit(
         problem.x,
         problem.y,
         problem.k,
         objective=problem.objective.name,
         intercept=problem.intercept,
         tol=problem.tol,
-        at_least=at_most,
+        k_or_more=at_most,
         above=above,
         starts=[np.asarray(s).tolist() for s in starts],
         seed=problem.seed,
@@ -67,6 +65,7 @@ def search(
         progress=problem.callback,
         weights=problem.weights,
         groups=None,
+        memory_limit=problem.memory_limit,
     )
     outcome = SearchOutcome(
         np.asarray(found["inliers"], dtype=np.int64),
@@ -74,7 +73,7 @@ def search(
         float(found["bound"]) + 0.0,
         str(found["status"]),
         int(found["nodes"]),
-        float(found["nodes"]),
+        float(found["n_evaluations"]),
         bool(found["decided"]),
     )
     unclear = [np.asarray(rows, dtype=np.int64) for rows in found["unclear"]]

@@ -99,7 +99,7 @@ class Best:
     def _scored(self, rows: Ints) -> tuple[Floats, Floats]:
         """Values, NaN where there is none, and how far off each may be."""
         p = self.problem
-        score, off, exponent = _core.several_scores(
+        score, off, exponent = _core.regression_scores(
             p.x, p.y, np.ascontiguousarray(rows), objective=p.objective.name,
             intercept=p.intercept, weights=p.weights,
         )  # fmt: skip

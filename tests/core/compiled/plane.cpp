@@ -1,24 +1,20 @@
-// Parts of the engine by themselves, for the tests: nothing else calls these.
-#include "test_hooks.hpp"
-
-#include <nanobind/ndarray.h>
+// Parts of the search in the plane, by themselves.
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <tuple>
 
+#include "parts.hpp"
+#include "plane/bound.hpp"
 #include "plane/closing.hpp"
 #include "plane/ranges.hpp"
 #include "plane/selection.hpp"
 
-namespace nb = nanobind;
-using namespace nb::literals;
+using namespace nanobind::literals;
 
 namespace quadsweep {
 namespace {
-
-using Column = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 Points points_of(const Column& x, const Column& y) {
     Points points;
@@ -46,18 +42,18 @@ std::pair<int, int> collapsed(const Column& x, const Column& y) {
     return {cells.size(), *std::max_element(cells.weight.begin(), cells.weight.end())};
 }
 
-std::int64_t count_ways(const std::vector<int>& copies, int need, bool at_least,
+std::int64_t count_ways(const std::vector<int>& copies, int need, bool k_or_more,
                         std::int64_t most) {
     Undecided open;
     open.copies = copies;
     open.point.resize(copies.size());
-    return ways(open, need, at_least, most);
+    return ways(open, need, k_or_more, most);
 }
 
 // Every way to fill up a box: how many copies of each point are kept, and the sum of x over them.
 std::vector<std::pair<std::vector<int>, double>> listed_ways(const Column& x,
                                                              const std::vector<int>& copies,
-                                                             int need, bool at_least) {
+                                                             int need, bool k_or_more) {
     Cells cells;
     cells.x.assign(x.data(), x.data() + x.size());
     cells.y = cells.x;
@@ -70,7 +66,7 @@ std::vector<std::pair<std::vector<int>, double>> listed_ways(const Column& x,
         for (const auto [point, count] : picks) kept[point] = count;
         out.emplace_back(kept, m.x);
     };
-    list_ways(cells, open, need, at_least, {}, visit);
+    list_ways(cells, open, need, k_or_more, {}, visit);
     return out;
 }
 
@@ -82,13 +78,46 @@ std::tuple<std::vector<int>, double, double> cheapest_points(const Column& x, co
     return {indices(cells, s), s.moments.x, s.moments.xx};
 }
 
+// The bound of one box with one corner: points with the given cost, the first
+// `decided` of them decided, `need` of the others to be chosen.
+nb::tuple bound_of_cost(const Column& x, const Column& y, const std::vector<double>& cost,
+                        double base, int decided, int need) {
+    if (cost.size() != 14) throw std::invalid_argument("a cost has 14 coefficients");
+    const auto affine = [&](int i) { return Affine{cost[i], cost[i + 1], cost[i + 2]}; };
+    Points points;
+    Box box;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        if (static_cast<int>(i) < decided) {
+            box.kept.add(x.data()[i], y.data()[i], 1);
+        } else {
+            points.x.push_back(x.data()[i]);
+            points.y.push_back(y.data()[i]);
+        }
+    }
+    box.need = need;
+    points.given_x = points.x;
+    points.given_y = points.y;
+    const Cells cells = make_cells(points, {}, 1);
+    Bounder bounder(cells, false);
+    box.open.cell = {0};
+    bounder.open_all(box);
+    bounder.load(box);
+    Corners corners;
+    corners.count = 1;
+    corners.cost[0] = {affine(0), affine(3), affine(6), affine(9), cost[12], cost[13]};
+    corners.base[0] = base;
+    const Bound bound = bounder.bound(corners, 0);
+    return nb::make_tuple(bound.least(), bound.error);
+}
+
 }  // namespace
 
-void add_test_hooks(nb::module_& m) {
+void bind_plane_parts(nb::module_& m) {
+    m.def("bound_of_cost", &bound_of_cost, "x"_a, "y"_a, "cost"_a, "base"_a, "decided"_a, "need"_a);
     m.def("column_ranges", &column_ranges, "x"_a, "y"_a, "k"_a);
     m.def("collapsed", &collapsed, "x"_a, "y"_a);
-    m.def("count_ways", &count_ways, "copies"_a, "need"_a, "at_least"_a, "most"_a);
-    m.def("list_ways", &listed_ways, "x"_a, "copies"_a, "need"_a, "at_least"_a);
+    m.def("count_ways", &count_ways, "copies"_a, "need"_a, "k_or_more"_a, "most"_a);
+    m.def("list_ways", &listed_ways, "x"_a, "copies"_a, "need"_a, "k_or_more"_a);
     m.def("cheapest_points", &cheapest_points, "x"_a, "y"_a, "quadratic"_a, "k"_a);
 }
 

@@ -1,47 +1,33 @@
 // Partitions of the plane for Python: rows in, tables of leaves out, without the GIL.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include <cstring>
 #include <optional>
-#include <stdexcept>
 #include <tuple>
 
-#include "partition.hpp"
-#include "register.hpp"
-#include "search.hpp"
+#include "outofcore/partition.hpp"
+#include "outofcore/search.hpp"
+#include "python.hpp"
 
-namespace nb = nanobind;
-using namespace nb::literals;
+using namespace nanobind::literals;
 
 namespace quadsweep::outofcore {
 namespace {
 
-using Column = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Flags = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Numbers = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Flags = Given<std::uint8_t>;
+using Numbers = Given<std::int32_t>;
 using Table = nb::ndarray<double, nb::shape<-1, 16>, nb::c_contig, nb::device::cpu>;
-using Given = std::tuple<double, double, int, int, double>;  // a Placing
+using Place = std::tuple<double, double, int, int, double>;  // a Placing
 
 static_assert(sizeof(Leaf) == 16 * sizeof(double));
 
-std::span<const double> span(const Column& c) { return {c.data(), c.size()}; }
 std::span<Leaf> leaves(const Table& t) { return {reinterpret_cast<Leaf*>(t.data()), t.shape(0)}; }
-Placing placing_of(const Given& g) {
+Placing placing_of(const Place& g) {
     return {std::get<0>(g), std::get<1>(g), std::get<2>(g), std::get<3>(g), std::get<4>(g)};
 }
-Given given(const Placing& at) { return {at.x0, at.y0, at.ex, at.ey, at.slope}; }
-
-template <class T>
-auto to_numpy(std::vector<T>&& values) {
-    auto* held = new std::vector<T>(std::move(values));
-    nb::capsule owner(held, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    return nb::ndarray<nb::numpy, T>(held->data(), {held->size()}, owner);
-}
+Place given(const Placing& at) { return {at.x0, at.y0, at.ex, at.ey, at.slope}; }
 
 void check(const Column& x, const Column& y) {
     if (x.size() != y.size()) throw std::invalid_argument("x and y differ in length");
@@ -128,13 +114,6 @@ std::vector<Moments> moments_of(const std::vector<std::vector<double>>& rows) {
 }
 std::vector<double> as_list(const Moments& m) { return {m.x, m.y, m.xx, m.xy, m.yy}; }
 
-Objective objective_named(const std::string& wanted) {
-    for (int i = 0; i < objectives; ++i) {
-        if (name(static_cast<Objective>(i)) == wanted) return static_cast<Objective>(i);
-    }
-    throw std::invalid_argument("unknown objective " + wanted);
-}
-
 nb::tuple plan_sample(const Column& x, const Column& y, const std::string& objective, double share,
                       std::uint64_t seed, int n_jobs) {
     check(x, y);
@@ -164,10 +143,11 @@ Until until_named(const std::string& wanted) {
 }
 
 // Scores in placed coordinates; Python makes values of them.
-nb::dict search_ground(Ground& ground, const std::string& objective, std::int64_t k, double tol,
-                       const std::vector<std::vector<double>>& starts, double gap_x, double gap_y,
-                       double tilt, double most_rows, double memory, double time_limit, int n_jobs,
-                       nb::object callback, const std::string& until, double above, bool at_most,
+nb::dict search_loaded(LoadedPartition& loaded, const std::string& objective, std::int64_t k,
+                       double tol, const std::vector<std::vector<double>>& starts, double gap_x,
+                       double gap_y, double tilt, double most_rows, double memory,
+                       double time_limit, int n_jobs, nb::object callback, const std::string& until,
+                       double above, bool k_or_more,
                        const std::optional<std::tuple<Pair, Pair>>& product, bool mirrored) {
     Question question;
     question.objective = objective_named(objective);
@@ -182,30 +162,11 @@ nb::dict search_ground(Ground& ground, const std::string& objective, std::int64_
     question.tilt = tilt;
     question.until = until_named(until);
     question.above = above;
-    question.at_most = at_most;
+    question.k_or_more = k_or_more;
     Control control(time_limit);
-    std::exception_ptr failure;
-    control.on_tick = [&](const Progress& now) {
-        nb::gil_scoped_acquire gil;
-        if (PyErr_CheckSignals() != 0) {
-            PyErr_Clear();
-            return false;
-        }
-        if (callback.is_none()) return true;
-        try {
-            nb::object wish = callback(now.score, now.bound, now.nodes, now.seconds);
-            return !(nb::isinstance<nb::bool_>(wish) && !nb::cast<bool>(wish));
-        } catch (...) {
-            failure = std::current_exception();
-            return false;
-        }
-    };
     Found found;
-    {
-        nb::gil_scoped_release released;
-        found = ground.search(question, moments_of(starts), mirrored, control);
-    }
-    if (failure) std::rethrow_exception(failure);
+    watched(control, callback, scores_as([](double score) { return score; }),
+            [&] { found = loaded.search(question, moments_of(starts), mirrored, control); });
     std::vector<std::int32_t> copied;
     std::vector<std::int64_t> copies;
     for (const auto& [one, count] : found.copies) {
@@ -229,7 +190,7 @@ nb::dict search_ground(Ground& ground, const std::string& objective, std::int64_
     return out;
 }
 
-void restore(Partition& p, const std::tuple<Given, Column, Numbers, Numbers, Numbers>& state) {
+void restore(Partition& p, const std::tuple<Place, Column, Numbers, Numbers, Numbers>& state) {
     const auto& [at, threshold, child, axis, leaf] = state;
     std::vector<Node> nodes(threshold.size());
     for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -240,12 +201,15 @@ void restore(Partition& p, const std::tuple<Given, Column, Numbers, Numbers, Num
 }
 
 }  // namespace
+}  // namespace quadsweep::outofcore
 
-void bind(nb::module_& m) {
+void quadsweep::bind_outofcore(nb::module_& m) {
+    using namespace outofcore;
+
     nb::class_<Partition>(m, "Partition")
         .def(
             "__init__",
-            [](Partition* p, const Given& at, const Column& x, const Column& y, int most,
+            [](Partition* p, const Place& at, const Column& x, const Column& y, int most,
                const std::string& objective, double share,
                const std::vector<std::vector<double>>& starts) {
                 check(x, y);
@@ -276,30 +240,30 @@ void bind(nb::module_& m) {
         .def("__setstate__", &restore);
     m.def("plan_sample", &plan_sample, "x"_a, "y"_a, "objective"_a, "share"_a, "seed"_a,
           "n_jobs"_a);
-    nb::class_<Ground>(m, "Ground")
+    nb::class_<LoadedPartition>(m, "LoadedPartition")
         .def(
             "__init__",
-            [](Ground* ground, const Partition& p, const Table& table, const Numbers& leaf,
+            [](LoadedPartition* loaded, const Partition& p, const Table& table, const Numbers& leaf,
                const Column& x, const Column& y, int n_jobs) {
                 check(x, y);
                 nb::gil_scoped_release released;
-                new (ground) Ground(p, leaves(table),
-                                    {{leaf.data(), leaf.size()}, span(x), span(y)}, n_jobs);
+                new (loaded) LoadedPartition(
+                    p, leaves(table), {{leaf.data(), leaf.size()}, span(x), span(y)}, n_jobs);
             },
             "partition"_a, "table"_a, "leaf"_a, "x"_a, "y"_a, "n_jobs"_a = 1)
-        .def_prop_ro("roundings", &Ground::roundings)
-        .def("search", &search_ground, "objective"_a, "k"_a, "tol"_a, "starts"_a, "gap_x"_a,
+        .def_prop_ro("roundings", &LoadedPartition::roundings)
+        .def("search", &search_loaded, "objective"_a, "k"_a, "tol"_a, "starts"_a, "gap_x"_a,
              "gap_y"_a, "tilt"_a, "most_rows"_a, "memory"_a, "time_limit"_a, "n_jobs"_a,
-             "callback"_a.none(), "until"_a = "proved", "above"_a = undefined, "at_most"_a = false,
-             "product"_a.none() = nb::none(), "mirrored"_a = false)
+             "callback"_a.none(), "until"_a = "proved", "above"_a = undefined,
+             "k_or_more"_a = false, "product"_a.none() = nb::none(), "mirrored"_a = false)
         .def(
             "least_squares",
-            [](const Ground& ground, std::int64_t k, double gap_x, double gap_y) {
+            [](const LoadedPartition& loaded, std::int64_t k, double gap_x, double gap_y) {
                 Question question;
                 question.k = k;
                 question.gap_x = gap_x;
                 question.gap_y = gap_y;
-                const Ranges r = ground.ranges(question);
+                const Ranges r = loaded.ranges(question);
                 return std::make_tuple(r.a_least_positive, r.b_least_positive);
             },
             "k"_a, "gap_x"_a, "gap_y"_a,
@@ -327,5 +291,3 @@ void bind(nb::module_& m) {
         },
         "into"_a, "leaves"_a, "table"_a);
 }
-
-}  // namespace quadsweep::outofcore

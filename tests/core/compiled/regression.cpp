@@ -1,5 +1,4 @@
-// Boxes by themselves, for the tests: nothing else calls these.
-#include <nanobind/ndarray.h>
+// Boxes of multiple regression, by themselves.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -8,17 +7,16 @@
 #include <string>
 #include <vector>
 
-#include "bound.hpp"
-#include "branching.hpp"
-#include "register.hpp"
+#include "parts.hpp"
+#include "regression/bound.hpp"
+#include "regression/branching.hpp"
 
-namespace nb = nanobind;
-using namespace nb::literals;
+using namespace nanobind::literals;
 
 namespace quadsweep::regression {
 namespace {
 
-using Rows = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Rows = Matrix;
 
 Kind kind_of(const std::string& name) {
     if (name == "r2") return Kind::r2;
@@ -70,7 +68,7 @@ nb::dict described(const Box& box, const Form& form) {
     return out;
 }
 
-nb::list several_roots(const std::string& kind, const Rows& rows, double t, int k) {
+nb::list regression_roots(const std::string& kind, const Rows& rows, double t, int k) {
     const Asked asked(kind, rows, t);
     nb::list out;
     for (const auto& box : roots(asked.form, asked.items, {}, k)) {
@@ -80,9 +78,9 @@ nb::list several_roots(const std::string& kind, const Rows& rows, double t, int 
 }
 
 // The bound of a box, what it decides and what is left of the box; `share` 0: it is closed.
-nb::dict several_box(const std::string& kind, const Rows& rows, double t, int k, int frame,
-                     const std::vector<double>& centre, const std::vector<double>& half,
-                     const std::vector<int>& kept) {
+nb::dict regression_box(const std::string& kind, const Rows& rows, double t, int k, int frame,
+                        const std::vector<double>& centre, const std::vector<double>& half,
+                        const std::vector<int>& kept) {
     const Asked asked(kind, rows, t);
     const Cells none;
     Box box;
@@ -119,11 +117,11 @@ nb::dict several_box(const std::string& kind, const Rows& rows, double t, int k,
 }
 
 }  // namespace
-
-void bind_test_hooks(nb::module_& m) {
-    m.def("several_roots", &several_roots, "kind"_a, "rows"_a, "t"_a, "k"_a);
-    m.def("several_box", &several_box, "kind"_a, "rows"_a, "t"_a, "k"_a, "frame"_a, "centre"_a,
-          "half"_a, "kept"_a);
-}
-
 }  // namespace quadsweep::regression
+
+void quadsweep::bind_regression_parts(nb::module_& m) {
+    using namespace regression;
+    m.def("regression_roots", &regression_roots, "kind"_a, "rows"_a, "t"_a, "k"_a);
+    m.def("regression_box", &regression_box, "kind"_a, "rows"_a, "t"_a, "k"_a, "frame"_a,
+          "centre"_a, "half"_a, "kept"_a);
+}

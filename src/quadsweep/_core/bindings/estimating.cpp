@@ -1,5 +1,4 @@
 // All removals of a few units, from Python. Rows come in the order of their units.
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -8,25 +7,20 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <stdexcept>
-#include <string>
-#include <vector>
 
-#include "likelihood.hpp"
-#include "linear.hpp"
-#include "register.hpp"
-#include "relaxation.hpp"
-#include "robust.hpp"
+#include "estimating/likelihood.hpp"
+#include "estimating/linear.hpp"
+#include "estimating/relaxation.hpp"
+#include "estimating/robust.hpp"
+#include "python.hpp"
 #include "search/driver.hpp"
 
-namespace nb = nanobind;
-using namespace nb::literals;
+using namespace nanobind::literals;
 
 namespace quadsweep::estimating {
 namespace {
 
-using Vector = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Vector = Given<double>;
 
 std::vector<double> entries(const Vector& v) { return {v.data(), v.data() + v.size()}; }
 // Columns one after the other.
@@ -65,33 +59,8 @@ struct Trial {
     nb::object progress;
 };
 
-// Ctrl-C is taken as a wish to see what is known so far; a callback that raises ends the call with
-// its own exception.
-class Watch {
-  public:
-    Watch(Control& control, const nb::object& progress) {
-        control.on_tick = [this, &progress](const Progress& p) {
-            nb::gil_scoped_acquire gil;
-            if (PyErr_CheckSignals() != 0) {
-                PyErr_Clear();
-                return false;
-            }
-            if (progress.is_none()) return true;
-            try {
-                nb::object wish = progress(p.nodes, p.seconds);
-                return !(nb::isinstance<nb::bool_>(wish) && !nb::cast<bool>(wish));
-            } catch (...) {
-                failure_ = std::current_exception();
-                return false;
-            }
-        };
-    }
-    void rethrow() {
-        if (failure_) std::rethrow_exception(failure_);
-    }
-
-  private:
-    std::exception_ptr failure_;
+const auto counted = [](const nb::object& progress, const Progress& now) {
+    return progress(now.nodes, now.seconds);
 };
 
 nb::dict run(const std::function<std::unique_ptr<Refits>()>& make, const std::vector<int>& first,
@@ -104,13 +73,10 @@ nb::dict run(const std::function<std::unique_ptr<Refits>()>& make, const std::ve
         if (unit < 0 || unit >= units) throw std::invalid_argument("order has an unknown unit");
     }
     Control control(trial.time_limit.value_or(infinity));
-    Watch watch(control, trial.progress);
     Tried tried;
-    {
-        nb::gil_scoped_release released;
+    watched(control, trial.progress, counted, [&] {
         tried = try_removals(make, trial.order, trial.m, trial.most_unclear, trial.n_jobs, control);
-    }
-    watch.rethrow();
+    });
     nb::dict out;
     out["breaking"] = tried.breaking;
     out["unclear"] = tried.unclear;
@@ -125,7 +91,6 @@ nb::dict decide(const Question& question, std::vector<std::unique_ptr<Box>> root
                 double memory_limit, double most_boxes, std::optional<double> time_limit,
                 nb::object progress) {
     Control control(time_limit.value_or(infinity));
-    Watch watch(control, progress);
     MultiplierRelaxation relaxation(question);
     Limits limits;
     limits.n_jobs = n_jobs;
@@ -134,12 +99,10 @@ nb::dict decide(const Question& question, std::vector<std::unique_ptr<Box>> root
     limits.most_boxes = most_boxes;
     Driver<MultiplierRelaxation> driver(relaxation, limits, control);
     const bool bounded = !roots.empty();
-    {
-        nb::gil_scoped_release released;
+    watched(control, progress, counted, [&] {
         driver.begin(std::move(roots));
         driver.run();
-    }
-    watch.rethrow();
+    });
     const Standing standing = driver.standing();
     nb::dict out;
     out["breaking"] = relaxation.breaking();
@@ -246,8 +209,10 @@ nb::dict try_likelihood(const Matrix& design, const Vector& y, const Vector& wei
 }
 
 }  // namespace
+}  // namespace quadsweep::estimating
 
-void bind(nb::module_& m) {
+void quadsweep::bind_estimating(nb::module_& m) {
+    using namespace estimating;
     nb::class_<LinearTest>(m, "LinearTest")
         .def(
             "__init__",
@@ -277,5 +242,3 @@ void bind(nb::module_& m) {
           "side"_a = 0, "most_unclear"_a = 10000, "n_jobs"_a = 1,
           "time_limit"_a.none() = nb::none(), "progress"_a.none() = nb::none());
 }
-
-}  // namespace quadsweep::estimating

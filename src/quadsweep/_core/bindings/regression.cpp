@@ -1,6 +1,4 @@
-// Several predictors and controls, from Python. Arrays come in validated; see ../bindings.cpp for
-// what is released and when.
-#include <nanobind/ndarray.h>
+// Multiple regression and controls, from Python.
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -11,32 +9,19 @@
 #include <numeric>
 #include <optional>
 #include <span>
-#include <stdexcept>
-#include <string>
-#include <vector>
 
-#include "register.hpp"
-#include "search.hpp"
-#include "shared/control.hpp"
-#include "table.hpp"
+#include "python.hpp"
+#include "regression/search.hpp"
+#include "regression/table.hpp"
 
-namespace nb = nanobind;
-using namespace nb::literals;
+using namespace nanobind::literals;
 
 namespace quadsweep::regression {
 namespace {
 
-using Vector = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Subsets = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Labels = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-template <class T>
-nb::ndarray<nb::numpy, T> as_array(std::vector<T> values) {
-    auto* held = new std::vector<T>(std::move(values));
-    nb::capsule owner(held, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    return nb::ndarray<nb::numpy, T>(held->data(), {held->size()}, owner);
-}
+using Vector = Given<double>;
+using Labels = Given<std::int64_t>;
+using Subsets = Given<std::int64_t, 2>;
 
 // Divides by a power of two, which rounds nothing; returns the exponent.
 int scale_down(Column& column) {
@@ -184,74 +169,38 @@ double value_of(const Table& table, double sign, double score) {
     return sign * score;
 }
 
-// Ctrl-C is taken as a wish to see the best so far; a callback that raises ends the call with its
-// own exception.
-class Watch {
-  public:
-    Watch(Control& control, nb::object callback, const Table& table, double sign)
-        : callback_(std::move(callback)) {
-        control.on_tick = [this, &table, sign](const Progress& p) {
-            nb::gil_scoped_acquire gil;
-            if (PyErr_CheckSignals() != 0) {
-                PyErr_Clear();
-                return false;
-            }
-            if (callback_.is_none()) return true;
-            try {
-                nb::object wish = callback_(value_of(table, sign, p.score),
-                                            value_of(table, sign, p.bound), p.nodes, p.seconds);
-                return !(nb::isinstance<nb::bool_>(wish) && !nb::cast<bool>(wish));
-            } catch (...) {
-                failure_ = std::current_exception();
-                return false;
-            }
-        };
-    }
-    void rethrow() {
-        if (failure_) std::rethrow_exception(failure_);
-    }
-
-  private:
-    nb::object callback_;
-    std::exception_ptr failure_;
-};
-
 nb::dict run(const Table& table, const Options& options, double sign,
              std::optional<double> time_limit, nb::object progress) {
     Control control(time_limit.value_or(infinity));
-    Watch watch(control, std::move(progress), table, sign);
+    const auto value = [&table, sign](double score) { return value_of(table, sign, score); };
     Found found;
-    {
-        nb::gil_scoped_release released;
-        found = search(table, options, control);
-    }
-    watch.rethrow();
+    watched(control, progress, scores_as(value), [&] { found = search(table, options, control); });
     nb::dict out;
     out["inliers"] =
-        as_array(std::vector<std::int64_t>(found.inliers.begin(), found.inliers.end()));
-    out["value"] = value_of(table, sign, found.score);
-    out["bound"] = value_of(table, sign, found.bound);
+        to_numpy(std::vector<std::int64_t>(found.inliers.begin(), found.inliers.end()));
+    out["value"] = value(found.score);
+    out["bound"] = value(found.bound);
     out["status"] = std::string(name(found.status));
     out["nodes"] = found.nodes;
     out["decided"] = found.decided;
-    out["looked_at"] = found.n_evaluations;
+    out["n_evaluations"] = found.n_evaluations;
     out["unclear"] = found.unclear;
     return out;
 }
 
 nb::dict fit(const Matrix& columns, const Vector& y, int k, const std::string& objective,
-             bool intercept, double tol, bool at_least, std::optional<double> above,
+             bool intercept, double tol, bool k_or_more, std::optional<double> above,
              const std::vector<std::vector<int>>& starts, std::uint64_t seed, int n_jobs,
              std::optional<double> time_limit, nb::object progress,
              const std::optional<Vector>& weights, const std::optional<Labels>& groups,
-             std::int64_t enumerate, int tree_from) {
+             std::int64_t enumeration_limit, int tree_from, double memory_limit) {
     check_fit(columns, y, weights, objective);
     Table table = fit_table(columns, y, weights, all_rows(y), objective, intercept);
     add_groups(table, groups);
     check(table, k);
-    Options options{k,        at_least, tol,    std::nullopt,
-                    starts,   seed,     n_jobs, std::max<std::int64_t>(enumerate, 1),
-                    tree_from};
+    Options options{k,         k_or_more,   tol,    std::nullopt,
+                    starts,    seed,        n_jobs, std::max<std::int64_t>(enumeration_limit, 1),
+                    tree_from, memory_limit};
     if (above) {
         options.above =
             table.kind == Kind::r2 ? *above : -std::ldexp(*above, -2 * table.y_exponent);
@@ -282,21 +231,20 @@ nb::tuple scores(const Matrix& columns, const Vector& y, const Subsets& subsets,
             if (table.kind == Kind::lts) exponent[s] = 2 * table.y_exponent;
         }
     }
-    return nb::make_tuple(as_array(std::move(score)), as_array(std::move(off)),
-                          as_array(std::move(exponent)));
+    return nb::make_tuple(to_numpy(std::move(score)), to_numpy(std::move(off)),
+                          to_numpy(std::move(exponent)));
 }
 
 // The partial correlation of a x + b y and c x + d y, with (a, b, c, d) = mix.
 nb::dict partial(const Vector& x, const Vector& y, const Matrix& controls, int k,
-                 const std::string& side, double t, const std::array<double, 4>& mix, bool at_least,
-                 bool decide, const std::vector<std::vector<int>>& starts, std::uint64_t seed,
+                 const std::string& side, double t, const std::array<double, 4>& mix,
+                 bool k_or_more, const std::vector<std::vector<int>>& starts, std::uint64_t seed,
                  int n_jobs, std::optional<double> time_limit, nb::object progress,
                  const std::optional<Vector>& weights, const std::optional<Labels>& groups,
-                 std::int64_t enumerate, int tree_from) {
+                 std::int64_t enumeration_limit, int tree_from, double memory_limit) {
     if (side != "above" && side != "below") {
         throw std::invalid_argument("side must be 'above' or 'below'");
     }
-    if (!decide) throw std::invalid_argument("only decide=True is there");
     if (!(std::fabs(t) < 1)) throw std::invalid_argument("t must be between -1 and 1");
     if (x.size() != y.size() || controls.shape(0) != y.size()) {
         throw std::invalid_argument("x, y and controls differ in length");
@@ -320,31 +268,32 @@ nb::dict partial(const Vector& x, const Vector& y, const Matrix& controls, int k
     table.exact = weighted.exact;
     add_groups(table, groups);
     check(table, k);
-    const Options options{k,        at_least, 0,      score,
-                          starts,   seed,     n_jobs, std::max<std::int64_t>(enumerate, 1),
-                          tree_from};
+    const Options options{
+        k,         k_or_more,   0,      score,
+        starts,    seed,        n_jobs, std::max<std::int64_t>(enumeration_limit, 1),
+        tree_from, memory_limit};
     return run(table, options, sign, time_limit, std::move(progress));
 }
 
 }  // namespace
-
-void bind(nb::module_& m) {
-    m.def("several_fit", &fit, "columns"_a, "y"_a, "k"_a, nb::kw_only(), "objective"_a = "r2",
-          "intercept"_a = true, "tol"_a = 1e-9, "at_least"_a = false, "above"_a.none() = nb::none(),
-          "starts"_a = std::vector<std::vector<int>>{}, "seed"_a = 0, "n_jobs"_a = 1,
-          "time_limit"_a.none() = nb::none(), "progress"_a.none() = nb::none(),
-          "weights"_a.none() = nb::none(), "groups"_a.none() = nb::none(),
-          "enumerate"_a = Options{}.enumerate, "tree_from"_a = Options{}.tree_from);
-    m.def("several_scores", &scores, "columns"_a, "y"_a, "subsets"_a, nb::kw_only(),
-          "objective"_a = "r2", "intercept"_a = true, "weights"_a.none() = nb::none());
-    m.def("several_partial", &partial, "x"_a, "y"_a, "controls"_a, "k"_a, nb::kw_only(),
-          "side"_a = "above", "t"_a = 0.0, "mix"_a = std::array<double, 4>{1, 0, 0, 1},
-          "at_least"_a = false, "decide"_a = true, "starts"_a = std::vector<std::vector<int>>{},
-          "seed"_a = 0, "n_jobs"_a = 1, "time_limit"_a.none() = nb::none(),
-          "progress"_a.none() = nb::none(), "weights"_a.none() = nb::none(),
-          "groups"_a.none() = nb::none(), "enumerate"_a = Options{}.enumerate,
-          "tree_from"_a = Options{}.tree_from);
-    bind_test_hooks(m);
-}
-
 }  // namespace quadsweep::regression
+
+void quadsweep::bind_regression(nb::module_& m) {
+    using namespace regression;
+    m.def("regression_fit", &fit, "columns"_a, "y"_a, "k"_a, nb::kw_only(), "objective"_a = "r2",
+          "intercept"_a = true, "tol"_a = 1e-9, "k_or_more"_a = false,
+          "above"_a.none() = nb::none(), "starts"_a = std::vector<std::vector<int>>{}, "seed"_a = 0,
+          "n_jobs"_a = 1, "time_limit"_a.none() = nb::none(), "progress"_a.none() = nb::none(),
+          "weights"_a.none() = nb::none(), "groups"_a.none() = nb::none(),
+          "enumeration_limit"_a = Options{}.enumeration_limit, "tree_from"_a = Options{}.tree_from,
+          "memory_limit"_a = infinity);
+    m.def("regression_scores", &scores, "columns"_a, "y"_a, "subsets"_a, nb::kw_only(),
+          "objective"_a = "r2", "intercept"_a = true, "weights"_a.none() = nb::none());
+    m.def("regression_partial", &partial, "x"_a, "y"_a, "controls"_a, "k"_a, nb::kw_only(),
+          "side"_a = "above", "t"_a = 0.0, "mix"_a = std::array<double, 4>{1, 0, 0, 1},
+          "k_or_more"_a = false, "starts"_a = std::vector<std::vector<int>>{}, "seed"_a = 0,
+          "n_jobs"_a = 1, "time_limit"_a.none() = nb::none(), "progress"_a.none() = nb::none(),
+          "weights"_a.none() = nb::none(), "groups"_a.none() = nb::none(),
+          "enumeration_limit"_a = Options{}.enumeration_limit, "tree_from"_a = Options{}.tree_from,
+          "memory_limit"_a = infinity);
+}

@@ -1,0 +1,16 @@
+#include <nanobind/stl/string.h>
+
+#include "python.hpp"
+#include "shared/points.hpp"
+
+NB_MODULE(_core, m) {
+    using namespace quadsweep;
+    m.doc() = "The compiled half of quadsweep; see _core/README.md.";
+    bind_plane(m);
+    bind_regression(m);
+    bind_estimating(m);
+    bind_outofcore(m);
+    nb::list statuses;
+    for (int s = 0; s < 6; ++s) statuses.append(std::string(name(static_cast<Status>(s))));
+    m.attr("STATUSES") = statuses;
+}
