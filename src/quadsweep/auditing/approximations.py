@@ -61,8 +61,8 @@ class Approximation:
             said = "predicts that no removal suffices"
             if self.needed is None:
                 return f"{said}; {fails}"
-            return f"{said}, but {self._counted(self.needed)} in its order suffice{more}"
-        says = f"predicts that {self._counted(self.predicted)} suffice{'s' * (self.predicted == 1)}"
+            return f"{said}, but {self._sufficient(self.needed, ' in its order')}{more}"
+        says = f"predicts that {self._sufficient(self.predicted)}"
         if self.needed is None:
             return f"{says}, which is wrong: {fails}"
         if self.predicted == self.needed:
@@ -70,10 +70,13 @@ class Approximation:
         if self.predicted < self.needed:
             return f"{says}, which is wrong: in its order {self._counted(self.needed)} do{more}"
         says = f"predicts that {self._counted(self.predicted)} are needed"
-        return f"{says}, but {self._counted(self.needed)} in its order suffice{more}"
+        return f"{says}, but {self._sufficient(self.needed, ' in its order')}{more}"
 
     def _counted(self, count: int) -> str:
         return f"{count:,} {self.unit}{'s' * (count != 1)}"
+
+    def _sufficient(self, count: int, how: str = "") -> str:
+        return f"{self._counted(count)}{how} suffice{'s' * (count == 1)}"
 
     def _excess(self, lower: int, upper: int | None) -> str:
         if self.needed is None:

@@ -327,8 +327,11 @@ def _search(
     cases: tuple[Case, ...], most: int, resources: Resources, note: Callable[[Fewest], None]
 ) -> Known:
     nothing = np.zeros(0, dtype=np.int64)
-    if any(case.broken(nothing) for case in cases):
-        return Known(0, 0, nothing, "optimal")
+    try:
+        if any(case.broken(nothing) for case in cases):
+            return Known(0, 0, nothing, "optimal")
+    except Stopped as stop:  # not even that is known
+        return Known(0, None, None, stop.status)
     ways = [
         Way(Proposer(case, most, resources.check, resources.seed), oracles_for(case, resources))
         for case in cases

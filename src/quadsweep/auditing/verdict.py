@@ -136,7 +136,7 @@ def message(
         up_to = f"up to {fewer:,} of {size:,} {units} ({_percent(fewer / size)})"
         if fewer == most:
             return f"No removal of {up_to} {claim.breaks}."
-        proved = f"no removal of {up_to} does" if fewer else "nothing is proved"
+        proved = f"no removal of {up_to} does" if fewer > 0 else "nothing is proved"
         return f"No removal that {claim.breaks} was found; {proved}."
     share = _percent((known.upper if groups is None else rows) / n)
     of = share if groups is None else f"{rows:,} of {n:,} rows, {share}"
