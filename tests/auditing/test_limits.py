@@ -81,6 +81,15 @@ def test_a_stop_by_memory_has_its_own_status(monkeypatch: pytest.MonkeyPatch) ->
     assert limits == [pytest.approx(0.5e9)]
 
 
+def test_a_stop_by_memory_has_its_own_status_with_controls() -> None:
+    rng = np.random.default_rng(0)
+    z, x = rng.normal(size=(400, 3)), rng.normal(size=400)
+    y = 0.2 * x + z.sum(axis=1) + rng.normal(size=400)
+    found = qs.audit(x, y, controls=z, claim="significance", memory_limit=1e-9, n_jobs=1)
+    assert found.status == "memory_limit"
+    assert found.lower <= found.upper
+
+
 def many_columns(n: int, q: int) -> Design:
     rng = np.random.default_rng(0)
     z = np.column_stack([np.ones(n), rng.normal(size=(n, q - 1))])

@@ -163,6 +163,7 @@ class RegressionBoxes(Oracle):
         found = question(
             *columns, **settings, seed=resources.seed, n_jobs=resources.n_jobs,
             progress=resources.report, time_limit=limit if math.isfinite(limit) else None,
+            memory_limit=resources.memory_limit,
         )  # fmt: skip
         resources.nodes += int(found["nodes"])
         if len(found["inliers"]):
