@@ -1,6 +1,8 @@
-"""Audits of the tests people report: robust and clustered standard errors, with proof."""
+"""Audits of the tests people report: robust and clustered standard errors, instruments."""
 
 from __future__ import annotations
+
+import re
 
 import fuzz_estimating
 import fuzz_runs
@@ -164,3 +166,90 @@ def test_whole_clusters_are_proved_by_boxes():
         cov_type="cluster", cov_kwds={"groups": village[kept]}, use_t=True
     )
     assert fitted.pvalues[1] > 0.05
+
+
+CONTINENTS = "latitude + africa + asia + north_america + south_america + "
+
+
+@pytest.mark.parametrize(("controls", "truth"), [("", 14), ("latitude + ", 10), (CONTINENTS, 6)])
+def test_the_sign_of_an_instrumented_coefficient_flips_with_a_proved_number_of_rows(
+    controls, truth
+):
+    pytest.importorskip("formulaic")
+    frame = qs.datasets.load("colonial-origins").to_frame()
+    formula = f"log_gdp ~ {controls}[expropriation_risk ~ log_mortality]"
+    found = qs.audit(formula, data=frame, n_jobs=1)
+    assert (found.lower, found.upper) == (truth, truth)
+    assert "expropriation_risk (instrumented by log_mortality" in found.message
+    assert found.after.slope < 0 < found.before.slope
+    ratio = found.reduced_form.slope / found.first_stage.slope
+    assert found.before.slope == pytest.approx(ratio)
+
+
+@pytest.mark.filterwarnings("ignore:The inplace keyword")  # pyfixest with the newest pandas
+def test_pyfixest_s_syntax_is_the_same_regression():
+    pf = pytest.importorskip("pyfixest")
+    frame = qs.datasets.load("colonial-origins").to_frame()
+    formula = "log_gdp ~ latitude | expropriation_risk ~ log_mortality"
+    fitted = pf.feols(formula, frame, vcov="HC1")
+    found = qs.audit(formula, data=frame, claim="significance", vcov="HC1", n_jobs=1)
+    assert found.before.slope == pytest.approx(fitted.coef()["expropriation_risk"])
+    assert found.before.p_value == pytest.approx(fitted.pvalue()["expropriation_risk"])
+    assert (found.lower, found.upper) == (5, 5)
+    assert "No set of 4 rows does (all 635,376 were refitted)." in found.message
+
+
+def test_the_anderson_rubin_test_is_that_of_the_instrument_in_the_reduced_form():
+    pytest.importorskip("formulaic")
+    frame = qs.datasets.load("colonial-origins").to_frame()
+    formula = "log_gdp ~ latitude + [expropriation_risk ~ log_mortality]"
+    found = qs.audit(formula, data=frame, claim="significance", vcov="anderson-rubin")
+    same = qs.audit("log_gdp ~ latitude + log_mortality", data=frame, term="log_mortality",
+                    claim="significance")  # fmt: skip
+    assert (found.lower, found.upper) == (same.lower, same.upper)
+    assert "Anderson-Rubin test" in found.message
+
+
+@pytest.mark.parametrize(
+    ("formula", "more", "said"),
+    [
+        ("y ~ w + [x ~ w]", {}, "the instrument 'w' is in the regression itself"),
+        ("y ~ [x ~ w + z]", {}, "one instrument is supported; got w, z"),
+        ("y ~ [x ~ w] + [v ~ z]", {}, "one part of fixed effects and one of instruments"),
+        (
+            "y ~ w + [x ~ z]",
+            {"term": "w"},
+            "regression with instruments is 'x'; got 'w'",
+        ),
+        ("y ~ w + [x ~ z]", {"claim": "r2", "threshold": 0.5}, "got 'r2'"),
+        (
+            "y ~ w + [x ~ z]",
+            {"claim": "significance", "vcov": "HC3"},
+            "HC3 standard errors are for",
+        ),
+        ("y ~ w + [x ~ z]", {"proof": True}, "an instrument"),
+        ("y ~ w + x", {"term": "x", "vcov": "anderson-rubin"}, "a test of an instrumented term"),
+        ("y ~ w + x", {"term": "q"}, "no term 'q' in the regression"),
+    ],
+)
+def test_what_cannot_be_asked_is_said_in_one_sentence(formula, more, said):
+    pytest.importorskip("formulaic")
+    rng = np.random.default_rng(0)
+    frame = {name: rng.normal(size=20) for name in "ywxzv"}
+    with pytest.raises(ValueError, match=re.escape(said)) as refused:
+        qs.audit(formula, data=frame, **more)
+    assert "\n" not in str(refused.value)
+
+
+def test_one_cluster_has_no_test():
+    x, y, _ = some(1)
+    with pytest.raises(ValueError, match="has no p-value on all 30 rows"):
+        qs.audit(x, y, vcov=np.zeros(30, dtype=int), claim="significance")
+
+
+def test_a_cluster_for_every_row_is_hc1_but_for_its_degrees_of_freedom():
+    x, y, _ = some(2)
+    found = qs.audit(x, y, vcov=np.arange(30), claim="significance", max_drop=3)
+    same = qs.audit(x, y, vcov="HC1", claim="significance", max_drop=3)
+    assert found.success
+    assert found.before.se == pytest.approx(same.before.se)

@@ -2,10 +2,11 @@
 
     python tests/fuzzing/fuzz_estimating.py --instances 6000 --state fuzz_estimating.jsonl
 
-Robust standard errors (HC0, HC1, now and then HC2, HC3) and clusters, of which whole ones or single
-rows are removed; x and the errors normal, with heavy tails, binary or on a lattice, controls with
-dummies among them, with and without weights. Half of the audits may try removals one by one; the
-others must do without, and the boxes list nothing but single subsets.
+Robust standard errors (HC0, HC1, now and then HC2, HC3); clusters, of which whole ones or single
+rows are removed; one instrument, the sign and the test of two-stage least squares. x and the errors
+are normal, with heavy tails, binary or on a lattice, dummies among the controls, with and without
+weights. Half of the audits may try removals one by one; the others must do without, and the boxes
+list nothing but single subsets.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import fuzz_runs
 import numpy as np
@@ -32,6 +34,7 @@ from quadsweep.arrays import Floats
 from quadsweep.auditing.oracles.refits import Refits
 
 FAMILIES = ("normal", "heavy", "binary", "lattice", "dummies")
+KINDS = ("robust", "robust", "robust", "clusters", "instruments")
 REFITS = 250  # by statsmodels, for one audit
 SECONDS = 20.0
 SECONDS_UNLISTED = 1.0
@@ -41,7 +44,7 @@ def draw(seed: int, number: int) -> tuple[Instance | None, str]:
     """A question, None where it has no answer, and its kind."""
     rng = np.random.default_rng([seed, number])
     family = FAMILIES[number % len(FAMILIES)]
-    what = ("robust", "robust", "robust", "clusters")[number // len(FAMILIES) % 4]
+    what = KINDS[number // len(FAMILIES) % len(KINDS)]
     n, q = int(rng.integers(9, 30)), int(rng.integers(0, 3))
     others = "binary" if family == "dummies" else family
     x = column(rng, n, family)
@@ -58,7 +61,12 @@ def draw(seed: int, number: int) -> tuple[Instance | None, str]:
     elif rng.uniform() < 0.2:
         groups = np.arange(n) // 2
     claim = str(rng.choice(["significance", "significance", "reverse"]))
-    case = Instance(x, y, z, vcov, claim, groups, weights)
+    instrument = None
+    if what == "instruments":
+        instrument, vcov = x, str(rng.choice(["classical", "HC1"]))
+        x = rng.uniform(0.5, 1.5) * x + rng.normal(size=n) * rng.uniform(0.2, 1.0)
+        claim = str(rng.choice(["sign", "sign", "significance", "reverse"]))
+    case = Instance(x, y, z, vcov, claim, groups, weights, instrument)
     return (case if asks(case) else None), f"{what}, {family}"
 
 
@@ -97,17 +105,16 @@ def judge(seed: int, number: int, listing: str = "half") -> Verdict:
     case, kind = draw(seed, number)
     if case is None:
         return Verdict(kind, fuzz_runs.NONE)
-    boxes = listing == "never" or (listing == "half" and number // 20 % 2 == 1)
+    boxes = listing == "never" or (
+        listing == "half" and number // (len(FAMILIES) * len(KINDS)) % 2 == 1
+    )
     kind += ", not listed" if boxes else ""
     most = most_removals(case)
     try:
         truth = naive_estimating.fewest(case, most)
         with without_listing() if boxes else usual():
-            found = qs.audit(
-                case.x, case.y, controls=case.controls if case.controls.shape[1] else None,
-                vcov=case.vcov, claim=case.claim, groups=case.groups, weights=case.weights,
-                max_drop=most, n_jobs=1, time_limit=SECONDS_UNLISTED if boxes else SECONDS,
-            )  # fmt: skip
+            limit = SECONDS_UNLISTED if boxes else SECONDS
+            found = audit(case, max_drop=most, n_jobs=1, time_limit=limit)
     except (TooNear, ValueError):
         return Verdict(kind, fuzz_runs.NONE)
     if not is_right(found, truth, most):
@@ -115,6 +122,20 @@ def judge(seed: int, number: int, listing: str = "half") -> Verdict:
     if not found.success:
         return Verdict(kind, fuzz_runs.OPEN, f"question {number}, {kind}: {found.message}")
     return Verdict(kind, fuzz_runs.RIGHT)
+
+
+def audit(case: Instance, **limits: Any) -> qs.Audit:
+    asked = {
+        "vcov": case.vcov, "claim": case.claim, "groups": case.groups, "weights": case.weights,
+        **limits,
+    }  # fmt: skip
+    controls = case.controls if case.controls.shape[1] else None
+    if case.instrument is None:
+        return qs.audit(case.x, case.y, controls=controls, **asked)
+    frame = {"y": case.y, "x": case.x, "z": case.instrument}
+    frame |= {f"w{j}": column for j, column in enumerate(case.controls.T)}
+    terms = [f"w{j}" for j in range(case.controls.shape[1])] + ["[x ~ z]"]
+    return qs.audit(f"y ~ {' + '.join(terms)}", data=frame, **asked)
 
 
 def is_right(found: qs.Audit, truth: int | None, most: int) -> bool:

@@ -11,6 +11,7 @@
 ``case``        one condition on one design: is it broken, and which rows are in its way?
 ``exact_tests`` the t statistic of a coefficient in rational arithmetic
 ``term_test``   the t test of a coefficient on any rows, for the compiled half
+``instruments`` an instrumented term: the reduced form and the first stage
 ``screening``   which of many removals may break a claim
 ``crossing``    from a removal that overshoots to one that breaks the claim
 ``spread``      how little a column can vary on k of its points

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any, TypedDict, overload
 import numpy as np
 
 from quadsweep.arrays import Ints
-from quadsweep.auditing import claims
+from quadsweep.auditing import claims, instruments
 from quadsweep.auditing.case import Case
 from quadsweep.auditing.claims import Claim, Subject, Terms
 from quadsweep.auditing.controls.proposals import Proposer
 from quadsweep.auditing.controls.reading import Regression, is_regression, read
 from quadsweep.auditing.controls.robust import RobustCase, TermFit, fit_term
+from quadsweep.auditing.design import Design
 from quadsweep.auditing.fewest import Fewest, Way
 from quadsweep.auditing.fit import Fit, fit
 from quadsweep.auditing.moments import Moments
@@ -272,14 +273,20 @@ def _in_memory(
 ) -> Audit:  # fmt: skip
     design, errors = given.design, given.errors
     most = units_limit(max_drop, design)
-    moments = Moments(design, resources.check)
     before = _fit(kind, given, np.arange(design.n))
-    claimed = _claim(kind, given, claim, terms, moments, before)
-    robust = not errors.classical and claimed.is_test
-    cases = tuple(
-        RobustCase(moments, how, errors) if robust else Case(moments, how)
-        for how in claimed.conditions
-    )
+    if design.instrument is not None:
+        claimed, cases = _instrumented(given, claim, terms, before, resources)
+    else:
+        if errors.reduced_form:
+            raise ValueError("vcov='anderson-rubin' is a test of an instrumented term: "
+                             "y ~ w + [x ~ z]")  # fmt: skip
+        moments = Moments(design, resources.check)
+        claimed = _claim(kind, given, claim, terms, moments, before)
+        robust = not errors.classical and claimed.is_test
+        cases = tuple(
+            RobustCase(moments, how, errors) if robust else Case(moments, how)
+            for how in claimed.conditions
+        )
     known = _search(cases, most, resources, note)
     found = _result(kind, given, claimed, terms, cases, known, most, before, resources)
     if not proof:
@@ -321,6 +328,38 @@ def _claim(
         raise ValueError(f"the {errors.test} has no p-value on all {design.n} rows")
     significant = None if errors.classical else before.p_value <= terms.level
     return claims.build(claim, full, terms, subject, significant)
+
+
+def _instrumented(
+    given: Regression, claim: str, terms: Terms, before: Fit, resources: Resources
+) -> tuple[Claim, tuple[Case, ...]]:
+    """The claim about an instrumented term, and the ways in which it breaks."""
+    design, errors = given.design, given.errors
+    if claim == "r2" or given.fixed:
+        raise ValueError("an instrumented term has the claims 'sign', 'slope', 'significance' and "
+                         f"'reverse', and its controls are refitted; got {claim!r}")  # fmt: skip
+    if errors.kind in ("HC2", "HC3"):
+        raise ValueError(f"{errors.kind} standard errors are for least squares; an instrumented "
+                         "term has classical, HC0, HC1 or clustered ones")  # fmt: skip
+    if errors.reduced_form and claim != "significance":
+        raise ValueError(f"vcov='anderson-rubin' is for claim='significance'; got {claim!r}")
+    test = errors.test if errors.reduced_form else f"two-stage least squares, {errors.test}"
+    subject = Subject.coefficient(phrase(given), test, True)
+    if errors.reduced_form:
+        moments = Moments(instruments.reduced_form(design), resources.check)
+        claimed = claims.build(claim, moments.all_rows(), terms, subject)
+        return claimed, tuple(Case(moments, how) for how in claimed.conditions)
+    full = instruments.coefficient_sums(design)
+    claimed = claims.build(claim, full, terms, subject, before.p_value <= terms.level)
+    return claimed, instruments.cases(design, claimed.conditions, errors)
+
+
+def _stage(given: Regression, of: Callable[[Design], Design]) -> Fit | None:
+    """A regression on the instrument, where there is one."""
+    design = given.design
+    if design.instrument is None:
+        return None
+    return fit_term(of(design), np.arange(design.n), given.errors)
 
 
 def _search(
@@ -381,6 +420,8 @@ def _result(
         n_groups=None if units is None else len(units),
         test=given.errors.test,
         refitted=not given.fixed,
+        first_stage=_stage(given, instruments.first_stage),
+        reduced_form=_stage(given, instruments.reduced_form),
         design=design,
         cases=cases,
         time_limit=resources.limit,

@@ -27,6 +27,7 @@ class Design:
     weights : positive, or None.
     unit : for every row the number of its unit.
     units : the units' names, or None where a unit is a row.
+    instrument, instrument_name : of the term, where it is instrumented.
     fixed : degrees of freedom that were used up before, by controls that are not refitted.
     term, outcome, names : what they are called; names are those of the controls.
     absorbed : for each fixed effect the number of every row's level; their dummies are the last of
@@ -45,6 +46,8 @@ class Design:
     names: tuple[str, ...] = field(default=())
     fixed: int = 0
     absorbed: tuple[Ints, ...] = ()
+    instrument: Floats | None = None
+    instrument_name: str = ""
 
     @property
     def n(self) -> int:
@@ -93,6 +96,13 @@ class Design:
         for j, column in enumerate(self.controls.T):
             z[:, j] = self.centred(column)
         return root * self.centred(self.x), root * self.centred(self.y), root[:, None] * z
+
+    @cached_property
+    def scaled_instrument(self) -> Floats:
+        """The instrument, or the term itself, likewise."""
+        if self.instrument is None:
+            return self.scaled[0]
+        return np.asarray(self.root_weights * self.centred(self.instrument))
 
     def centred(self, column: Floats) -> Floats:
         """With an intercept any constant may go; the rounding is then each row's own."""

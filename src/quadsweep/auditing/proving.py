@@ -41,6 +41,7 @@ def check_provable(given: Regression, claim: str) -> None:
         "groups": design.units is not None,
         "weights": design.weights is not None,
         "controls='fixed'": given.fixed,
+        "an instrument": design.instrument is not None,
         "no intercept": design.intercept is None,
         f"{design.q - 1} controls": design.q - 1 > MOST,
         f"{', '.join(given.dependent)}, which other controls explain": bool(given.dependent),

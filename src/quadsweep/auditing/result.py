@@ -15,6 +15,7 @@ from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.auditing.approximations import Approximation, approximations
 from quadsweep.auditing.case import Case
 from quadsweep.auditing.design import Design
+from quadsweep.auditing.fit import Fit
 from quadsweep.auditing.verdict import Verdict
 from quadsweep.inputs.frames import KEPT
 from quadsweep.outofcore.flags import Flags
@@ -74,6 +75,8 @@ class Audit(Verdict):
         The standard errors of the test, "classical t test" for instance.
     refitted : bool
         False where the controls were held fixed, which is an approximation.
+    first_stage, reduced_form : Fit or None
+        Of an instrumented term, on all rows: the term, and the outcome, on the instrument.
     design : Design
         The columns.
     """
@@ -92,6 +95,8 @@ class Audit(Verdict):
     n_groups: int | None = None
     test: str = "classical t test"
     refitted: bool = True
+    first_stage: Fit | None = None
+    reduced_form: Fit | None = None
     design: Design | None = field(default=None, repr=False)
     cases: tuple[Case, ...] = field(default=(), repr=False)
     time_limit: float = field(default=math.inf, repr=False)
@@ -158,6 +163,8 @@ class Audit(Verdict):
             "n_groups": self.n_groups,
             "test": self.test,
             "refitted": self.refitted,
+            "first_stage": None if self.first_stage is None else self.first_stage.to_dict(),
+            "reduced_form": None if self.reduced_form is None else self.reduced_form.to_dict(),
         }
 
 
@@ -174,6 +181,9 @@ class RegressionAudit(Audit):
             lines.append(("test", self.test))
         if not self.refitted:
             lines.append(("controls", "held fixed, not refitted: an approximation"))
+        if self.first_stage is not None:
+            lines.append(("first stage", str(self.first_stage)))
+            lines.append(("reduced form", str(self.reduced_form)))
         return lines
 
     def plot(self, ax: Axes | None = None) -> Axes:

@@ -78,7 +78,9 @@ def phrase(given: Regression) -> str:
     others = [name for name in others if name not in ("Intercept", "const")]
     others = list(dict.fromkeys(_FACTOR.sub("", name) for name in others))
     how = "given" if not given.fixed else "with fixed"
-    return f"{design.term} ({how} {_listed(others)})" if others else design.term
+    about = [f"instrumented by {design.instrument_name}"] if design.instrument_name else []
+    about += [f"{how} {_listed(others)}"] if others else []
+    return f"{design.term} ({', '.join(about)})" if about else design.term
 
 
 def _listed(names: Sequence[str]) -> str:

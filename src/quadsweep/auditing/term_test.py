@@ -34,8 +34,10 @@ class TermTest:
         moments: Moments,
         condition: CorrelationAbove | CorrelationBelow,
         errors: StandardErrors,
+        stage: Moments | None = None,
     ) -> None:
         self._moments, self._condition, self.errors = moments, condition, errors
+        self._stage = stage  # the moments are then of the reduced form
         self._design = moments.design
         labels = self.errors.clusters[:1]
         self.rows = np.lexsort((*labels, self._design.unit)) if labels else self._by_unit()
@@ -68,29 +70,35 @@ class TermTest:
     @property
     def usable(self) -> bool:
         """Whether floating point tells what the columns are, and the factors are the plain ones."""
-        return self.plain and self._moments.basis.clear and not self._moments.degenerate
+        used = [m for m in (self._moments, self._stage) if m is not None]
+        return self.plain and all(m.basis.clear and not m.degenerate for m in used)
 
     @cached_property
     def core(self) -> _core.LinearTest:
         """The test as the compiled half wants it."""
         m, errors = self._moments, self.errors
-        x, y = m.x[self.rows], m.y[self.rows]
+        s, y = m.x[self.rows], m.y[self.rows]
+        x = s if self._stage is None else self._stage.y[self.rows]
         clusters = [labels[self.rows] for labels in errors.clusters]
         if len(clusters) == 2:
             clusters.append(clusters[0] * (clusters[1].max() + 1) + clusters[1])
         return _core.LinearTest(
-            np.ascontiguousarray(m.q[self.rows]), x, x, y, self.first.tolist(),
+            np.ascontiguousarray(m.q[self.rows]), s, x, y, self.first.tolist(),
             kind=errors.kind,
             clusters=[np.unique(c, return_inverse=True)[1].tolist() for c in clusters],
             k_adj=errors.k_adj, g_adj=errors.g_adj, g_min=errors.g_min,
             cluster_freedom=errors.cluster_freedom, critical=self.critical, side=self.side,
-            fixed=self._design.fixed, error=float(m.error),
+            instrument=self._stage is not None, fixed=self._design.fixed,
+            error=float(max(m.error, 0.0 if self._stage is None else self._stage.error)),
         )  # fmt: skip
 
     @cached_property
     def _exact(self) -> ExactTests:
         d = self._design
-        return ExactTests(d.controls, d.x, d.y, weights=d.weights, fixed=d.fixed)
+        if self._stage is None:
+            return ExactTests(d.controls, d.x, d.y, weights=d.weights, fixed=d.fixed)
+        term = self._stage.design.y
+        return ExactTests(d.controls, term, d.y, instrument=d.x, weights=d.weights, fixed=d.fixed)
 
     def broken(self, removal: Ints) -> bool:
         """Whether the claim breaks without these units, in rational arithmetic."""

@@ -48,6 +48,7 @@ class StandardErrors:
     nested_each : what a nested fixed effect counts all the same: 1 where it holds the intercept.
     singletons : whether rows that are alone in their fixed effect count; pyfixest drops them.
     k_only : whether clusters have the factor k / (k - p), as linearmodels does without G.
+    reduced_form : whether the test is that of the instrument in the reduced form (Anderson-Rubin).
     """
 
     kind: str = "classical"
@@ -62,6 +63,7 @@ class StandardErrors:
     nested_each: int = 1
     singletons: bool = True
     k_only: bool = False
+    reduced_form: bool = False
 
     @property
     def classical(self) -> bool:
@@ -78,6 +80,8 @@ class StandardErrors:
 
     @property
     def test(self) -> str:
+        if self.reduced_form:
+            return "Anderson-Rubin test"
         name = "z test" if self.normal else "t test"
         if self.kind == "classical":
             return f"classical {name}{'' if self.k_adj else ' without correction for k'}"
@@ -138,6 +142,8 @@ def asked_for(vcov: Any, labels: Labels) -> StandardErrors:
 def _of_vcov(vcov: Any, labels: Labels) -> StandardErrors:
     if vcov is None or (isinstance(vcov, str) and vcov in CLASSICAL):
         return StandardErrors()
+    if isinstance(vcov, str) and vcov == "anderson-rubin":
+        return StandardErrors(reduced_form=True)
     if isinstance(vcov, str) and (vcov in HC or vcov == "hetero"):
         kind = "HC1" if vcov == "hetero" else vcov
         return StandardErrors(kind, k_adj=kind in _CORRECTED)

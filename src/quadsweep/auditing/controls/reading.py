@@ -160,18 +160,30 @@ def _term(given: Equation, term: Any) -> int:
     raise ValueError(f"no term {term!r} in the regression; {hint}")
 
 
+def _instrument(given: Equation) -> tuple[str, Floats | None]:
+    """The one instrument, or none."""
+    if not given.instruments:
+        return "", None
+    names = [name for name, _ in given.instruments]
+    if len(names) > 1:
+        raise ValueError(f"one instrument is supported; got {', '.join(names)}")
+    if names[0] in given.names:
+        raise ValueError(f"the instrument {names[0]!r} is in the regression itself")
+    return given.instruments[0]
+
+
 def _clean(
     given: Equation, term: Any, groups: Any, weights: Any, vcov: Any, nan_policy: str, fixed: bool
 ) -> Regression:
     """The design on the rows without missing values."""
-    if given.instruments:
-        raise ValueError("regressions with instruments are not supported; an audit of least "
-                         f"squares takes {given.outcome} ~ ... without them")  # fmt: skip
     at, rows = _term(given, term), given.rows
+    instrument_name, instrument = _instrument(given)
     group, by = _labelled(groups, "groups", given)
     weight = given.weights if weights is None else _numbers(weights, given)
     errors = _errors(vcov, given)
     good = np.isfinite(given.y) & np.isfinite(given.X).all(axis=1) & errors.usable(len(rows))
+    if instrument is not None:
+        good &= np.isfinite(instrument)
     if weight is not None:
         good &= np.isfinite(weight)
         if np.any(weight[good] <= 0):
@@ -194,6 +206,8 @@ def _clean(
         next((i for i in range(z.shape[1]) if _is_constant(z[:, i])), None),
         None if weight is None else weight[good], unit, units,
         given.names[at], given.outcome, tuple(names), absorbed=absorbed,
+        instrument=None if instrument is None else instrument[good],
+        instrument_name=instrument_name,
     )  # fmt: skip
     design = without_dependent(every)
     dependent = tuple((Counter(every.names) - Counter(design.names)).elements())

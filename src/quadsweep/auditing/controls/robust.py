@@ -13,7 +13,7 @@ from quadsweep.auditing.case import Case
 from quadsweep.auditing.conditions import CorrelationAbove, CorrelationBelow, SlopeBeyond
 from quadsweep.auditing.design import Design
 from quadsweep.auditing.fit import Fit
-from quadsweep.auditing.moments import Sums, basis, residual
+from quadsweep.auditing.moments import Moments, Sums, basis, residual
 from quadsweep.auditing.term_test import TermTest
 from quadsweep.inputs.standard_errors import StandardErrors
 from quadsweep.results.formatting import chance
@@ -43,7 +43,8 @@ class TermFit(Fit):
 
 @np.errstate(over="ignore", invalid="ignore")
 def fit_term(design: Design, kept: Ints, errors: StandardErrors) -> TermFit:
-    """The coefficient of the term on some rows, all controls refitted."""
+    """The coefficient of the term on some rows, all controls refitted; with an instrument, that of
+    two-stage least squares."""
     nan, n = math.nan, len(kept)
     nothing = TermFit(n, nan, nan, nan, nan, nan)
     if not errors.singletons:
@@ -51,13 +52,15 @@ def fit_term(design: Design, kept: Ints, errors: StandardErrors) -> TermFit:
     root = design.root_weights[kept]
     x, y, z = (v[kept] for v in design.scaled)
     space = basis(z)
-    u, w = residual(space.q, x), residual(space.q, y)
-    a = float(u @ u)
-    if not a > 1e-24 * max(float(x @ x), 1e-300):
+    s = design.scaled_instrument[kept]
+    u, w = residual(space.q, s), residual(space.q, y)
+    right = u if design.instrument is None else residual(space.q, x)
+    a, moved = float(u @ u), float(u @ right)
+    if not a > 1e-24 * max(float(s @ s), 1e-300) or moved == 0:
         return nothing
     b, c = float(w @ w), float(u @ w)
-    slope = c / a
-    rest = w - slope * u
+    slope = c / moved
+    rest = w - slope * right
     used = space.q.shape[1] + 1 + design.fixed
     counted = used - _uncounted(design, kept, errors)
     about = design.y[kept]
@@ -65,13 +68,14 @@ def fit_term(design: Design, kept: Ints, errors: StandardErrors) -> TermFit:
         about = about - float((root * root) @ about) / float((root * root).sum())
     total = float(((root * about) ** 2).sum())
     freedom, variance = _variance(u, rest, space.q, (len(kept), used, counted), errors, kept)
+    variance *= (a / moved) ** 2
     se = math.sqrt(variance) if freedom >= 1 and variance >= 0 else math.nan
     t = slope / se if se > 0 else math.copysign(math.inf, slope) if se == 0 else math.nan
     return TermFit(
         n=n,
         slope=slope,
         intercept=_intercept(design, kept, slope),
-        r=c / (math.sqrt(a) * math.sqrt(b)) if b > 0 else math.nan,
+        r=c / (math.sqrt(a) * math.sqrt(b)) if b > 0 and design.instrument is None else math.nan,
         r2=1 - float(rest @ rest) / total if total > 0 else math.nan,
         p_value=_p_value(t, freedom, errors.normal),
         se=se,
@@ -183,13 +187,17 @@ class RobustCase(Case):
     """A test with other standard errors: removals are found as for the classical one, and tested.
 
     The t statistic stands for the partial r of the same p-value, so that conditions need not know.
+    With an instrument, ``moments`` are of the reduced form, which is how removals are found, and
+    ``regression`` and ``stage`` the regression and the moments of its first stage.
     """
 
     errors: StandardErrors
+    regression: Design | None = None
+    stage: Moments | None = None
 
     def excess(self, removal: Ints) -> float:
         assert isinstance(self.condition, (CorrelationAbove, CorrelationBelow))
-        design = self.moments.design
+        design = self.regression or self.moments.design
         kept = np.setdiff1d(np.arange(design.n), design.rows(removal))
         found = fit_term(design, kept, self.errors)
         if found.freedom < 1 or math.isnan(found.t):
@@ -207,7 +215,7 @@ class RobustCase(Case):
     @property
     def first(self) -> Case | None:
         """What must happen first: significance with one sign needs that sign."""
-        if not isinstance(self.condition, CorrelationAbove):
+        if not isinstance(self.condition, CorrelationAbove) or self.regression is not None:
             return None
         return Case(self.moments, SlopeBeyond(0.0, 0.0, self.condition.sign))
 
@@ -215,7 +223,7 @@ class RobustCase(Case):
     def test(self) -> TermTest:
         """The same test for the compiled half, and exactly."""
         assert isinstance(self.condition, (CorrelationAbove, CorrelationBelow))
-        return TermTest(self.moments, self.condition, self.errors)
+        return TermTest(self.moments, self.condition, self.errors, self.stage)
 
     def broken(self, removal: Ints) -> bool:
         past = self.excess(removal)

@@ -41,7 +41,7 @@ class RobustBoxes(Oracle):
 
     @classmethod
     def handles(cls, case: Case) -> bool:
-        if not isinstance(case, RobustCase) or not case.test.usable:
+        if not isinstance(case, RobustCase) or case.stage is not None or not case.test.usable:
             return False
         design = case.moments.design
         if not 1 <= design.q <= MOST_CONTROLS or design.q != case.moments.rank or design.fixed:

@@ -1,0 +1,101 @@
+"""One instrument for the term: its coefficient is that of the reduced form over the first stage's.
+
+With z~ what the controls leave of the instrument on the rows kept, the coefficient is above c where
+sum z~ (y - c x) and sum z~ x have the same sign. Both are signs of least-squares coefficients of
+the instrument, so a claim about the coefficient (``sign``, ``slope``) breaks where one of the two
+forms changes its sign and the other does not: no fewer rows than either needs by itself, and
+exactly so many if the smaller of the two removals leaves the other form as it is.
+
+The Anderson-Rubin test of a coefficient of 0 is the t test of the instrument in the reduced form.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from quadsweep.arrays import Ints
+from quadsweep.auditing.case import Case
+from quadsweep.auditing.conditions import Condition, CorrelationAbove, CorrelationBelow, SlopeBeyond
+from quadsweep.auditing.controls.robust import RobustCase
+from quadsweep.auditing.design import Design
+from quadsweep.auditing.moments import Moments, Sums
+from quadsweep.inputs.standard_errors import StandardErrors
+
+
+@dataclass(frozen=True, eq=False)
+class InstrumentCase(Case):
+    """One form changes its sign, and ``other``, that the second still has its own, holds."""
+
+    other: Case
+
+    def broken(self, removal: Ints) -> bool:
+        return super().broken(removal) and self.other.broken(removal)
+
+
+def reduced_form(design: Design, at: float = 0.0) -> Design:
+    """The outcome, less ``at`` times the term, on the instrument and the controls."""
+    assert design.instrument is not None
+    return replace(
+        design,
+        x=design.instrument,
+        y=design.y - at * design.x if at else design.y,
+        term=design.instrument_name,
+        instrument=None,
+    )
+
+
+def first_stage(design: Design) -> Design:
+    """The term on the instrument and the controls."""
+    assert design.instrument is not None
+    return replace(
+        design,
+        x=design.instrument,
+        y=design.x,
+        term=design.instrument_name,
+        outcome=design.term,
+        instrument=None,
+    )
+
+
+def coefficient_sums(design: Design) -> Sums[Fraction]:
+    """Stands for the sums of all rows: only the sign of the coefficient is in it."""
+    reduced, stage = (Moments(d).all_rows() for d in (reduced_form(design), first_stage(design)))
+    name = design.instrument_name
+    if stage.a == 0:
+        raise ValueError(f"the controls explain the instrument {name} on all rows")
+    if stage.c == 0:
+        raise ValueError(
+            f"the instrument {name} does not move {design.term} on all rows, so it has no "
+            "coefficient"
+        )
+    one = Fraction(1)
+    product = reduced.c * stage.c
+    sign = (product > 0) - (product < 0)
+    return Sums(reduced.k, reduced.rank, one, one, Fraction(sign, 2), one)
+
+
+def cases(design: Design, ways: tuple[Condition, ...], errors: StandardErrors) -> tuple[Case, ...]:
+    """The cases of a claim about the coefficient of an instrumented term."""
+    stage = Moments(first_stage(design))
+    found: list[Case] = []
+    for way in ways:
+        if isinstance(way, SlopeBeyond):
+            found += _sign_cases(Moments(reduced_form(design, way.beta)), stage, way)
+        else:
+            assert isinstance(way, (CorrelationAbove, CorrelationBelow))
+            reduced = Moments(reduced_form(design))
+            found.append(RobustCase(reduced, way, errors, design, stage))
+    return tuple(found)
+
+
+def _sign_cases(reduced: Moments, stage: Moments, way: SlopeBeyond) -> list[Case]:
+    signs = [1 if m.all_rows().c > 0 else -1 for m in (reduced, stage)]
+    out: list[Case] = []
+    for this, other, own, others in (
+        (reduced, stage, signs[0], signs[1]),
+        (stage, reduced, signs[1], signs[0]),
+    ):
+        still = Case(other, SlopeBeyond(0.0, way.margin, others))
+        out.append(InstrumentCase(this, SlopeBeyond(0.0, way.margin, -own), still))
+    return out
