@@ -106,6 +106,8 @@ class Groups(ResultMixin, Mapping[Any, Any]):
         """The table as texts, the header first."""
         rows = self.rows()
         names = [name for name in _header(rows) if name != "note"]
+        alike = {"n": "rows"}  # columns that say what another one does, in every row
+        names = [n for n in names if not _same(rows, n, alike.get(n))]
         return [names, *([_text(row.get(name)) for name in names] for row in rows)]
 
     def plot(self, ax: Axes | None = None) -> Axes:
@@ -233,6 +235,10 @@ def _values(answer: Any) -> dict[str, Any]:
     if hasattr(answer, "outliers"):
         plain["dropped"] = some(answer.outliers, answer.labels)
     return plain
+
+
+def _same(rows: list[dict[str, Any]], name: str, other: str | None) -> bool:
+    return other is not None and all(row.get(name) in (None, row[other]) for row in rows)
 
 
 def _header(rows: list[dict[str, Any]]) -> list[str]:

@@ -260,3 +260,27 @@ def test_it_tells_itself_as_text_html_json_and_picture():
     starred = sum("*" in t.get_text() for t in ax.texts)
     assert starred == np.sum(answer.adjusted() <= 0.05) / 2 > 0
     ax.figure.canvas.draw()
+
+
+def eleven_columns():
+    rng = np.random.default_rng(0)
+    columns = rng.normal(size=(11, 60))
+    columns[1] = columns[0] + 0.2 * columns[1]
+    return columns.T
+
+
+def test_shuffles_are_enough_for_holm_unless_said_otherwise():
+    answer = qs.pairwise(eleven_columns(), drop=0.05, objective="r")
+    assert answer.permutations == 55 * 20 - 1
+    assert answer.adjusted("holm")[0, 1] <= 0.05
+    assert not any(name == "caution" for name, _ in answer.summary_items())
+
+
+def test_too_few_shuffles_for_holm_are_said():
+    answer = qs.pairwise(eleven_columns(), drop=0.05, objective="r", permutations=199)
+    assert answer.adjusted("holm")[0, 1] > 0.05
+    said = dict(answer.summary_items())["caution"]
+    assert said.startswith("199 shuffles cannot give a p-value below 0.28 after Holm; ")
+    assert said.endswith("permutations=1,099 can reach 0.05")
+    assert {"p_holm", "p_bh"} <= set(answer.to_frame().columns)
+    assert answer.to_dict()["p_holm"][0][1] == answer.adjusted("holm")[0, 1]

@@ -112,7 +112,8 @@ def test_frequencies_are_those_of_resampled_solves():
     rng = np.random.default_rng(3)
     drawn, gone = np.zeros(12), np.zeros(12)
     for chosen in rng.integers(0, 12, size=(7, 12)):
-        result = qs.solve(x[chosen], y[chosen], 8)
+        copies = int(np.isin(chosen, answer.result.outliers).sum())
+        result = qs.solve(x[chosen], y[chosen], 12 - copies)
         np.add.at(drawn, chosen, 1)
         np.add.at(gone, chosen[result.outliers], 1)
     with np.errstate(invalid="ignore"):
@@ -246,3 +247,26 @@ def test_subsets_that_come_near_are_counted_in_words():
     assert "no other subset within 1% of the best value" in alone.summary()
     many = qs.stability(x, y, drop=1, resamples=5, margin=0.5)
     assert f"{len(many.near)} subsets within 50% of the best value" in many.summary()
+
+
+def test_gross_outliers_are_out_however_often_they_are_drawn():
+    """Two copies of one do not keep another: the number dropped goes with the copies drawn."""
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=40)
+    y = x + 0.3 * rng.normal(size=40)
+    x[:3], y[:3] = [-2.0, 0.5, 2.0], [9.0, -9.0, -8.0]
+    steady = qs.stability(x, y, drop=3, objective="lts", resamples=100)
+    assert steady.dropped[:3].min() > 0.95
+    assert steady.dropped[3:].max() < 0.05
+    assert len(steady.unclear) == 0
+
+
+def test_a_bootstrap_drops_as_many_as_it_has_copies_of_the_outliers():
+    x, y = np.arange(12.0), np.arange(12.0) + np.tile([0, 0.3, -0.3], 4)
+    y[5] = 30
+    expected = np.random.default_rng(0).integers(0, 12, size=(50, 12))
+    copies = (expected == 5).sum()
+    steady = qs.stability(x, y, drop=1, objective="lts", resamples=50)
+    drawn = np.bincount(expected.ravel(), minlength=12)
+    assert round(float(np.nansum(steady.dropped * drawn))) == copies
+    assert steady.dropped[5] == 1

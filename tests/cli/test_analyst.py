@@ -140,11 +140,10 @@ def test_decimal_commas_come_back_readable(run, file, tmp_path):
     [
         (HOUSES, "flagged.xlsx", "--output must end in .csv, .tsv or .parquet; got"),
         (HOUSES, "nowhere/flagged.csv", "is not a directory"),
-        ("a,b,c,c\n1,1,1,1\n2,2,1,1\n3,9,1,1\n5,5,1,1\n", "f.csv", "2 columns called 'c'"),
     ],
 )
 def test_tables_that_cannot_come_back_are_refused(run, file, tmp_path, text, output, says):
-    columns = ("--x", "a", "--y", "b") if "a,b" in text else ("--x", "2", "--y", "3")
+    columns = ("--x", "2", "--y", "3")
     code, _, err = run("solve", file(text), *columns, "--drop", 1, "-o", tmp_path / output)
     assert code == 2
     assert says in err

@@ -155,7 +155,7 @@ def write(path, content):
         ("a,b\n1,2\n", ["--x", "7", "--y", "b"], "no column 7; its columns are 1 to 2"),
         ("a,b,c\n1,2,3\n", [], r"are: a \(1 to 1\), b \(2 to 2\), c"),
         ("a,b\nx,y\n", [], "has no numeric columns"),
-        ("a,a\n1,2\n", ["--x", "a", "--y", "2"], "2 columns called 'a'"),
+        ("a,a\n1,2\n", ["--x", "a", "--y", "2"], "columns 1 and 2 are called 'a'"),
         ("a,b\n1,2,3\n", [], "row 1 has 3 fields where there are 2 columns"),
         ("", [], "is empty"),
         ("\n\n", [], "is empty"),

@@ -173,7 +173,7 @@ def test_a_sheet_is_chosen_by_name_or_number(tmp_path):
             assert read_points(file).x[0] == 7
     with (
         reading(Reading(sheet="three")),
-        pytest.raises(BadInput, match="cannot be read as an Excel"),
+        pytest.raises(BadInput, match="its sheets are one, two"),
     ):
         read_points(file)
 

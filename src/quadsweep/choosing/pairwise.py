@@ -41,7 +41,7 @@ from quadsweep.choosing.pairs import (
     signed_pair_rows,
     solve_pairs,
 )
-from quadsweep.choosing.pairwise_result import PairwiseFiles, PairwiseResult
+from quadsweep.choosing.pairwise_result import LEVEL, PairwiseFiles, PairwiseResult
 from quadsweep.clock import Clock
 from quadsweep.distributed.runner import finish, missing
 from quadsweep.distributed.store import Chunk, ChunkStore, Columns
@@ -51,6 +51,8 @@ from quadsweep.objectives import Objective
 from quadsweep.progress import CountProgress, Tick, counting
 
 SYMMETRIC = ("r2", "r", "cov", "tv", "mcd")
+_SHUFFLES = 199
+_MOST_SHUFFLES = 9_999  # that are made unasked
 _CHUNK = 128  # pairs of a chunk that stays in memory: the display and Ctrl-C wait for it
 _FILE = 2048  # pairs of a file; fewer where each has p-values
 _FILE_WITH_P_VALUES = 256
@@ -63,7 +65,7 @@ def pairwise(
     drop: int | float | None = None,
     objective: str = "r2",
     p_values: str | None = "own",
-    permutations: int = 199,
+    permutations: int | None = None,
     workers: str = "threads",
     client: Any = None,
     out: str | os.PathLike[str] | None = None,
@@ -90,8 +92,10 @@ def pairwise(
     p_values : {"own", "pooled", None}
         What to compare a pair with: shuffles of itself, or one sample of shuffled pairs; see the
         notes.
-    permutations : int
-        Shuffles, at most so many for each pair (``own``), or in the sample (``pooled``).
+    permutations : int, optional
+        Shuffles, at most so many for each pair (``own``), or in the sample (``pooled``). By default
+        as many as the smallest p-value needs to stay below 0.05 after Holm's correction, from 199
+        to 9,999; 199 where that is not enough, and the summary says so. Most pairs need few.
     workers : {"threads", "joblib"}
         Threads of this process, or whatever joblib is set to use: processes, or what
         ``joblib.parallel_config(backend=...)`` names.
@@ -147,7 +151,9 @@ def pairwise(
         k=k,
         drop=drop,
         null=_null(p_values, objective),
-        permutations=validation.whole(permutations, "permutations", 1),
+        permutations=0
+        if permutations is None
+        else validation.whole(permutations, "permutations", 1),
         tol=validation.tolerance(tol),
         seed=validation.whole(seed, "seed", 0),
     )
@@ -155,9 +161,11 @@ def pairwise(
     if resume and out is None:
         raise ValueError("resume=True goes on with the files in out; give out, a directory")
     names, table = _read(frame, task)
+    if permutations is None:
+        table = replace(table, task=replace(task, permutations=enough_shuffles(table.pairs)))
     with team(workers, client, jobs) as hands, counting(progress, "pairs") as tick:
         table = replace(table, threads=jobs if hands is None else 1, until=clock.until())
-        if task.null == "pooled":
+        if table.task.null == "pooled":
             table = replace(table, pools=pools(table, row_counts(table.usable), jobs))
         answers = (
             _Matrices(names, table, objective)
@@ -168,6 +176,16 @@ def pairwise(
     found = answers.answer(status, clock)
     _warn(answers)
     return found
+
+
+def enough_shuffles(pairs: int) -> int:
+    """Shuffles after which the least p-value times the number of pairs is 0.05, within reason.
+
+    >>> [enough_shuffles(pairs) for pairs in (3, 55, 500, 501)]
+    [199, 1099, 9999, 199]
+    """
+    needed = math.ceil(pairs / LEVEL) - 1
+    return max(needed, _SHUFFLES) if needed <= _MOST_SHUFFLES else _SHUFFLES
 
 
 def _read(frame: Any, task: Task) -> tuple[list[Any], Table]:
@@ -277,6 +295,7 @@ class _Matrices(_Answers):
             status=status,
             seconds=clock.gone(),
             done=self.done,
+            permutations=self.table.task.permutations,
         )
 
 

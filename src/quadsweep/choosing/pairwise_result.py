@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +20,8 @@ from quadsweep.results.formatting import ResultMixin, known
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+LEVEL = 0.05  # that a p-value is compared with in the summary
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +53,8 @@ class PairwiseResult(ResultMixin):
     status : str
         ``finished``, ``time_limit`` or ``interrupted``; pairs not reached are NaN.
     seconds : float
+    done, permutations : int
+        Pairs answered, and the most shuffles of any.
     """
 
     names: list[Any]
@@ -66,6 +71,7 @@ class PairwiseResult(ResultMixin):
     status: str
     seconds: float
     done: int = field(default=0, repr=False)
+    permutations: int = field(default=0, repr=False)
 
     @property
     def pairs(self) -> int:
@@ -116,8 +122,8 @@ class PairwiseResult(ResultMixin):
         }
         if self.p_values is not None:
             columns["p_value"] = self.p_values[i, j]
-            columns["holm"] = self.adjusted("holm")[i, j]
-            columns["bh"] = self.adjusted("bh")[i, j]
+            for method in ("holm", "bh"):
+                columns[f"p_{method}"] = self.adjusted(method)[i, j]
         return frames.table(columns)
 
     def grid(self) -> list[Sequence[str]]:
@@ -139,6 +145,13 @@ class PairwiseResult(ResultMixin):
             holm, bh = (int(np.nansum(self.adjusted(m) <= 0.05)) // 2 for m in ("holm", "bh"))
             text = f"{holm:,} pairs by Holm, {bh:,} by Benjamini and Hochberg"
             lines.append(("adjusted", text))
+            least = self.pairs / (self.permutations + 1)
+            if self.permutations and least > LEVEL and not holm:
+                needed = math.ceil(self.pairs / LEVEL) - 1
+                text = f"{self.permutations:,} shuffles cannot give a p-value below {least:.2g} "
+                lines.append(
+                    ("caution", f"{text}after Holm; permutations={needed:,} can reach {LEVEL}")
+                )
         changed = np.nansum(np.sign(self.r) * np.sign(self.pearson) < 0)
         if changed:
             lines.append(("sign", f"{int(changed) // 2:,} pairs change sign with the rows dropped"))
@@ -149,6 +162,11 @@ class PairwiseResult(ResultMixin):
             text = f"{self.status.replace('_', ' ')} after {self.done:,} of {self.pairs:,} pairs"
             lines.append(("stopped", text))
         return lines
+
+    def _adjusted_lists(self) -> dict[str, Any]:
+        if self.p_values is None:
+            return {}
+        return {f"p_{m}": [known(row) for row in self.adjusted(m)] for m in ("holm", "bh")}
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """The matrix as colours."""
@@ -165,7 +183,9 @@ class PairwiseResult(ResultMixin):
             "r": [known(row) for row in self.r],
             "pearson": [known(row) for row in self.pearson],
             "p_values": None if self.p_values is None else [known(row) for row in self.p_values],
+            **self._adjusted_lists(),
             "null": self.null,
+            "permutations": self.permutations,
             "rows": self.rows.tolist(),
             "kept": self.kept.tolist(),
             "too_few": self.too_few,
@@ -274,7 +294,8 @@ class PairwiseFiles(ResultMixin):
             p_values=None if self.null is None else matrices["p_value"],
             r=matrices["r"],
             pearson=matrices["pearson"],
-            **counts,
+            rows=counts["rows"],
+            kept=counts["kept"],
             too_few=self.too_few,
             undefined=self.undefined,
             objective=self.objective,

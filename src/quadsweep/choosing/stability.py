@@ -195,8 +195,9 @@ def stability(
         As in :func:`solve`, as are ``data``, ``fit_intercept`` and ``weights``;
         ``var`` is not supported.
     resample : {"bootstrap", "jackknife"}
-        ``bootstrap`` draws n points with replacement ``resamples`` times and keeps k of them;
-        ``jackknife`` leaves out each point once and keeps the same share of the others.
+        ``bootstrap`` draws n points with replacement ``resamples`` times and drops as many of them
+        as there are copies of the optimum's outliers; ``jackknife`` leaves out each point once and
+        keeps the same share of the others.
     resamples : int
         For the bootstrap.
     margin : float, optional
@@ -255,13 +256,13 @@ def stability(
     ).keeping(k, drop)
     result = question.answer(time_limit=clock.left())
     share = ordinary_margin(result) if wanted is None else wanted
+    best = frozenset(np.flatnonzero(result.mask[question.points.rows]).tolist())
     with (
         hands(workers, client, question.problem.n_jobs, out, resume) as helpers,
         counting(progress, "resamples") as tick,
     ):
-        counts = _Counts(question.problem, resample, draws, clock, helpers)
+        counts = _Counts(question.problem, resample, draws, clock, helpers, best)
         status = counts.go(tick)
-    best = frozenset(np.flatnonzero(result.mask[question.points.rows]).tolist())
     near = NearOptimal(question.problem, best, result.value, share, listed, clock)
     decidable = not question.problem.several or provable(question.problem.p)
     if status == "finished" and result.success and decidable:
@@ -285,6 +286,13 @@ def ordinary_margin(result: Result) -> float:
     return worth / value if worth < _LARGEST_MARGIN * value else _LARGEST_MARGIN
 
 
+def fewest_kept(problem: Problem) -> int:
+    """The fewest rows that a resample can be asked to keep."""
+    if problem.several:
+        return problem.p + problem.intercept + 1
+    return problem.objective.min_k
+
+
 class Resampling(ABC):
     """Data sets drawn from the points, each solved exactly; what is done with them is recorded."""
 
@@ -300,10 +308,7 @@ class Resampling(ABC):
             self.take: Callable[[int], Ints] = lambda count: rng.integers(0, n, size=(count, n))
         else:
             self.total = n
-            least = problem.objective.min_k
-            if problem.several:
-                least = problem.p + problem.intercept + 1
-            self.k = min(n - 1, max(least, round(problem.k * (n - 1) / n)))
+            self.k = min(n - 1, max(fewest_kept(problem), round(problem.k * (n - 1) / n)))
             others = np.array([np.delete(np.arange(n), i) for i in range(n)])
             self.take = lambda count: others[self.done : self.done + count]
 
@@ -321,19 +326,30 @@ class Resampling(ABC):
         return self.clock.ended()
 
     def _solve(self, chosen: Ints) -> bool:
+        sizes = self.sizes(chosen)
+        return all(self._solve_alike(chosen[sizes == k], int(k)) for k in np.unique(sizes))
+
+    def _solve_alike(self, chosen: Ints, k: int) -> bool:
+        """Data sets of which the same number of rows is kept."""
         p = self.problem
         xs, ys = p.x[chosen], p.y[chosen]
         good = varied(xs, ys, p.objective)
         if not good.any():
             return True
+        if k == chosen.shape[1]:
+            self.record(chosen[good], np.ones_like(chosen[good], dtype=bool))
+            return True
         w = None if p.weights is None else p.weights[chosen][good]
-        batch = Batch.like(p, xs[good], ys[good], self.clock.left(), self.k, w)
-        found = self.helpers.solve(batch)
+        found = self.helpers.solve(Batch.like(p, xs[good], ys[good], self.clock.left(), k, w))
         if not found.finished.all():
             return False
         answered = found.masks.any(axis=1)
         self.record(chosen[good][answered], found.masks[answered])
         return True
+
+    def sizes(self, chosen: Ints) -> Ints:
+        """How many rows to keep of each data set."""
+        return np.full(len(chosen), self.k)
 
     @abstractmethod
     def record(self, rows: Ints, kept: Mask) -> None:
@@ -341,13 +357,31 @@ class Resampling(ABC):
 
 
 class _Counts(Resampling):
-    """How often each point was drawn and dropped."""
+    """How often each point was drawn and dropped.
+
+    A bootstrap draws some of the optimum's outliers twice and others not at all. As many rows are
+    dropped as there are copies of them, so that none stays because another's copies took its place.
+    """
 
     def __init__(
-        self, problem: Problem, resample: str, draws: int, clock: Clock, helpers: Hands
+        self,
+        problem: Problem,
+        resample: str,
+        draws: int,
+        clock: Clock,
+        helpers: Hands,
+        best: Subset,
     ) -> None:
         super().__init__(problem, resample, draws, clock, helpers)
         self.drawn, self.gone = np.zeros(problem.n), np.zeros(problem.n)
+        self.out = np.array([i not in best for i in range(problem.n)])
+        self.copies = resample == "bootstrap"
+
+    def sizes(self, chosen: Ints) -> Ints:
+        if not self.copies:
+            return super().sizes(chosen)
+        fewest = fewest_kept(self.problem)
+        return np.asarray(np.maximum(chosen.shape[1] - self.out[chosen].sum(axis=1), fewest))
 
     def record(self, rows: Ints, kept: Mask) -> None:
         self.drawn += np.bincount(rows.ravel(), minlength=self.problem.n)

@@ -233,7 +233,12 @@ def pairwise_command(
     p_values: Annotated[
         str, typer.Option("--p-values", metavar="NAME", help="own, pooled or none.")
     ] = "own",
-    permutations: options.Permutations = 199,
+    permutations: Annotated[
+        int | None,
+        typer.Option(
+            "--permutations", metavar="N", help="Shuffles, at most; default: enough for Holm."
+        ),
+    ] = None,
     plot: options.Picture = None,
     json: options.Json = False,
     time_limit: options.TimeLimit = None,

@@ -44,15 +44,26 @@ def write_flagged(answer: Result | Groups, points: NamedPoints, output: str | No
     name = KEPT
     while name in names:
         name += "_"
-    flags = _flags(answer, len(points.y))
+    write_table(output, names, columns, decimal, {name: _flags(answer, len(points.y))})
+
+
+def write_table(
+    output: str,
+    names: list[str],
+    columns: list[list[Any]],
+    decimal: str,
+    flags: dict[str, list[bool | None]],
+) -> None:
+    """Columns as they were read, and columns of flags after them."""
     path = Path(output)
     try:
         if path.suffix.lower() == ".parquet":
-            _write_parquet(path, names, columns, decimal, name, flags)
+            _write_parquet(path, names, columns, decimal, flags)
         else:
             tabs = path.suffix.lower() == ".tsv"
             delimiter = "\t" if tabs else ";" if decimal == "," else ","
-            _write_text(path, [*names, name], [*columns, _words(flags)], delimiter)
+            words = [_words(values) for values in flags.values()]
+            _write_text(path, [*names, *flags], [*columns, *words], delimiter)
     except OSError as wrong:
         raise BadInput(f"{output} cannot be written: {wrong.strerror}") from None
     note(f"wrote {output}")
@@ -60,9 +71,8 @@ def write_flagged(answer: Result | Groups, points: NamedPoints, output: str | No
 
 def _whole_table(points: NamedPoints) -> tuple[list[str], list[list[Any]], str]:
     table = points.table
-    if table is None:  # a built-in data set
-        known = dataset_table(points.source)
-        return [str(name) for name in known.names], [list(c) for c in known.columns], "."
+    if table is None:
+        return whole_data_set(points.source)
     twice = sorted({name for name in table.names if table.names.count(name) > 1})
     if twice:
         count = table.names.count(twice[0])
@@ -70,6 +80,12 @@ def _whole_table(points: NamedPoints) -> tuple[list[str], list[list[Any]], str]:
             f"{table.source} has {count} columns called {twice[0]!r}, so --output cannot"
         )
     return table.names, table.read(table.names), table.decimal
+
+
+def whole_data_set(name: str) -> tuple[list[str], list[list[Any]], str]:
+    """A built-in data set: names, columns and the decimal mark."""
+    known = dataset_table(name)
+    return [str(title) for title in known.names], [list(c) for c in known.columns], "."
 
 
 def _flags(answer: Result | Groups, rows: int) -> list[bool | None]:
@@ -102,14 +118,13 @@ def _write_parquet(
     names: list[str],
     columns: list[list[Any]],
     decimal: str,
-    name: str,
-    flags: list[bool | None],
+    flags: dict[str, list[bool | None]],
 ) -> None:
     import pyarrow as pa
     import pyarrow.parquet as parquet
 
     content = {title: pa.array(_typed(v, decimal)) for title, v in zip(names, columns, strict=True)}
-    content[name] = pa.array(flags, type=pa.bool_())
+    content |= {title: pa.array(v, type=pa.bool_()) for title, v in flags.items()}
     parquet.write_table(pa.table(content), path)
 
 

@@ -14,12 +14,16 @@ from quadsweep import datasets
 from quadsweep.arrays import Floats, Mask
 from quadsweep.cli.ending import BadInput, note
 from quadsweep.cli.tables import SourceTable, open_table
+from quadsweep.cli.tables.frames import other_sheets
 from quadsweep.cli.tables.values import (
     Reader,
     column,
     either_way,
     is_missing,
+    missing_option,
     number,
+    number_reader,
+    odd_cells,
     reader_of,
 )
 from quadsweep.exploring import dataset_table
@@ -45,6 +49,7 @@ class NamedPoints:
     formula : what made the predictors, if a formula did.
     by, groups : the column that --by names, and its value in every row.
     table : the file they come from, for whoever wants its other columns.
+    dates : the names of columns that are days since 1970-01-01.
     """
 
     x: Floats
@@ -58,6 +63,7 @@ class NamedPoints:
     by: str | None = None
     groups: list[Any] | None = None
     table: SourceTable | None = None
+    dates: tuple[str, ...] = ()
 
     @property
     def called(self) -> str:
@@ -67,7 +73,9 @@ class NamedPoints:
     @property
     def columns(self) -> Columns:
         """As every function of the package takes them, names and labels included."""
-        return Columns(self.x, self.y, self.names, self.labels, formula=self.formula)
+        return Columns(
+            self.x, self.y, self.names, self.labels, formula=self.formula, dates=self.dates
+        )
 
     @property
     def whole(self) -> Mask:
@@ -86,7 +94,7 @@ def read_points(
     """The two columns of a file or of a built-in data set."""
     if x is None and y is None and _is_built_in(file):
         if by is not None:
-            raise BadInput(f"{file} is a built-in data set without groups; leave --by")
+            raise BadInput(f"{file} is a built-in data set without groups; remove --by")
         return _built_in(file)
     table = open_table(file)
     by = None if by is None else column_of(table, by)
@@ -108,7 +116,13 @@ def read_points(
         by=by,
         groups=None if by is None else groups_of(table, by),
         table=table,
+        dates=dates_among(chosen, readers),
     )
+
+
+def dates_among(names: Sequence[str], readers: dict[str, Reader]) -> tuple[str, ...]:
+    """Those of some columns that are read as dates."""
+    return tuple(name for name in names if name in readers and readers[name].name == "date")
 
 
 def read_columns(file: str, wanted: list[str] | None = None) -> dict[str, Floats]:
@@ -119,6 +133,7 @@ def read_columns(file: str, wanted: list[str] | None = None) -> dict[str, Floats
         names = [column_of(table, name) for name in wanted]
     else:
         names = [name for name in readers if not _numbers_rows(table, name)]
+        note_unused(table, readers)
     if len(set(names)) < 2:
         raise BadInput(f"two columns are needed; {_listed(table, readers)}")
     names = list(dict.fromkeys(names))
@@ -155,7 +170,7 @@ def readers_of(table: SourceTable) -> dict[str, Reader]:
 
 def numbers(values: list[Any], name: str, table: SourceTable, readers: dict[str, Reader]) -> Floats:
     """A column as numbers; dates become days."""
-    reader = readers.get(name) or Reader("number", lambda v: number(v, table.decimal))
+    reader = readers.get(name) or number_reader(table.decimal)
     if reader.name == "date":
         note(f"{name!r} is read as dates: days since 1970-01-01")
     elif any(isinstance(value, str) and value.rstrip().endswith("%") for value in values):
@@ -182,6 +197,7 @@ def read_page_table(
             f"two numeric columns are needed; {table.source} has "
             + (f"only {listed}" if listed else "no numeric columns")
         )
+    note_unused(table, readers)
     raw = dict(zip(names, table.read(names), strict=True))
     columns = [
         raw[name] if name == named else numbers(raw[name], name, table, readers).tolist()
@@ -239,6 +255,8 @@ def _choose(
     """The columns asked for; where one or both are not, the only ones they can be."""
     first = None if x is None else column_of(table, x)
     second = None if y is None else column_of(table, y)
+    if first is not None and first == second:
+        raise BadInput(f"--x and --y are the same column, {first!r}")
     if first is not None and second is not None:
         return first, second
     free = [name for name in readers if name not in (first, second)]
@@ -247,6 +265,7 @@ def _choose(
         raise BadInput(f"give --x and --y; {_listed(table, readers)}")
     chosen = (first or free.pop(0), second or free.pop(0))
     note(f"x is {chosen[0]!r} and y is {chosen[1]!r}")
+    note_unused(table, readers)
     return chosen
 
 
@@ -268,7 +287,8 @@ def _numbers_rows(table: SourceTable, name: str) -> bool:
 def _listed(table: SourceTable, readers: dict[str, Reader]) -> str:
     """The numeric columns with their ranges, for somebody who must choose."""
     if not readers:
-        return f"{table.source} has no numeric columns{_nearly(table, readers)}"
+        reasons = "".join(f"; {sentence}" for sentence in nearly(table, readers).values())
+        return f"{table.source} has no numeric columns{reasons}{other_sheets(table.sheets)}"
     shown = list(readers)[:_MOST_LISTED]
     ranges = []
     for name, values in zip(shown, table.read(shown), strict=True):
@@ -278,31 +298,43 @@ def _listed(table: SourceTable, readers: dict[str, Reader]) -> str:
     more = len(readers) - len(shown)
     rest = f" and {more:,} more" if more else ""
     listed = f"the numeric columns of {table.source} are: {', '.join(ranges)}{rest}"
-    return listed + _nearly(table, readers)
+    return listed + "".join(f"; {sentence}" for sentence in nearly(table, readers).values())
 
 
-def _nearly(table: SourceTable, readers: dict[str, Reader]) -> str:
+def note_unused(table: SourceTable, readers: dict[str, Reader]) -> None:
+    """On standard error: columns that look numeric and are not used, and the cells that stop it."""
+    for sentence in nearly(table, readers).values():
+        note(f"not used: {sentence}")
+
+
+def nearly(table: SourceTable, readers: dict[str, Reader]) -> dict[str, str]:
     """The columns of numbers or dates that something else is in the way of, and what that is."""
-    found = []
+    found = {}
     for name in dict.fromkeys(table.names):
         values = table.sample_of(name)
         if name in readers or all(is_missing(value) for value in values):
             continue
-        odd = [
-            (row, value)
-            for row, value in enumerate(values, start=1)
-            if not is_missing(value) and number(value, table.decimal) is None
-        ]
+        odd = odd_cells(values, number_reader(table.decimal))
         if 2 * len(odd) < len(values):
-            row, value = odd[0]
-            found.append(f"{name} has {brief(repr(value))} in row {row:,}, not a number")
+            cells = ", ".join(f"{brief(repr(value))} in row {row:,}" for row, value in odd[:3])
+            more = f" and {len(odd) - 3:,} more" if len(odd) > 3 else ""
+            found[name] = f"{name} has {cells}{more}, not a number ({missing_option(odd)})"
         elif either_way(values):
-            found.append(f"in {name} day and month could change places; write 2020-01-31")
-    return "".join(f"; {sentence}" for sentence in found[:_MOST_NEARLY])
+            found[name] = f"in {name} day and month could change places; write 2020-01-31"
+        if len(found) == _MOST_NEARLY:
+            break
+    return found
 
 
 def column_of(table: SourceTable, wanted: str) -> str:
     """A column by name, by number from 1, or the error that suggests the nearest name."""
+    twins = [i for i, name in enumerate(table.names, 1) if name == f"{wanted} (column {i})"]
+    if twins:
+        numbers_ = " and ".join(map(str, twins))
+        raise BadInput(
+            f"{table.source} has duplicate headers: columns {numbers_} are called {wanted!r}; "
+            "give the number of one"
+        )
     exact = [name for name in table.names if name == wanted]
     loose = [name for name in table.names if name.lower() == wanted.strip().lower()]
     for matches in (exact, loose):
@@ -316,6 +348,10 @@ def column_of(table: SourceTable, wanted: str) -> str:
         raise BadInput(
             f"{table.source} has no column {wanted}; its columns are 1 to {len(table.names)}"
         )
+    parts = [part.strip() for part in wanted.split(",")]
+    if len(parts) > 1 and set(parts) <= set(table.names):
+        several = " ".join(f"--x {part}" for part in parts)
+        raise BadInput(f"{table.source} has no column {wanted!r}; for several give {several}")
     lower = {name.lower(): name for name in table.names}
     near = [name for name in lower if wanted.strip().lower() in name]
     near = near or difflib.get_close_matches(wanted.lower(), lower, 1, cutoff=0.5)

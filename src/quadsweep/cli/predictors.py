@@ -5,13 +5,17 @@ One --x is one predictor and goes the way it always went.
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
-from quadsweep.cli.ending import BadInput
+from quadsweep.cli.ending import BadInput, note
 from quadsweep.cli.points import (
     NamedPoints,
     column_of,
+    dates_among,
     labels_of,
+    nearly,
     numbers,
     read_points,
     readers_of,
@@ -49,12 +53,14 @@ def read_predictors(
     raw = dict(zip(chosen, table.read(chosen), strict=True))
     readers = readers_of(table)
     columns = [numbers(raw[name], name, table, readers) for name in chosen]
+    dates = dates_among(chosen, readers)
     if len(columns[0]) == 0:
         raise BadInput(f"{table.source} has no rows")
     labels = labels_of(table, label, len(columns[0]))
     return NamedPoints(
-        np.column_stack(columns[:-1]), columns[-1], tuple(chosen), labels, table.source, table=table
-    )
+        np.column_stack(columns[:-1]), columns[-1], tuple(chosen), labels, table.source,
+        table=table, dates=dates,
+    )  # fmt: skip
 
 
 def _by_formula(table: SourceTable, formula: str, label: str | None) -> NamedPoints:
@@ -62,6 +68,9 @@ def _by_formula(table: SourceTable, formula: str, label: str | None) -> NamedPoi
     columns = table.read(table.names)
     if not columns or not columns[0]:
         raise BadInput(f"{table.source} has no rows")
+    for name, sentence in nearly(table, readers_of(table)).items():
+        if re.search(rf"\b{re.escape(name)}\b", formula):
+            note(f"read as text: {sentence}")
     content = {
         name: typed(values, table.decimal)
         for name, values in zip(table.names, columns, strict=True)

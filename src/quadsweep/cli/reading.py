@@ -1,4 +1,4 @@
-"""--encoding, --decimal, --sheet and --debug, on every command that takes a FILE."""
+"""--encoding, --decimal, --sheet, --missing and --debug, on every command that takes a FILE."""
 
 from __future__ import annotations
 
@@ -23,6 +23,10 @@ _OPTIONS = {
     "sheet": Annotated[
         str | None, typer.Option("--sheet", metavar="NAME", help="Of a workbook, name or number.")
     ],
+    "missing": Annotated[
+        list[str] | None,
+        typer.Option("--missing", metavar="TEXT", help="Stands for no value; again for more."),
+    ],
     "debug": Annotated[bool, typer.Option("--debug", help="Show where an error came from.")],
 }
 
@@ -36,12 +40,13 @@ def reads_a_file(command: Callable[..., Any]) -> Callable[..., Any]:
         encoding: str | None,
         decimal: str | None,
         sheet: str | None,
+        missing: list[str] | None,
         debug: bool,
         **given: Any,
     ) -> Any:
         if debug:
             ending.begin(debugging=True)
-        with reading(Reading(encoding, decimal, sheet)):
+        with reading(Reading(encoding, decimal, sheet, tuple(missing or ()))):
             return command(**given)
 
     own = inspect.signature(command, eval_str=True)

@@ -19,6 +19,11 @@ from quadsweep.cli.proving import check_place, save_proof
 from quadsweep.results.result import Result
 from quadsweep.solving.solve import solve
 
+_AT_ONCE = 0.05  # seconds of a search after which its path is not asked for unasked
+_PATIENCE = 1.0  # seconds for that path
+_FEWEST = 8  # rows from which on a path has a shape
+_RULES = {"gain": "largest gain", "elbow": "elbow"}
+
 
 def solve_command(
     file: options.File,
@@ -89,13 +94,31 @@ def solve_command(
     result = solved(points, asked, proof=proof is not None)
     save_proof(result.proof, proof)
     write_flagged(result, points, output)
-    present(result, points, plot, json)
+    present(result, points, plot, json, [] if json else how_many(result, points, asked))
     raise typer.Exit(code_of(result.status))
 
 
 def solved(points: NamedPoints, asked: dict[str, Any], proof: bool = False) -> Result:
     """The solver's answer to the options, progress on a terminal, rows by label."""
     return solve(points.columns, **asked, progress=sys.stderr.isatty(), proof=proof)
+
+
+def how_many(result: Result, points: NamedPoints, asked: dict[str, Any]) -> list[tuple[str, str]]:
+    """What the path says about the number to drop, where it takes no time to ask."""
+    from quadsweep.choosing.path import path
+
+    dropped = result.n - result.k
+    if result.seconds > _AT_ONCE or not result.success or result.n < _FEWEST or dropped == 0:
+        return []
+    most = min(result.n - result.n // 2, max(2 * dropped, 10))
+    given = {name: asked[name] for name in ("objective", "n_jobs", "seed", "nan_policy")}
+    found = path(points.columns, drop=most, time_limit=_PATIENCE, **given)
+    if not found.success:
+        return []
+    rules = {rule: k for rule, k in found.suggestions().items() if k is not None}
+    said = [f"{result.n - k:,} by the {_RULES[rule]}" for rule, k in rules.items()]
+    text = f"of 0 to {most:,}: {' and '.join(said)}" if said else "no size stands out"
+    return [("how many", f"{text}; quadsweep path --null line tests for outliers")]
 
 
 def solver_options(

@@ -36,6 +36,7 @@ class Columns:
     frame : a data frame with these columns, in the caller's library, or None.
     k : how many rows a data set of ours suggests to keep; otherwise None.
     formula : how to make the same predictors of new data, where a formula made these.
+    dates : the names of columns that are days since 1970-01-01.
     """
 
     x: Any
@@ -45,6 +46,7 @@ class Columns:
     frame: Any = None
     k: int | None = None
     formula: Formula | None = None
+    dates: tuple[str, ...] = ()
 
 
 def in_memory(data: Any) -> Any:
@@ -357,6 +359,16 @@ def _values(value: Any, nw: Any) -> Any:
     if value.dtype in (nw.Date, nw.Datetime):  # with a time zone too: days in UTC
         return value.dt.timestamp("us").cast(nw.Float64).to_numpy() / _DAY
     return np.asarray(nw.to_native(value))
+
+
+def date_columns(given: Columns) -> tuple[str, ...]:
+    """The names of columns that are days since 1970-01-01: dates of a frame, or those said so."""
+    if given.dates or given.frame is None:
+        return given.dates
+    import narwhals.stable.v1 as nw
+
+    kinds = nw.from_native(given.frame).collect_schema()
+    return tuple(name for name in given.names if kinds.get(name) in (nw.Date, nw.Datetime))
 
 
 def _labels(series: Any) -> Sequence[Any] | None:

@@ -50,6 +50,20 @@ def literal(text: object) -> str:
     return str(text).replace("$", r"\$")
 
 
+def show_dates(ax: Axes, names: Sequence[str], dates: Sequence[str]) -> None:
+    """Dates along the axes whose columns are days since 1970-01-01, which matplotlib counts too."""
+    if not dates:
+        return
+    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+
+    for name, axis in zip(names, (ax.xaxis, ax.yaxis), strict=False):
+        if name in dates:
+            locator = AutoDateLocator()  # type: ignore[no-untyped-call]
+            axis.set_major_locator(locator)
+            form = ConciseDateFormatter(locator)  # type: ignore[no-untyped-call]
+            axis.set_major_formatter(form)
+
+
 def kept_size(n: int) -> float:
     """Area of a kept point's mark among n points."""
     return float(np.clip(3000 / n, 3, 34))

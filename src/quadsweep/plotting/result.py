@@ -16,6 +16,7 @@ from quadsweep.plotting.canvas import (
     frame,
     legend_below,
     literal,
+    show_dates,
     tidy_axes,
 )
 from quadsweep.plotting.conic import plot_conic
@@ -58,6 +59,7 @@ def plot_result(result: Result, ax: Axes | None = None) -> Axes:
     name_points(ax, x, y, named, [result.label(i) for i in named])
     ax.set_xlabel(literal(result.names[0]))
     ax.set_ylabel(literal(result.names[1]) if result.objective != "var" else "")
+    show_dates(ax, result.names, result.dates)
     ax.set_title(_title(result), loc="left", fontsize=11)
     legend_below(ax)
     return ax

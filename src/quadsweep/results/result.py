@@ -17,6 +17,7 @@ from quadsweep.objectives import OBJECTIVES
 from quadsweep.results import plane
 from quadsweep.results.boundary import boundary
 from quadsweep.results.conic import Conic
+from quadsweep.results.far import far_rows
 from quadsweep.results.formatting import INDEX, ResultMixin, equation, finite, named_rows
 from quadsweep.results.scatter import Scatter, collinear, line_through, scatter_of
 
@@ -88,6 +89,8 @@ class Result(ResultMixin):
         The predictors that are not combinations of those before them, where there are several.
     formula : Formula, optional
         How the predictors were made.
+    dates : tuple of strings
+        The columns that are dates, as days since 1970-01-01.
     remark : str
         What else the message says.
     labels : sequence, optional
@@ -122,6 +125,7 @@ class Result(ResultMixin):
     weights: Floats | None = field(default=None, repr=False)
     searched: Ints | None = field(default=None, repr=False)
     formula: Formula | None = field(default=None, repr=False)
+    dates: tuple[str, ...] = field(default=(), repr=False)
     remark: str = field(default="", repr=False)
     labels: Sequence[Any] | None = field(default=None, repr=False)
     frame: Any = field(default=None, repr=False)
@@ -301,12 +305,16 @@ class Result(ResultMixin):
         elif self.objective == "mcd":
             lines += self._ellipse_lines()
         elif not self.several and self.objective != "var" and not math.isnan(self.coef[0]):
-            lines.append(("line", equation(self.names, float(self.coef[0]), self.intercept)))
+            line = equation(self.names, float(self.coef[0]), self.intercept)
+            days = f", {' and '.join(self.dates)} in days since 1970-01-01" if self.dates else ""
+            lines.append(("line", line + days))
         lines.append(("dropped", named_rows(self.outliers, self.labels)))
         if len(self.omitted):
             lines.append(("left out", named_rows(self.omitted, self.labels, "missing values")))
         if self.proof is not None:
             lines.append(("proof", f"{self.proof.nodes:,} nodes, for quadsweep.check"))
+        if far := far_rows(self):
+            lines.append(("kept, but far", far))
         if caution := self.caution():
             lines.append(("caution", caution))
         lines.append(("search", f"{self.method}, {self.nodes:,} nodes, {self.seconds:.3g} s"))

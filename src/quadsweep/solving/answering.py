@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from quadsweep.arrays import Floats, Ints, Mask
-from quadsweep.inputs.frames import Columns
+from quadsweep.inputs.frames import Columns, date_columns
 from quadsweep.inputs.validation import Sample
 from quadsweep.least_squares import fit
 from quadsweep.objectives import Score
@@ -63,6 +63,7 @@ def make_result(
         weights=None if points.weights is None else _spread(points.weights, points),
         searched=points.searched,
         formula=given.formula,
+        dates=date_columns(given),
     )
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
 from quadsweep.cli.ending import BadInput, note
-from quadsweep.cli.tables.opening import SAMPLE, Reading, SourceTable
+from quadsweep.cli.tables.opening import SAMPLE, Reading, SourceTable, distinct
 from quadsweep.cli.tables.values import is_missing, number
 
 _LARGE = 4_000_000  # bytes, from which on reading shows its progress
@@ -132,9 +132,9 @@ def table(text: Text, suffix: str, source: str, said: Reading) -> SourceTable:
     head = list(itertools.islice(rows(), SAMPLE))
     if not head:
         raise BadInput(f"{source} is empty")
-    decimal = said.decimal or _decimal(head[1:], delimiter)
+    decimal = said.decimal or _decimal(head[1:])
     titled = not all(number(value, decimal) is not None for value in head[0])
-    names = [title.strip() for title in head[0]] if titled else []
+    names = distinct([title.strip() for title in head[0]]) if titled else []
     names = names or [str(i) for i in range(1, len(head[0]) + 1)]
     sample = head[1:] if titled else head
     if not sample:
@@ -221,10 +221,8 @@ def _delimiter(lines: list[str]) -> str:
     return " " if all(len(line.split()) > 1 for line in some) else ","
 
 
-def _decimal(rows: list[list[str]], delimiter: str) -> str:
-    """A comma if that makes numbers of fields that are none with a point, and unmakes none."""
-    if delimiter == ",":
-        return "."
+def _decimal(rows: list[list[str]]) -> str:
+    """A comma if that makes more numbers of the fields than a point does."""
     fields = [v for row in rows for v in row if not is_missing(v) and ("," in v or "." in v)]
     point = sum(number(v, ".") is not None for v in fields)
     comma = sum(number(v, ",") is not None for v in fields)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from quadsweep.cli.ending import BadInput
+from quadsweep.cli.tables.values import MORE_MISSING
 
 SAMPLE = 1000  # rows looked at before columns are chosen
 
@@ -34,19 +35,34 @@ class SourceTable:
     decimal: str = "."
     delimiter: str = ""
     titled: bool = True
+    sheets: tuple[str, ...] = ()  # of a workbook, where nobody said which
 
     def sample_of(self, name: str) -> list[Any]:
         index = self.names.index(name)
         return [row[index] if index < len(row) else None for row in self.sample]
 
 
+def distinct(names: list[str]) -> list[str]:
+    """Headers as given; those that occur again and again by their number as well.
+
+    >>> distinct(["a", "b", "a"])
+    ['a (column 1)', 'b', 'a (column 3)']
+    """
+    twice = {name for name in names if name and names.count(name) > 1}
+    return [f"{n} (column {i})" if n in twice else n for i, n in enumerate(names, 1)]
+
+
 @dataclass(frozen=True)
 class Reading:
-    """What the user says about a file: its encoding, its decimal mark, the sheet of a workbook."""
+    """What the user says about a file.
+
+    Its encoding, its decimal mark, the sheet of a workbook, and texts that stand for nothing.
+    """
 
     encoding: str | None = None
     decimal: str | None = None
     sheet: str | None = None
+    missing: tuple[str, ...] = ()
 
 
 _AS_IT_IS = Reading()
@@ -59,10 +75,12 @@ def reading(said: Reading) -> Iterator[None]:
     if said.decimal not in (None, ".", ","):
         raise BadInput(f"--decimal must be '.' or ','; got {said.decimal!r}")
     token = _SAID.set(said)
+    more = MORE_MISSING.set(frozenset(text.strip().lower() for text in said.missing))
     try:
         yield
     finally:
         _SAID.reset(token)
+        MORE_MISSING.reset(more)
 
 
 def open_table(file: str) -> SourceTable:

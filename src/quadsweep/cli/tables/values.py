@@ -6,6 +6,7 @@ import functools
 import math
 import re
 from collections.abc import Callable
+from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import date, datetime, timezone
 from typing import Any
@@ -20,18 +21,27 @@ MISSING = frozenset(
     {"", "na", "n/a", "n.a.", "<na>", "nan", "nat", "null", "none", ".", "..", "-", "?"}
     | {"#n/a", "#na", "#null!", "#div/0!", "#value!", "#ref!", "#name?", "#num!"}  # of workbooks
 )
+MORE_MISSING: ContextVar[frozenset[str]] = ContextVar("missing", default=frozenset())
 _DAY = 86_400.0
+_SPACES = "[ \u00a0\u2009\u202f'\u2019]"  # what stands between thousands beside point and comma
 _GROUPS = {  # decimal mark -> numbers with it and with marks between thousands
-    ".": re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d*)?"),
-    ",": re.compile(r"[+-]?(?:\d{1,3}(?:\.\d{3})+|\d+)(?:,\d*)?(?:[eE][+-]?\d+)?"),
+    ".": re.compile(rf"\d{{1,3}}(?:(?:,\d{{3}})+|(?:{_SPACES}\d{{3}})+)(?:\.\d*)?"),
+    ",": re.compile(
+        rf"(?:\d{{1,3}}(?:(?:\.\d{{3}})+|(?:{_SPACES}\d{{3}})+)|\d+)(?:,\d*)?(?:[eE][+-]?\d+)?"
+    ),
 }
+_CURRENCY = r"(?:[$£¥€₩₹₺₽]|(?:EUR|USD|GBP|CHF|JPY|SEK|NOK|DKK|PLN|CZK|AUD|CAD)\b|kr\b|zł\b)"
+_MONEY = re.compile(rf"([+-]?)\s*{_CURRENCY}\s*(.+)|(.+?)\s*{_CURRENCY}\.?")
 _DATE = re.compile(r"(\d{1,4})([./])(\d{1,2})\2(\d{1,4})(?:[T ]+(\S.*))?")
 _ORDERS = {".": ("dmy",), "/": ("ymd", "mdy", "dmy")}  # in which dates are written with each mark
 
 
 def is_missing(value: Any) -> bool:
-    """True for what stands for nothing."""
-    return value is None or (isinstance(value, str) and value.strip().lower() in MISSING)
+    """True for what stands for nothing, --missing included."""
+    if not isinstance(value, str):
+        return value is None
+    text = value.strip().lower()
+    return text in MISSING or text in MORE_MISSING.get()
 
 
 def number(value: Any, decimal: str = ".") -> float | None:
@@ -39,23 +49,42 @@ def number(value: Any, decimal: str = ".") -> float | None:
 
     >>> number("1,234.5"), number("3,5", decimal=","), number("10%"), number("ten")
     (1234.5, 3.5, 0.1, None)
+    >>> number("2.768,52 €", decimal=","), number("1 234"), number("(1,200)"), number("$-5")
+    (2768.52, 1234.0, -1200.0, -5.0)
     """
     if isinstance(value, (bool, int, float)):
         return float(value)
     if not isinstance(value, str):
         return _of_another_kind(value)
-    text = value.strip()
-    share = text.endswith("%")
-    text = text[:-1].rstrip() if share else text
-    if _GROUPS[decimal].fullmatch(text):
-        text = text.replace("." if decimal == "," else ",", "").replace(",", ".")
-    elif decimal == "," and "." in text:
+    if decimal == ".":
+        try:
+            return float(value)
+        except ValueError:
+            pass
+    return _written(value.strip().replace("\u2212", "-"), decimal)
+
+
+def _written(text: str, decimal: str) -> float | None:
+    """A number with a currency, a percentage, in brackets for a loss, or with grouped digits."""
+    if text.startswith("(") and text.endswith(")") and text[1:2].isalnum() | (text[1:2] in "$€£"):
+        loss = _written(text[1:-1].strip(), decimal)
+        return None if loss is None or loss < 0 else -loss
+    if text.endswith("%"):
+        share = _written(text[:-1].rstrip(), decimal)
+        return None if share is None else share / 100
+    if money := _MONEY.fullmatch(text):
+        text = (money[1] or "") + (money[2] or money[3])
+    sign = -1.0 if text.startswith("-") else 1.0
+    digits = text[1:].lstrip() if text[:1] in ("+", "-") else text
+    if _GROUPS[decimal].fullmatch(digits):
+        digits = re.sub(_SPACES, "", digits)
+        digits = digits.replace("." if decimal == "," else ",", "").replace(",", ".")
+    elif decimal == "," and "." in digits:
         return None
     try:
-        found = float(text)
+        return sign * float(digits) if digits[:1] not in ("+", "-") else None
     except ValueError:
         return None
-    return found / 100 if share else found
 
 
 def _of_another_kind(value: Any) -> float | None:
@@ -110,15 +139,25 @@ class Reader:
     read: Callable[[Any], float | None]
 
 
+def number_reader(decimal: str) -> Reader:
+    """Numbers with a decimal mark."""
+    return Reader("number", functools.partial(number, decimal=decimal))
+
+
 def reader_of(values: list[Any], decimal: str) -> Reader | None:
     """How all values there are can be read; None for text, or where there are none.
 
-    Nor is it known where day and month could change places in every one of them.
+    Where the file's decimal mark reads them not and the other one does, by that. Nor is it known
+    where day and month could change places in every one of them.
+
+    >>> reader_of(["1.234,50 €", "12,00 €"], ".").read("3,5")
+    3.5
     """
     present = [value for value in values if not is_missing(value)]
     if not present or all(isinstance(value, bool) for value in present):
         return None
-    for reader in (Reader("number", lambda v: number(v, decimal)), Reader("date", day)):
+    other = "." if decimal == "," else ","
+    for reader in (number_reader(decimal), Reader("date", day), number_reader(other)):
         if all(_says(reader, value) for value in present):
             return reader
     fit = _dates_written(present)
@@ -166,9 +205,36 @@ def column(values: list[Any], reader: Reader, name: str, source: str) -> Floats:
         except OverflowError:
             raise BadInput(f"{where}, beyond the largest number 1.8e308") from None
         if found is None:
-            raise BadInput(f"{where}, not a {reader.name}")
+            raise BadInput(f"{where}, not a {reader.name}{_advice(values, reader, name)}")
         out[i] = found
     return out
+
+
+def _advice(values: list[Any], reader: Reader, name: str) -> str:
+    """What to do about a column in which something is not a number: few cells, or all of it."""
+    odd = odd_cells(values, reader)
+    if 2 * len(odd) < len(values):
+        return f"; if it means that the value is missing: {missing_option(odd)}"
+    return f"; a column of text is for --formula, as C({name})" if reader.name == "number" else ""
+
+
+def odd_cells(values: list[Any], reader: Reader) -> list[tuple[int, Any]]:
+    """Rows from 1, and what stands there, of cells that a reader cannot read."""
+    rows = enumerate(values, start=1)
+    return [(row, v) for row, v in rows if not is_missing(v) and not _says(reader, v)]
+
+
+def missing_option(odd: list[tuple[int, Any]]) -> str:
+    """The option that makes odd cells missing, where few texts are in the way.
+
+    >>> missing_option([(3, "unknown"), (9, "unknown"), (12, "not asked")])
+    "--missing unknown --missing 'not asked'"
+    """
+    import shlex
+
+    texts = list(dict.fromkeys(str(value).strip() for _, value in odd))
+    more = " ..." if len(texts) > 3 else ""
+    return " ".join(f"--missing {shlex.quote(text)}" for text in texts[:3]) + more
 
 
 def typed(values: list[Any], decimal: str) -> Floats | list[str | None]:
