@@ -19,6 +19,8 @@ from quadsweep.inputs.frames import every_column
 from quadsweep.report.live import Table, available, explore_page
 from quadsweep.report.live.page import MOST_VALUES
 
+SAMPLES = ("stars-cyg", "phone-calls", "animals", "anscombe-3")  # offered on an empty page
+
 
 @dataclass(frozen=True)
 class Explorer:
@@ -57,7 +59,8 @@ def page_of(tables: Sequence[Table], title: str) -> str:
     size = sum(table.values for table in tables)
     if size > MOST_VALUES:
         raise ValueError(f"a page holds at most {MOST_VALUES:,} values; got {size:,}")
-    return explore_page(tables, title)
+    samples = () if tables else [dataset_table(name) for name in SAMPLES]
+    return explore_page(tables, title, samples=samples)
 
 
 def dataset_table(name: str) -> Table:

@@ -106,8 +106,7 @@ class Groups(ResultMixin, Mapping[Any, Any]):
         """The table as texts, the header first."""
         rows = self.rows()
         names = [name for name in _header(rows) if name != "note"]
-        alike = {"n": "rows"}  # columns that say what another one does, in every row
-        names = [n for n in names if not _same(rows, n, alike.get(n))]
+        names = [name for name in names if _worth_showing(rows, name, self.column)]
         return [names, *([_text(row.get(name)) for name in names] for row in rows)]
 
     def plot(self, ax: Axes | None = None) -> Axes:
@@ -237,8 +236,15 @@ def _values(answer: Any) -> dict[str, Any]:
     return plain
 
 
-def _same(rows: list[dict[str, Any]], name: str, other: str | None) -> bool:
-    return other is not None and all(row.get(name) in (None, row[other]) for row in rows)
+def _worth_showing(rows: list[dict[str, Any]], name: str, column: str) -> bool:
+    """Not what nobody has, what every row says alike in words, or another count of the rows."""
+    values = [row.get(name) for row in rows]
+    if name in (column, "rows", "status", "dropped"):
+        return True
+    if name in ("n", "n_groups") and all(row.get(name) in (None, row["rows"]) for row in rows):
+        return False
+    known = {value for value in values if value not in (None, "")}
+    return bool(known) and not (len(known) == 1 and isinstance(values[0], str))
 
 
 def _header(rows: list[dict[str, Any]]) -> list[str]:

@@ -66,3 +66,34 @@ def test_a_sentence_comes_first_where_one_says_it_all():
     audit = RESULTS["Audit"]
     assert str(audit).startswith(audit.message)
     assert audit.message in audit._repr_html_()
+
+
+def test_a_notebook_shows_the_picture_and_tables_as_pandas_has_them():
+    pytest.importorskip("matplotlib")
+    result = qs.solve([1, 2, 3, 4, 5], [1, 2, 9, 4, 5], drop=1)
+    bundle = result._repr_mimebundle_()
+    page = bundle["text/html"]
+    assert '<img alt="" style="width:640px;max-width:100%" src="data:image/png;base64,' in page
+    assert page.index("<img") < page.index('<table border="1" class="dataframe">')
+    assert bundle["text/plain"] == repr(result)
+    audit = qs.audit([1, 2, 3, 4, 5], [1, 2, 9, 4, 5])
+    assert audit.message in audit._repr_mimebundle_()["text/html"]
+
+
+def test_without_matplotlib_a_notebook_shows_the_table(monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    page = qs.solve([1, 2, 3, 4, 5], [1, 2, 9, 4, 5], drop=1)._repr_mimebundle_()["text/html"]
+    assert "<img" not in page
+    assert 'class="dataframe"' in page
+
+
+def test_the_repr_of_a_result_is_a_line():
+    x, y = np.random.default_rng(0).normal(size=(2, 300))
+    said = repr(qs.solve(x, y, drop=20))
+    assert "\n" not in said
+    assert len(said) < 120
+    assert said.startswith("<Result: r2 = 0.")
+    assert "280 of 300 kept, optimal; dropped: " in said
+    assert said.endswith("and 14 more>")

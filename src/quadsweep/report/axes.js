@@ -69,25 +69,31 @@ const route = (points, at, close) =>
 function nameThem(layer, box, named, dots) {
   layer.replaceChildren();
   const taken = named.map(({ cx, cy }) => ({ left: cx - 6, right: cx + 6, top: cy - 6, bottom: cy + 6 }));
+  const near = 5; // of a dot's middle: what a name must keep off
   const overlap = (p, q) =>
     Math.max(0, Math.min(p.right, q.right) - Math.max(p.left, q.left)) * Math.max(0, Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top));
   named.forEach(({ cx, cy, label }, at) => {
     const text = label.length > 24 ? `${label.slice(0, 23)}…` : label;
     const node = element(layer, "text", { class: "mark" }, text);
-    const width = node.getComputedTextLength() || 7 * text.length, height = 15;
+    const width = node.getComputedTextLength() || 7 * text.length, height = parseFloat(getComputedStyle(node).fontSize) || 15;
     let best = null;
-    for (const lower of [0, -14, 14, -28, 28, -42, 42]) {
+    for (const lower of [0, -16, 16, -32, 32, -48, 48, -64, 64, -80, 80]) {
       for (const left of [cx + 9, cx - 9 - width, cx - width / 2]) {
         if (left === cx - width / 2 && lower === 0) continue;
         const place = { left, right: left + width, top: cy + lower - height / 2, bottom: cy + lower + height / 2 };
         const outside = Math.max(0, box.left - left) + Math.max(0, place.right - box.right)
           + Math.max(0, box.top - place.top) + Math.max(0, place.bottom - box.bottom);
         const cost = taken.reduce((sum, other, i) => sum + (i === at ? 0 : overlap(place, other)), 0) + 40 * outside + Math.abs(lower)
-          + 25 * dots.filter((d) => d.cx > left && d.cx < place.right && d.cy > place.top && d.cy < place.bottom).length;
-        if (!best || cost < best.cost) best = { ...place, cost };
+          + 100 * dots.filter((d) => d.cx + near > left && d.cx - near < place.right && d.cy + near > place.top && d.cy - near < place.bottom
+            && !(d.cx === cx && d.cy === cy)).length;
+        if (!best || cost < best.cost) best = { ...place, lower, cost };
       }
     }
     taken.push(best);
+    if (Math.abs(best.lower) > 16) { // far from its point: a line leads there
+      const x2 = Math.max(best.left, Math.min(cx, best.right)), y2 = best.lower < 0 ? best.bottom : best.top;
+      layer.insertBefore(element(layer, "line", { class: "leader", x1: spot(cx), y1: spot(cy), x2: spot(x2), y2: spot(y2) }), node);
+    }
     node.setAttribute("x", spot(best.left));
     node.setAttribute("y", spot((best.top + best.bottom) / 2 + 4));
   });

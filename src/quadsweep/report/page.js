@@ -65,7 +65,11 @@
     byId("surprise").textContent = f.surprise;
     const rows = byId("rows");
     rows.replaceChildren();
-    for (const label of f.labels) rows.appendChild(document.createElement("li")).textContent = label;
+    f.labels.forEach((label, i) => {
+      const li = rows.appendChild(document.createElement("li"));
+      li.textContent = label;
+      li.dataset.values = `${data.names[0]} ${figure(f.at[i][0])}, ${data.names[1]} ${figure(f.at[i][1])}`;
+    });
     byId("more").textContent = f.more ? `and ${count(f.more)} more` : out.size || f.labels.length ? "" : "No row is dropped.";
     scatter.setAttribute("aria-label", `Scatter of ${data.names[1]} against ${data.names[0]}: ${f.k} points kept, ${f.drop} dropped, ${data.value} ${number(f.value, 4)}`);
     drawPath(byId("path"), { ...path, here: f.drop });

@@ -9,6 +9,7 @@ from __future__ import annotations
 import html
 import itertools
 import math
+from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
@@ -48,16 +49,15 @@ def to_html(report: Report, table: Table | None = None) -> str:
         "subtitle": html.escape(_subtitle(report)),
         "answer": html.escape(_answer(report)),
         "value": html.escape(value),
-        "audit": _audit(report),
         "regression": regression_section(report),
         "comparison": _comparison(report),
         "cautions": "".join(f"<p>{html.escape(note)}</p>" for note in _notes(report)),
         "made": _made(report),
     }
     if table is not None and available() and table.values <= MOST_VALUES:
-        parts |= _live(report, table, value)
+        parts |= {"audit": ""} | _live(report, table, value)
     else:
-        parts |= _static(report, value)
+        parts |= {"audit": _audit_section(report)} | _static(report, value)
     return page_around("page.html", parts)
 
 
@@ -88,7 +88,31 @@ def _live(report: Report, table: Table, value: str) -> dict[str, str]:
         "noise": _noise(report),
         "told": f"{_path_caption(report, value)} {_verdict(report)}".strip(),
     }
-    return fragments([table], path)
+    return fragments([replace(table, known=_known(report, table))], path, audits=_audit(report))
+
+
+def _known(report: Report, table: Table) -> dict[str, Any] | None:
+    """The answer for the page's first question, rows by their place among those without a gap."""
+    answer = report.answer
+    if len(answer.mask) != len(table.columns[0]) or table.x is None or table.y is None:
+        return None
+    return {
+        "n": answer.n,
+        "x": table.x,
+        "y": table.y,
+        "drop": answer.n - answer.k,
+        "objective": answer.objective,
+        "outliers": np.searchsorted(answer.used, answer.outliers).tolist(),
+        "answer": {
+            "value": finite(answer.value),
+            "bound": finite(answer.bound),
+            "gap": finite(answer.gap),
+            "status": answer.status,
+            "method": answer.method,
+            "nodes": answer.nodes,
+            "seconds": answer.seconds,
+        },
+    }
 
 
 def _subtitle(report: Report) -> str:
@@ -180,8 +204,14 @@ def _audit(report: Report) -> str:
     if not report.audits and not why:
         return ""
     told = "".join(f"<p>{html.escape(told_audit(audit))}</p>" for audit in report.audits)
-    title = "How few rows carry it"
-    return f"<section aria-labelledby='audit'><h2 id='audit'>{title}</h2>{told}{why}</section>"
+    return told + why
+
+
+def _audit_section(report: Report) -> str:
+    told, title = _audit(report), "How few rows carry it"
+    if not told:
+        return ""
+    return f"<section aria-labelledby='audit'><h2 id='audit'>{title}</h2>{told}</section>"
 
 
 def _notes(report: Report) -> list[str]:
@@ -292,6 +322,7 @@ def _frame(
         "kind": "none found" if conic is None else conic.kind,
         "out": [int(i) for i in step.outliers if int(i) in drawn],
         "labels": labels,
+        "at": [[step.x[i], step.y[i]] for i in step.outliers[:_MOST_ROWS]],
         "more": len(step.outliers) - len(labels),
         "curve": [] if conic is None else _short(conic.curve(xlim, ylim, 160)),
         "region": _region(conic, step, xlim, ylim),

@@ -78,6 +78,40 @@ class ResultMixin(ABC):
         )
         return title + (f"<table>{grid}</table>" if grid else "") + f"<table>{pairs}</table>"
 
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        """What a notebook shows: the picture where there is one, and tables as pandas has them."""
+        tables = self._repr_html_().replace("<table>", '<table border="1" class="dataframe">')
+        return {"text/plain": repr(self), "text/html": _STYLE + picture(self) + tables}
+
+
+# As pandas: quiet lines; a front end's own style of data frames comes on top of it.
+_STYLE = (
+    "<style scoped>.dataframe tbody tr th, .dataframe thead th { text-align: right; } "
+    ".dataframe th, .dataframe td { vertical-align: top; }</style>"
+)
+_MOST_DRAWN = 50_000  # rows from which on a picture is drawn only when it is asked for
+
+
+def picture(result: Any) -> str:
+    """A result's picture inside the page; nothing without matplotlib, or where it has none."""
+    if getattr(result, "n", 0) > _MOST_DRAWN:
+        return ""
+    try:
+        from matplotlib.figure import Figure
+    except ModuleNotFoundError:
+        return ""
+    from base64 import b64encode
+    from io import BytesIO
+
+    drawn, file = Figure(figsize=(6.4, 4.4), layout="constrained"), BytesIO()
+    try:
+        result.plot(ax=drawn.subplots())
+    except (TypeError, ValueError):  # nothing to draw: no row answered
+        return ""
+    drawn.savefig(file, format="png", dpi=144)
+    data = b64encode(file.getvalue()).decode("ascii")
+    return f'<img alt="" style="width:640px;max-width:100%" src="data:image/png;base64,{data}">'
+
 
 def aligned(grid: Sequence[Sequence[str]]) -> str:
     """Columns of one width, the first flush left.

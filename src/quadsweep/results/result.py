@@ -18,7 +18,7 @@ from quadsweep.results import plane
 from quadsweep.results.boundary import boundary
 from quadsweep.results.conic import Conic
 from quadsweep.results.far import far_rows
-from quadsweep.results.formatting import INDEX, ResultMixin, equation, finite, named_rows
+from quadsweep.results.formatting import INDEX, ResultMixin, equation, finite, named_rows, some
 from quadsweep.results.scatter import Scatter, collinear, line_through, scatter_of
 
 if TYPE_CHECKING:
@@ -135,6 +135,13 @@ class Result(ResultMixin):
         assert len(self.inliers) == self.k
         assert len(self.outliers) == self.n - self.k
         assert self.gap >= 0
+
+    def __repr__(self) -> str:
+        dropped = some(self.outliers, self.labels, 6)
+        return (
+            f"<Result: {self.objective} = {self.value:.6g}, {self.k:,} of {self.n:,} kept, "
+            f"{self.status}; dropped: {dropped}>"
+        )
 
     @property
     def success(self) -> bool:

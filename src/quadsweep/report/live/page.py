@@ -43,6 +43,8 @@ class Table:
     label : position of the column that names the rows; None where the page is to look for one.
     python : str or None
         What reads the same numbers in Python; None where nothing short does.
+    known : dict or None
+        The answer to the question the page begins with, shown before the engine is ready.
     """
 
     source: str
@@ -56,6 +58,7 @@ class Table:
     builtin: bool = False
     label: int | None = None
     python: str | None = None
+    known: dict[str, Any] | None = None
 
     @property
     def values(self) -> int:
@@ -73,6 +76,7 @@ class Table:
             "path": self.path,
             "builtin": self.builtin,
             "python": self.python,
+            "known": self.known,
             **({} if self.label is None else {"label": self.label}),
         }
 
@@ -94,13 +98,27 @@ def available() -> bool:
     return _ENGINE_BINARY.is_file()
 
 
-def fragments(tables: Sequence[Table], path: dict[str, Any] | None = None) -> dict[str, str]:
-    """The parts of a page: its policy, markup, style and scripts."""
-    content = {"tables": [table.plain() for table in tables], "path": path, "seconds": PATH_SECONDS}
+def fragments(
+    tables: Sequence[Table],
+    path: dict[str, Any] | None = None,
+    samples: Sequence[Table] = (),
+    audits: str = "",
+) -> dict[str, str]:
+    """The parts of a page: its policy, markup, style and scripts.
+
+    ``samples`` are tables that an empty page offers, ``audits`` markup of audits already made.
+    """
+    content = {
+        "tables": [table.plain() for table in tables],
+        "samples": [table.plain() for table in samples],
+        "path": path,
+        "seconds": PATH_SECONDS,
+    }
     engine = base64.b64encode(_ENGINE_BINARY.read_bytes()).decode("ascii")
     worker = "\n".join(map(text_of, (*_ENGINE, "live/worker.js")))
     picture, tail = text_of("live/live.html").split("<!-- tail -->\n")
     picture = picture.replace("<!-- objectives -->", _objectives())
+    picture = picture.replace("<!-- audits -->", audits)
     return {
         "policy": POLICY,
         "picture": picture,
@@ -121,11 +139,16 @@ def _objectives() -> str:
     return "".join(f'<option value="{name}">{title}</option>' for name, title in known)
 
 
-def explore_page(tables: Sequence[Table], title: str = "quadsweep", lead: str = "") -> str:
+def explore_page(
+    tables: Sequence[Table],
+    title: str = "quadsweep",
+    lead: str = "",
+    samples: Sequence[Table] = (),
+) -> str:
     """The page for `quadsweep explore`: no answer yet, the reader asks."""
     from quadsweep import __version__
 
-    parts = fragments(tables) | {
+    parts = fragments(tables, samples=samples) | {
         "title": html.escape(title),
         "lead": html.escape(
             lead
