@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import naive_whole
 import numpy as np
 import pytest
 from scipy.stats import chi2
@@ -107,3 +108,25 @@ def test_the_stars_are_flagged_as_the_literature_has_them():
     X = np.column_stack([data.x, data.y])
     flagged = {i + 1 for i in np.flatnonzero(TrimmedOutlierDetector("mcd").fit_predict(X) == -1)}
     assert {7, 11, 20, 30, 34} <= flagged
+
+
+@pytest.mark.parametrize("noise", [1e-5, 1e-7, 1e-8, 1e-9, 1e-10, 1e-12])
+@pytest.mark.parametrize("offset", [0.0, 1000.0])
+def test_rows_near_a_line_are_fitted_with_the_determinant_of_the_engine(noise, offset):
+    """Doubles have a negative determinant there, and scikit-learn's distances keep no row."""
+    for seed in range(3):
+        rng = np.random.default_rng([seed, 7])
+        x = rng.normal(size=60)
+        X = np.column_stack([x, 2 * x + noise * rng.normal(size=60)]) + offset
+        X[:9] += rng.normal(size=(9, 2))
+        model = ExactMinCovDet().fit(X)
+        own = naive_whole.Plane(*X[model.raw_support_].T)
+        exact = own.rounded_value(range(int(model.raw_support_.sum())), "mcd")
+        assert model.determinant_ == pytest.approx(exact, rel=1e-9)
+        assert model.determinant_ > 0
+        assert model.status_ == "optimal"
+        assert model.raw_support_.sum() <= model.support_.sum() < 60
+        assert not model.support_[:9].all()
+        far, near = model.dist_[:9], model.dist_[model.support_]
+        assert far.max() > 1e3 * np.median(near)
+        np.testing.assert_allclose(model.distances(X), model.dist_)

@@ -16,6 +16,8 @@ from quadsweep.arrays import Floats, Mask
 from quadsweep.estimators.trimmed import SEARCH, TIME_LIMIT, warn_unless_proved
 from quadsweep.extras import needed
 from quadsweep.inputs.validation import unmasked
+from quadsweep.least_squares import fit
+from quadsweep.results.result import Result
 from quadsweep.solving.solve import solve
 
 with needed("quadsweep.sklearn"):
@@ -24,7 +26,39 @@ with needed("quadsweep.sklearn"):
     from sklearn.covariance import MinCovDet, fast_mcd
     from sklearn.utils.validation import validate_data
 
+EXACT = 2.0**-100  # of a column's sum of squares: what its line leaves is the rounding of the data
 ON_THE_LINE = 1e-12  # of the largest coordinate: a distance that is the rounding of the data
+
+
+class _Ellipse:
+    """The covariance of some rows of two columns as a regression of one on the other.
+
+    With a the variance of the column that varies more, and e and r the residuals of the other and
+    their mean square, the determinant is a r and a squared distance u^2 / a + e^2 / r: no digits
+    cancel, however close to a line the rows lie.
+    """
+
+    def __init__(
+        self, rows: Floats, assume_centered: bool, covariance: Floats | None = None
+    ) -> None:
+        self._centre = np.zeros(2) if assume_centered else rows.mean(axis=0)
+        self._first = int(np.argmax(((rows - self._centre) ** 2).sum(axis=0)))
+        self._other = 1 - self._first
+        x, y = rows[:, [self._first]], rows[:, self._other]
+        self._plane = fit(x, y, intercept=not assume_centered)
+        self._a = float(((x - self._centre[self._first]) ** 2).mean())
+        self._rest = self._plane.rss / len(rows)
+        self.determinant = self._a * self._rest
+        self.on_a_line = not self._plane.rss > EXACT * self._plane.tss
+        # A covariance that was multiplied by a factor for consistency makes distances shorter.
+        i = self._first
+        self._factor = 1.0 if covariance is None else float(covariance[i, i]) / self._a
+
+    def distances(self, X: Floats) -> Floats:
+        """Squared Mahalanobis distances."""
+        u = X[:, self._first] - self._centre[self._first]
+        e = self._plane.residuals(X[:, [self._first]], X[:, self._other])
+        return np.asarray((u * u / self._a + e * e / self._rest) / self._factor)
 
 
 class ExactMinCovDet(MinCovDet):  # type: ignore[misc]
@@ -99,22 +133,41 @@ class ExactMinCovDet(MinCovDet):  # type: ignore[misc]
         X = validate_data(self, X, dtype=np.float64, ensure_min_samples=3)
         self.bound_ = math.nan
         self.status_ = "heuristic"
-        support = self._exact(X) if X.shape[1] <= 2 else self._concentrated(X)
-        return self.weigh(X, support)
+        if X.shape[1] > 2:
+            return self.weigh(X, self._concentrated(X))
+        result = self._exact(X)
+        self.bound_, self.status_ = result.bound, result.status
+        self.weigh(X, np.asarray(result.mask))
+        if not self.assume_centered:
+            self.determinant_ = result.value
+        return self
 
     def weigh(self, X: Floats, support: Mask) -> ExactMinCovDet:
         """Everything that follows from the rows of the support."""
         raw = self._nonrobust_covariance(X[support], assume_centered=self.assume_centered)
         centre = np.zeros(X.shape[1]) if self.assume_centered else X[support].mean(axis=0)
         self.raw_location_, self.raw_covariance_, self.raw_support_ = centre, raw, support
-        self.determinant_ = float(np.linalg.det(raw))
         self.location_, self.support_ = centre, support
-        if X.shape[1] == 2 and self._singular():
-            return self._on_the_line(X)
+        if X.shape[1] == 2:
+            return self._weigh_two(X)
+        self.determinant_ = float(np.linalg.det(raw))
         centred = X - centre
         self.dist_ = ((centred @ linalg.pinvh(raw)) * centred).sum(axis=1)
         self.correct_covariance(X)
         self.reweight_covariance(X)
+        return self
+
+    def _weigh_two(self, X: Floats) -> ExactMinCovDet:
+        self._ellipse = _Ellipse(X[self.raw_support_], self.assume_centered)
+        self.determinant_ = self._ellipse.determinant
+        if self._ellipse.on_a_line:
+            return self._on_the_line(X)
+        self.dist_ = self._ellipse.distances(X)
+        self.correct_covariance(X)
+        self.reweight_covariance(X)
+        rows = X[self.support_]
+        self._ellipse = _Ellipse(rows, self.assume_centered, self.covariance_)
+        self.dist_ = self.distances(X)
         return self
 
     def _rows(self, n: int, p: int) -> int:
@@ -122,7 +175,7 @@ class ExactMinCovDet(MinCovDet):  # type: ignore[misc]
             return min(n, math.ceil(0.5 * (n + p + 1)))
         return int(self.support_fraction * n)
 
-    def _exact(self, X: Floats) -> Mask:
+    def _exact(self, X: Floats) -> Result:
         n, p = X.shape
         objective = "mcd" if p == 2 else "var"
         second = X[:, 1] if p == 2 else np.arange(n, dtype=np.float64)
@@ -132,8 +185,7 @@ class ExactMinCovDet(MinCovDet):  # type: ignore[misc]
             progress=bool(self.verbose),
         )  # fmt: skip
         warn_unless_proved(result, "auto")
-        self.bound_, self.status_ = result.bound, result.status
-        return np.asarray(result.mask)
+        return result
 
     def _concentrated(self, X: Floats) -> Mask:
         _, _, support, _ = fast_mcd(
@@ -143,13 +195,6 @@ class ExactMinCovDet(MinCovDet):  # type: ignore[misc]
             random_state=self.random_state,
         )
         return np.asarray(support, dtype=bool)
-
-    def _singular(self) -> bool:
-        size = np.sqrt(np.diag(self.raw_covariance_))
-        if not np.all(size > 0):
-            return True
-        correlation = self.raw_covariance_ / np.outer(size, size)
-        return int(np.linalg.matrix_rank(correlation)) < len(size)
 
     def _on_the_line(self, X: Floats) -> ExactMinCovDet:
         """An exact fit: the rows on the line are ordinary, all others infinitely far."""
@@ -164,8 +209,10 @@ class ExactMinCovDet(MinCovDet):  # type: ignore[misc]
 
     def distances(self, X: Floats) -> Floats:
         """Squared robust distances; infinite off the line of an exact fit."""
-        if not (X.shape[1] == 2 and self._singular()):
+        if X.shape[1] != 2:
             return np.asarray(self.mahalanobis(X))
+        if not self._ellipse.on_a_line:
+            return self._ellipse.distances(X)
         values, vectors = np.linalg.eigh(self.covariance_)
         centred = X - self.location_
         along, across = centred @ vectors[:, 1], centred @ vectors[:, 0]
