@@ -34,6 +34,7 @@ _ULPS = 4 * 2.0**-52  # rounding of a value as given
 WIDEST = 1e11  # of a column's usual deviation from its median: the farthest entry
 LEFT = 1e16  # of what the columns before usually leave of a column: its largest entry
 DEPENDENT = 1e-12  # of a row's values: what is left after the columns before is rounding
+_VISIBLE = 1e-3  # of a row's values: what is left then is no rounding
 _CLEAR = 1e-3  # of a column's length: where less is left, doubles do not tell
 _NEARLY_EXACT = 1e-6  # of TSS: of a smaller RSS doubles know few digits
 _RESIDUALS = 1e-10  # of their length: what rounding of the coefficients may add to residuals
@@ -126,8 +127,9 @@ def independent(columns: Floats, intercept: bool = True) -> Ints:
 
     or a few units in the last place of the values as given. A total of rounded columns is one;
     columns that share a sentinel such as 1e20 in one row are not, since the other rows tell them
-    apart, nor is a column far from zero. Rows are scaled for the coefficients, so that none hides
-    the others; weights do not matter.
+    apart, nor is a column far from zero, nor one of which a thousandth of a row's values is left,
+    however large the coefficients of nearly dependent columns are. Rows are scaled for the
+    coefficients, so that none hides the others; weights do not matter.
 
     >>> independent(np.array([[0.0, 1, 0], [1, 1, 2], [2, 1, 4], [3, 1, 6]]))
     array([0])
@@ -154,6 +156,7 @@ def _residuals(columns: Floats, intercept: bool) -> Iterator[tuple[int, Floats]]
         left, along = _left(scaled[:, j], q[:, :r])
         coefficients = into[:r, :r] @ along
         most = allowed[:, found] @ np.abs(coefficients) + allowed[:, j]
+        most = np.minimum(most, _VISIBLE)
         rest = scaled[:, j] - scaled[:, found] @ coefficients
         nearest = np.minimum(np.abs(rest), np.abs(left))
         if np.all(nearest <= most):

@@ -677,3 +677,59 @@ def test_the_command_line_audits_a_pattern(tmp_path: Path, run: Any) -> None:
     code, out, _ = run(*asked)
     assert code == 0
     assert [json.loads(out)[name] for name in ("lower", "upper")] == [told["lower"], told["upper"]]
+
+
+@pytest.mark.parametrize("objective", ["lts", "r2", "tv"])
+@pytest.mark.parametrize("far", [1e5, 1e10, 1e12, 1e18, 1e100])
+def test_sentinels_are_proved_around_or_refused(objective, far, tmp_path):
+    """Beside them sums in doubles say nothing about the other rows."""
+    for seed in range(2):
+        rng = np.random.default_rng(seed)
+        x = rng.normal(size=120)
+        y = x + 0.1 * rng.normal(size=120)
+        x[:4], y[:4] = -far + rng.normal(size=4), far + rng.normal(size=4)
+        file = written(tmp_path / "points.parquet", x, y, 3)
+        asked: Any = {"k": 110, "objective": objective}
+        if far > 1e9:
+            with pytest.raises(ValueError, match=r"'a' has values .* leave out rows with such"):
+                qs.solve(file, x="a", y="b", memory_limit=1e-6, n_jobs=1, **asked)
+            continue
+        result = qs.solve(file, x="a", y="b", memory_limit=1e-6, n_jobs=1, **asked)
+        assert isinstance(result, StreamedResult)
+        assert result.status == "optimal"
+        assert result.value == pytest.approx(qs.solve(x, y, **asked).value, rel=1e-8)
+
+
+def test_far_rows_that_are_kept_leave_a_residual_sum_unproved(tmp_path):
+    """Sums in doubles cannot tell it to the tolerance there; an exact fit they can."""
+    rng = np.random.default_rng(1)
+    x = np.append(rng.normal(size=99), 1e8)
+    y = np.append(rng.normal(size=99), 1e8)
+    file = written(tmp_path / "points.parquet", x, y, 3)
+    result: Any = qs.solve(
+        file, x="a", y="b", k=99, objective="lts", memory_limit=1e-6, time_limit=20, n_jobs=1
+    )
+    best = qs.solve(x, y, 99, objective="lts").value
+    assert result.bound <= best * (1 + 1e-9)
+    assert result.status != "optimal" or result.value == pytest.approx(best, rel=1e-8)
+
+
+@pytest.mark.parametrize("kind", ["date32", "timestamp", "zone", "lazy"])
+@pytest.mark.parametrize("memory", [None, 1e-6])
+def test_dates_in_files_and_lazy_frames_are_days(kind, memory, tmp_path):
+    rng = np.random.default_rng(3)
+    day = rng.integers(18000, 19000, 80)
+    y = 0.5 * day + rng.normal(size=80)
+    dates = day.astype("datetime64[D]")
+    units = {"date32": pa.date32(), "zone": pa.timestamp("ms", tz="UTC")}
+    column = pa.array(dates.astype("datetime64[ms]"), type=pa.timestamp("ms"))
+    column = column.cast(units.get(kind, pa.timestamp("ms")))
+    pq.write_table(pa.table({"a": column, "b": y}), tmp_path / "dates.parquet", row_group_size=20)
+    source: Any = str(tmp_path / "dates.parquet")
+    if kind == "lazy":
+        source = pytest.importorskip("polars").scan_parquet(source)
+    result = qs.solve(source, x="a", y="b", k=60, memory_limit=memory, n_jobs=1)
+    here = qs.solve(day.astype(float), y, 60)
+    assert result.status == "optimal"
+    assert result.value == pytest.approx(here.value, abs=1e-9)
+    assert result.slope == pytest.approx(here.slope, rel=1e-9)

@@ -16,6 +16,7 @@ import pytest
 from fuzz_dependence import Exact, Instance, check
 
 import quadsweep as qs
+from quadsweep.least_squares import independent
 
 
 def answered(X, y, k, *, weights=None, intercept=True, objective="r2", method="auto"):
@@ -171,3 +172,14 @@ def test_weights_far_apart_on_many_rows_are_answered_without_a_false_claim(objec
         assert fuzz_dependence.contradiction(it, result, own) is None
         if heavy > 1e22 and method == "auto":
             assert "beyond 32 digits" in result.message
+
+
+def test_a_column_is_not_left_out_for_two_others_that_nearly_agree():
+    """Their difference, times a large number, is a column of its own."""
+    rng = np.random.default_rng(0)
+    for seed in range(20):
+        X = rng.normal(size=(11, 5))
+        X[:, 1] = 2 * X[:, 0] + 10 ** -(11 + seed / 20) * rng.normal(size=11)
+        assert set(independent(X)) >= {0, 2, 3, 4}, seed
+    total = np.column_stack([X[:, 2:], X[:, 2:].sum(axis=1)]) + 1e9
+    assert independent(total).tolist() == [0, 1, 2]

@@ -77,10 +77,19 @@ def column(values: Any, name: str) -> Floats:
     if array.dtype.kind == "O":
         array = _numbers(array, name)
     if array.dtype.kind == "M":
-        array = (array - np.datetime64(0, "D")) / np.timedelta64(1, "D")
+        array = days(array)
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{name} must hold real numbers; got {kind(array)}")
     return np.ascontiguousarray(array, dtype=np.float64)
+
+
+def days(dates: NDArray[Any]) -> Floats:
+    """Days since 1970-01-01 of dates and times.
+
+    >>> days(np.array(["1970-01-02T12"], dtype="datetime64[h]"))
+    array([1.5])
+    """
+    return np.asarray((dates - np.datetime64(0, "D")) / np.timedelta64(1, "D"))
 
 
 def unmasked(values: Any) -> NDArray[Any]:

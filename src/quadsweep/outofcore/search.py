@@ -52,7 +52,7 @@ _STARTING_ROWS = 20_000  # of the sample, for the first good subsets
 _ENOUGH = 0.9  # of the rows asked for: where these are held, the search goes on with them
 _LEVELS = 3  # that a leaf is cut down by, at most, where its rows are too many
 _MOST_PASSES = 60
-_WIDEST = 2.0**200  # placed: squares of squares must be finite
+_WIDEST = 1e9  # of the usual distance from the middle: the farthest row beside which sums tell
 
 
 Placing = tuple[float, float, int, int, float]  # x0, y0, ex, ey and the slope of the line
@@ -263,6 +263,7 @@ class Search:
         x, y = (np.concatenate([one[name] for one in drawn]) for name in ("x", "y"))
         if not len(x):
             raise ValueError("x and y must hold finite points; every row looked at has NaN")
+        self._check_width(np.ones(len(x)), np.stack([x, x], axis=1), np.stack([y, y], axis=1))
         return x, y
 
     def tally(
@@ -388,10 +389,18 @@ class Search:
             f"in {self.source.part_name(part)} (nan_policy='omit' leaves them out)"
         )
 
+    def _check_width(self, count: Floats, *columns: Floats) -> None:
+        for name, ends in zip(self.source.names, columns, strict=True):
+            if (ratio := _farthest(count, ends)) > _WIDEST:
+                raise ValueError(
+                    f"column {name!r} has values {ratio:.0e} times as far from its middle as most, "
+                    "which cannot be searched in passes: leave out rows with such sentinels, or "
+                    "give a memory_limit that holds all rows"
+                )
+
     def _check(self, leaves: Leaves) -> None:
         used = leaves.table[leaves.table[:, 0] > 0]
-        if np.abs(used[:, 1:5]).max() > _WIDEST:
-            raise ValueError("x or y is too wide to be searched in passes: divide it by a constant")
+        self._check_width(used[:, 0], used[:, 1:3], used[:, 3:5])
         goal = self.asked.objective
         for name, needs, gap in zip(
             ("x", "y"), (goal.needs_x, goal.needs_y), leaves.gaps, strict=True
@@ -449,3 +458,22 @@ def _everything(leaves: Leaves) -> dict[str, Any]:
         "nodes": 0,
         "wanted": none,
     }
+
+
+def _farthest(count: Floats, ends: Floats) -> float:
+    """How much farther from the middle some row may be than most, by leaves' counts and ends.
+
+    >>> _farthest(np.array([9.0, 1.0]), np.array([[-1.0, 1.0], [999.0, 1000.0]]))
+    1000.0
+    """
+    middle = _weighted_median(count, ends[:, 0] / 2 + ends[:, 1] / 2)
+    away = np.abs(ends - middle).max(axis=1)
+    if not away.max() > 0:
+        return 1.0
+    return float(away.max() / _weighted_median(count[away > 0], away[away > 0]))
+
+
+def _weighted_median(count: Floats, values: Floats) -> float:
+    order = np.argsort(values)
+    half = np.searchsorted(np.cumsum(count[order]), count.sum() / 2)
+    return float(values[order[half]])

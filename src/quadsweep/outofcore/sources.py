@@ -21,6 +21,7 @@ import numpy as np
 
 from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.extras import needed
+from quadsweep.inputs.validation import days
 
 _SLICE = 1 << 20  # rows of a polars part
 _BUFFER = 1 << 20  # bytes of a local file at a time: columns need no memory before they are decoded
@@ -379,9 +380,11 @@ def _columns(table: Any, names: tuple[str, str]) -> tuple[Floats, Floats]:
 
 
 def _numbers(column: Any, name: str) -> Floats:
-    """A column of numbers as float64; missing ones as NaN."""
+    """A column of numbers as float64, dates as days since 1970-01-01; missing ones as NaN."""
     import pyarrow as pa
 
+    if pa.types.is_temporal(column.type) and not pa.types.is_duration(column.type):
+        return _days(column, name)
     if not (
         pa.types.is_integer(column.type)
         or pa.types.is_floating(column.type)
@@ -392,3 +395,14 @@ def _numbers(column: Any, name: str) -> Floats:
     column = column.cast(pa.float64(), safe=False)
     whole = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
     return np.ascontiguousarray(whole.to_numpy(zero_copy_only=False), dtype=np.float64)
+
+
+def _days(column: Any, name: str) -> Floats:
+    """Dates, and times with a zone or without, as the border has them."""
+    import pyarrow as pa
+
+    if pa.types.is_time(column.type) or pa.types.is_interval(column.type):
+        raise TypeError(f"column {name!r} must hold numbers or dates; it holds {column.type}")
+    times = column.cast(pa.timestamp("us"), safe=False)
+    whole = times.chunk(0) if times.num_chunks == 1 else times.combine_chunks()
+    return days(whole.to_numpy(zero_copy_only=False))
