@@ -114,12 +114,12 @@ def test_the_stars_are_flagged_as_the_literature_has_them():
 @pytest.mark.parametrize("offset", [0.0, 1000.0])
 def test_rows_near_a_line_are_fitted_with_the_determinant_of_the_engine(noise, offset):
     """Doubles have a negative determinant there, and scikit-learn's distances keep no row."""
-    for seed in range(3):
+    for seed in range(2):
         rng = np.random.default_rng([seed, 7])
         x = rng.normal(size=60)
         X = np.column_stack([x, 2 * x + noise * rng.normal(size=60)]) + offset
         X[:9] += rng.normal(size=(9, 2))
-        model = ExactMinCovDet().fit(X)
+        model = ExactMinCovDet(time_limit=None).fit(X)
         own = naive_whole.Plane(*X[model.raw_support_].T)
         exact = own.rounded_value(range(int(model.raw_support_.sum())), "mcd")
         assert model.determinant_ == pytest.approx(exact, rel=1e-9)
