@@ -11,8 +11,11 @@ of determination" (arXiv:2410.09316), and proves what the sweep assumes.
 from quadsweep import datasets
 from quadsweep.auditing.audit import audit
 from quadsweep.auditing.curves import CoefficientCurve, InfluenceCurve
+from quadsweep.auditing.deletion import Influence, influence
 from quadsweep.auditing.influence import influence_curve
+from quadsweep.auditing.reference import Reference
 from quadsweep.auditing.result import Audit, OutOfCoreAudit, RegressionAudit
+from quadsweep.auditing.tables import AuditTable, audit_table
 from quadsweep.choosing.in_passes import StreamedPath
 from quadsweep.choosing.intervals import Bootstrap
 from quadsweep.choosing.line_significance import LineSignificance
@@ -37,6 +40,7 @@ from quadsweep.solving.solve import solve
 
 __all__ = [
     "Audit",
+    "AuditTable",
     "BatchResult",
     "Bootstrap",
     "Check",
@@ -45,6 +49,7 @@ __all__ = [
     "Conic",
     "Explorer",
     "Groups",
+    "Influence",
     "InfluenceCurve",
     "LineSignificance",
     "OutOfCoreAudit",
@@ -53,6 +58,7 @@ __all__ = [
     "Path",
     "PathSignificance",
     "Proof",
+    "Reference",
     "RegressionAudit",
     "Result",
     "Separation",
@@ -61,11 +67,13 @@ __all__ = [
     "StreamedPath",
     "StreamedResult",
     "audit",
+    "audit_table",
     "by",
     "check",
     "compare",
     "datasets",
     "explore",
+    "influence",
     "influence_curve",
     "naive_sweep",
     "pairwise",

@@ -18,6 +18,7 @@ _EXTRAS = {
     "distributed": ("distributed", "distributed"),
     "formulaic": ("formulaic", "formula"),
     "joblib": ("joblib", "distributed"),
+    "maketables": ("maketables", "tables"),
     "matplotlib": ("matplotlib", "plot"),
     "narwhals": ("narwhals", "frames"),
     "pandas": ("pandas", "frames"),
@@ -26,6 +27,7 @@ _EXTRAS = {
     "pyarrow": ("pyarrow", "frames"),
     "simanneal": ("simanneal", "experiments"),
     "sklearn": ("scikit-learn", "sklearn"),
+    "tabulate": ("tabulate", "tables"),
     "tqdm": ("tqdm", "experiments"),
 }
 

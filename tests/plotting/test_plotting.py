@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import matplotlib as mpl
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -157,3 +158,17 @@ def test_an_open_or_one_dimensional_separation_is_drawn_as_such(ax):
     ax.clear()
     qs.separate(x, None, np.abs(x) < 1, lift="L2").plot(ax=ax)
     assert len(ax.get_yticks()) == 0
+
+
+def test_titles_stay_within_the_picture():
+    rng = np.random.default_rng(3)
+    controls = {f"a control with a long name {i}": rng.normal(size=30) for i in range(4)}
+    x, y = rng.normal(size=(2, 30))
+    audit = qs.audit(x, y + x, controls=pd.DataFrame(controls))
+    for answer in (audit, qs.audit(x, y + x, claim="significance")):
+        ax = answer.plot()
+        figure = ax.figure
+        figure.canvas.draw()
+        title = next(t for t in (ax._left_title, ax.title) if t.get_text())
+        assert title.get_window_extent().x1 <= figure.bbox.x1
+        assert figure.bbox.y1 >= title.get_window_extent().y1

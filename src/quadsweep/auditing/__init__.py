@@ -20,6 +20,10 @@
 ``resources``   time, memory and threads of an audit, and whether to go on
 ``verdict``     what every audit says
 ``result``      the results: of two columns, of a regression, out of core
+``specification``  the audits of one regression, and their numbers as a table writes them
+``tables``      audits of terms, claims and regressions, as one table
+``reference``   the same audit of clean regressions of the same strength: is that few?
+``deletion``    the regression without each row or group, beside the exact fewest
 ``in_passes``   the former name of the latter
 ``proving``     the proof file of the lower bound
 ``approximations``  the usual ones, to compare with

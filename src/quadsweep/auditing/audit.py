@@ -264,6 +264,15 @@ def _reporting(progress: Any, resources: Resources) -> Iterator[Callable[[Fewest
         yield note
 
 
+def audit_given(
+    kind: type[Audit], given: Regression, claim: str, terms: Terms, max_drop: Any,
+    resources: Resources, progress: Any = False,
+) -> Audit:  # fmt: skip
+    """The audit of a regression that was read."""
+    with _reporting(progress, resources) as note:
+        return _in_memory(kind, given, claim, terms, max_drop, resources, note, False)
+
+
 # ---- rows in memory -----------------------------------------------------------------------------
 
 
@@ -423,6 +432,7 @@ def _result(
         first_stage=_stage(given, instruments.first_stage),
         reduced_form=_stage(given, instruments.reduced_form),
         design=design,
+        regression=given,
         cases=cases,
         time_limit=resources.limit,
     )

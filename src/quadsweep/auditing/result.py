@@ -25,6 +25,9 @@ from quadsweep.results.formatting import named_rows
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from quadsweep.auditing.controls.reading import Regression
+    from quadsweep.auditing.reference import Reference
+    from quadsweep.progress import CountProgress
     from quadsweep.proofs.proof import Proof
 
 _SHARE, _LEAST = 0.1, 0.5  # of an audit's time limit, and seconds, for the approximations
@@ -79,6 +82,8 @@ class Audit(Verdict):
         Of an instrumented term, on all rows: the term, and the outcome, on the instrument.
     design : Design
         The columns.
+    regression : Regression
+        Those, the standard errors, and where its rows are in what was given.
     """
 
     outliers: Ints
@@ -98,6 +103,7 @@ class Audit(Verdict):
     first_stage: Fit | None = None
     reduced_form: Fit | None = None
     design: Design | None = field(default=None, repr=False)
+    regression: Regression | None = field(default=None, repr=False)
     cases: tuple[Case, ...] = field(default=(), repr=False)
     time_limit: float = field(default=math.inf, repr=False)
 
@@ -147,10 +153,56 @@ class Audit(Verdict):
         return plot_audit(self, ax=ax)
 
     def to_frame(self) -> Any:
-        """The data with a column ``inlier``, in the library it came from (pandas for arrays)."""
+        """The data with a column ``inlier``, in the library it came from (pandas for arrays), with
+        the index of the data."""
         from quadsweep.inputs.frames import marked
 
-        return marked(self.frame, self.x, self.y, self.names, self.mask)
+        frame = marked(self.frame, self.x, self.y, self.names, self.mask)
+        if self.labels is not None and hasattr(frame, "set_axis"):
+            return frame.set_axis(list(self.labels), axis=0)
+        return frame
+
+    def reference(
+        self,
+        draws: int = 99,
+        *,
+        seed: int = 0,
+        errors: str = "heteroskedastic",
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+        progress: CountProgress = False,
+    ) -> Reference:
+        """Is that few? The same audit of clean regressions of the same strength.
+
+        Parameters
+        ----------
+        draws : int
+            Outcomes to draw; each has the coefficients and the residual variance of the data and
+            is audited exactly.
+        seed : int
+        errors : {"heteroskedastic", "permuted", "normal"}
+            Residuals permuted, their size following the term as it does in the data; permuted as
+            they are; or drawn from a normal distribution.
+        time_limit, n_jobs, progress
+            As in :func:`quadsweep.audit`; a callable is given (done, draws, seconds). A single draw
+            may take ten times as long as this audit did, and a second.
+
+        Returns
+        -------
+        Reference
+
+        Examples
+        --------
+        >>> import numpy as np, quadsweep as qs
+        >>> rng = np.random.default_rng(0)
+        >>> x = np.append(rng.normal(size=57), [4, 4, 4])
+        >>> y = rng.normal(size=60) + 0.2 * x + 6 * (x == 4)
+        >>> qs.audit(x, y).reference(19).headline
+        'A clean regression of this strength needs 11 to 27 rows; this one needs 4 (p = 0.025).'
+        """
+        from quadsweep.auditing.reference import reference
+
+        return reference(self, draws, seed, errors, time_limit, n_jobs, progress)
 
     def _more(self) -> dict[str, Any]:
         every = [asdict(a) for a in self.approximations] if self.upper != 0 else []

@@ -7,6 +7,7 @@ from typing import Any
 
 from quadsweep.auditing.claims import Claim
 from quadsweep.auditing.fit import Fit
+from quadsweep.auditing.specification import Specification, Tabulated, of_one
 from quadsweep.results.formatting import INDEX, ResultMixin
 
 PROOF = {
@@ -31,7 +32,7 @@ class Known:
 
 
 @dataclass(frozen=True, eq=False)
-class Verdict(ResultMixin):
+class Verdict(ResultMixin, Tabulated):
     """What every audit says, wherever its rows are; see :class:`quadsweep.Audit`."""
 
     claim: str
@@ -103,6 +104,17 @@ class Verdict(ResultMixin):
 
     def _more(self) -> dict[str, Any]:
         return {}
+
+    @property
+    def specification(self) -> Specification:
+        """The term, the claim and the audit, as a table has them."""
+        return of_one(self)
+
+    def to_latex(self, **options: Any) -> str:
+        """A table with the estimate and the count; options as of ``AuditTable.to_latex``."""
+        from quadsweep.auditing.tables import AuditTable
+
+        return AuditTable([self.specification]).to_latex(**options)
 
 
 def reported(claim: Claim, known: Known, most: int, n: int, **groups: Any) -> dict[str, Any]:

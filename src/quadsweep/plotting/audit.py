@@ -15,8 +15,10 @@ from quadsweep.plotting.canvas import (
     both_sides,
     frame,
     legend_below,
+    literal,
     name_axes,
     tidy_axes,
+    titled,
     whole_ticks,
 )
 from quadsweep.plotting.labels import name_points
@@ -44,7 +46,7 @@ def plot_audit(audit: Audit, ax: Axes | None = None) -> Axes:
     called = gone if audit.labels is None else [audit.labels[i] for i in gone]
     name_points(ax, audit.x, audit.y, gone, called)
     name_axes(ax, audit.names)
-    ax.set_title(audit.message.replace(". ", ".\n", 1), loc="left", fontsize=11)
+    titled(ax, literal(audit.message.replace(". ", ".\n", 1)))
     legend_below(ax)
     return ax
 
@@ -90,6 +92,6 @@ def plot_funnel(curve: Curve, statistic: str = "slope", ax: Axes | None = None) 
     whole_ticks(ax, "x")
     ax.set_xlabel(f"rows removed, of {curve.n:,}")
     ax.set_ylabel(_TITLES[statistic])
-    ax.set_title(f"How far can removals move the {_TITLES[statistic]}?", loc="left", fontsize=11)
+    titled(ax, f"How far can removals move the {_TITLES[statistic]}?")
     legend_below(ax)
     return ax

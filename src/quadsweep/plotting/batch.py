@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quadsweep.objectives import get
-from quadsweep.plotting.canvas import INLIER, LINE, tidy_axes, whole_ticks
+from quadsweep.plotting.canvas import INLIER, tidy_axes, titled, whole_ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,7 +26,5 @@ def plot_batch(batch: BatchResult, ax: Axes | None = None) -> Axes:
     ax.set_ylabel("data sets")
     whole_ticks(ax, "y")
     proved = int((batch.status == "optimal").sum())
-    ax.set_title(
-        f"{len(batch):,} data sets, {proved:,} proved", loc="left", fontsize=11, color=LINE
-    )
+    titled(ax, f"{len(batch):,} data sets, {proved:,} proved")
     return ax

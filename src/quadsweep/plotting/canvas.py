@@ -104,6 +104,11 @@ def name_axes(ax: Axes, names: Sequence[object]) -> None:
     ax.set_ylabel(literal(names[1]))
 
 
+def titled(ax: Axes, text: str, size: float = 11) -> None:
+    """A title flush left, on as many lines as keep it within the picture."""
+    ax.set_title(text, loc="left", fontsize=size, color=LINE, wrap=True)
+
+
 def whole_ticks(ax: Axes, axis: str) -> None:
     """Ticks of an axis that counts: whole numbers, thousands apart."""
     from matplotlib.ticker import MaxNLocator, StrMethodFormatter

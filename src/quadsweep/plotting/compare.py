@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quadsweep.arrays import Floats
-from quadsweep.plotting.canvas import INLIER, LINE, both_sides, legend_below, name_axes, tidy_axes
+from quadsweep.plotting.canvas import (
+    INLIER,
+    LINE,
+    both_sides,
+    legend_below,
+    name_axes,
+    tidy_axes,
+    titled,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,10 +48,10 @@ def plot_comparison(table: Comparison, ax: Axes | None = None) -> Axes:
     ax.set_ylim(ylim)
     _lines(ax, table)
     name_axes(ax, result.names)
-    ax.set_title(
+    titled(
+        ax,
         f"lines of {table.k:,} of {table.n:,} points\nR² is that of the k points each would keep",
-        loc="left", fontsize=11, color=LINE,
-    )  # fmt: skip
+    )
     legend_below(ax, 7.5)
     return ax
 
@@ -60,10 +68,7 @@ def _bars(ax: Axes, table: Comparison) -> Axes:
                     va="center", fontsize=8)  # fmt: skip
     ax.set_xlim(0.0, 1.1 * max([*values, 1e-9]))
     ax.set_xlabel("R²")
-    ax.set_title(
-        f"R² of the {table.k:,} of {table.n:,} rows each would keep", loc="left", fontsize=11,
-        color=LINE,
-    )  # fmt: skip
+    titled(ax, f"R² of the {table.k:,} of {table.n:,} rows each would keep")
     return ax
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quadsweep.least_squares import fit
-from quadsweep.plotting.canvas import INLIER, LINE, frame, tidy_axes
+from quadsweep.plotting.canvas import INLIER, frame, tidy_axes, titled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,5 +27,5 @@ def plot_dataset(data: Dataset, ax: Axes | None = None) -> Axes:
     ax.scatter(across, data.y, s=size, color=INLIER, edgecolors="white", linewidths=0.6, zorder=3)
     ax.set_xlabel(name)
     ax.set_ylabel(data.names[-1])
-    ax.set_title(f"{len(data.x):,} points", loc="left", fontsize=11, color=LINE)
+    titled(ax, f"{len(data.x):,} points")
     return ax

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from quadsweep.plotting.canvas import INLIER, LINE, literal, tidy_axes
+from quadsweep.plotting.canvas import INLIER, literal, tidy_axes, titled
 from quadsweep.plotting.labels import shortened
 
 if TYPE_CHECKING:
@@ -31,7 +31,5 @@ def plot_groups(groups: Groups, ax: Axes | None = None) -> Axes:
     ax.set_ylim(len(rows) - 0.5, -0.5)
     ax.grid(axis="y", color="#ececec", linewidth=0.8, zorder=0)
     ax.set_xlabel(_TITLES.get(shown, shown))
-    ax.set_title(
-        f"{len(rows):,} groups by {literal(groups.column)}", loc="left", fontsize=11, color=LINE
-    )
+    titled(ax, f"{len(rows):,} groups by {literal(groups.column)}")
     return ax

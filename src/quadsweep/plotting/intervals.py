@@ -15,6 +15,7 @@ from quadsweep.plotting.canvas import (
     legend_below,
     name_axes,
     tidy_axes,
+    titled,
 )
 from quadsweep.plotting.labels import name_points
 
@@ -43,11 +44,11 @@ def plot_bootstrap(answer: Bootstrap, ax: Axes | None = None) -> Axes:
     both_sides(ax, result.x, result.y, result.inliers, result.outliers, result.n)
     name_axes(ax, result.names)
     low, high = answer.interval("slope")
-    ax.set_title(
+    titled(
+        ax,
         f"slope {result.slope:.4g}, 95% interval {low:.4g} to {high:.4g}\n"
         f"{result.k:,} of {result.n:,} points chosen again in {answer.resamples:,} draws",
-        loc="left", fontsize=11, color=LINE,
-    )  # fmt: skip
+    )
     legend_below(ax)
     called = [result.label(i) for i in result.outliers]
     name_points(ax, result.x, result.y, result.outliers, called)

@@ -8,7 +8,7 @@ import numpy as np
 
 from quadsweep.arrays import Floats
 from quadsweep.objectives import get
-from quadsweep.plotting.canvas import LINE, axes_or_new, literal
+from quadsweep.plotting.canvas import LINE, axes_or_new, literal, titled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,7 +47,7 @@ def plot_pairwise(answer: PairwiseResult, ax: Axes | None = None) -> Axes:
     star = " (* Holm's p ≤ 0.05)" if count <= _MOST_NUMBERS and answer.p_values is not None else ""
     what = "\nabove: r of rows kept, below: Pearson" if signed else ""
     title = f"{answer.pairs:,} pairs of columns{star}{what}"
-    ax.set_title(title, loc="left", fontsize=11, color=LINE)
+    titled(ax, title)
     return ax
 
 

@@ -16,6 +16,7 @@ from quadsweep.plotting.canvas import (
     kept_size,
     name_axes,
     tidy_axes,
+    titled,
 )
 
 if TYPE_CHECKING:
@@ -44,6 +45,6 @@ def plot_streamed(
             ends = np.array([x.min(), x.max()])
             ax.plot(ends, slope * ends + intercept, style, color=LINE, label=label)
     name_axes(ax, flags.source.names)
-    ax.set_title(f"{len(x):,} {title}")
+    titled(ax, f"{len(x):,} {title}")
     ax.legend(frameon=False)
     return ax

@@ -16,6 +16,7 @@ from quadsweep.plotting.canvas import (
     PALE,
     legend_below,
     tidy_axes,
+    titled,
     whole_ticks,
 )
 
@@ -152,7 +153,7 @@ def _finish(ax: Axes, objective: str, title: str) -> None:
     ax.set_xlabel("points dropped")
     whole_ticks(ax, "x")
     ax.set_ylabel(f"best {get(objective).title}")
-    ax.set_title(title, loc="left", fontsize=11, color=LINE)
+    titled(ax, title)
     legend_below(ax)
 
 

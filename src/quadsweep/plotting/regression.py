@@ -14,6 +14,7 @@ from quadsweep.plotting.canvas import (
     legend_below,
     literal,
     tidy_axes,
+    titled,
 )
 from quadsweep.plotting.labels import name_points
 
@@ -51,15 +52,9 @@ def plot_regression(audit: RegressionAudit, ax: Axes | None = None) -> Axes:
     given = "" if len(audit.controls) < 2 else ", given the controls"
     ax.set_xlabel(f"{literal(audit.names[0])}{given}")
     ax.set_ylabel(f"{literal(audit.names[1])}{given}")
-    ax.set_title(literal(_wrapped(audit.message)), loc="left", fontsize=10)
+    titled(ax, literal(audit.message), 10)
     legend_below(ax)
     return ax
-
-
-def _wrapped(text: str) -> str:
-    import textwrap
-
-    return "\n".join(textwrap.wrap(text, 88))
 
 
 def _line(ax: Axes, at: tuple[float, float], slope: float, label: str, **style: Any) -> None:

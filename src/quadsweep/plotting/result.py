@@ -18,6 +18,7 @@ from quadsweep.plotting.canvas import (
     literal,
     show_dates,
     tidy_axes,
+    titled,
 )
 from quadsweep.plotting.conic import plot_conic
 from quadsweep.plotting.labels import name_points
@@ -60,7 +61,7 @@ def plot_result(result: Result, ax: Axes | None = None) -> Axes:
     ax.set_xlabel(literal(result.names[0]))
     ax.set_ylabel(literal(result.names[1]) if result.objective != "var" else "")
     show_dates(ax, result.names, result.dates)
-    ax.set_title(_title(result), loc="left", fontsize=11)
+    titled(ax, _title(result))
     legend_below(ax)
     return ax
 

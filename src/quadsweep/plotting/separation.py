@@ -12,7 +12,7 @@ import numpy as np
 
 from quadsweep.arrays import Floats
 from quadsweep.paper.separability.hulls.exact import surface_values
-from quadsweep.plotting.canvas import INLIER, OUTLIER, legend_below, tidy_axes
+from quadsweep.plotting.canvas import INLIER, OUTLIER, legend_below, tidy_axes, titled
 from quadsweep.plotting.conic import plot_conic
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def plot_separation(separation: Separation, ax: Axes | None = None) -> Axes:
         ax.set_yticks([])
     elif separation.lift == "L3t":
         ax.set_aspect("equal")
-    ax.set_title(_title(separation), loc="left", fontsize=11)
+    titled(ax, _title(separation))
     legend_below(ax)
     return ax
 

@@ -24,6 +24,7 @@ from quadsweep.plotting.canvas import (
     legend_below,
     literal,
     tidy,
+    titled,
 )
 from quadsweep.plotting.labels import name_points
 from quadsweep.plotting.result import _title
@@ -100,7 +101,7 @@ def _fitted(result: Result, ax: Axes) -> Axes:
     ax.axline((0.0, 0.0), slope=1.0, color=LINE, linewidth=1.3, zorder=2, label="fitted = observed")
     ax.set_xlabel("fitted")
     ax.set_ylabel(literal(result.names[-1]))
-    ax.set_title(_title(result), loc="left", fontsize=11)
+    titled(ax, _title(result))
     _legend(ax)
     return ax
 
@@ -110,7 +111,7 @@ def _residuals(result: Result, ax: Axes) -> Axes:
     ax.axhline(0.0, color=LINE, linewidth=1.3, zorder=2)
     ax.set_xlabel("fitted")
     ax.set_ylabel("residual")
-    ax.set_title("residuals from the plane of the rows kept", loc="left", fontsize=11)
+    titled(ax, "residuals from the plane of the rows kept")
     return ax
 
 
@@ -122,7 +123,7 @@ def _added(result: Result, ax: Axes, j: int) -> Axes:
     name = literal(result.names[j])
     ax.set_xlabel(f"{name}{others}")
     ax.set_ylabel(f"{literal(result.names[-1])}{others}")
-    ax.set_title(f"{name}: {result.coef[j]:.4g} on the rows kept", loc="left", fontsize=11)
+    titled(ax, f"{name}: {result.coef[j]:.4g} on the rows kept")
     return ax
 
 

@@ -8,7 +8,15 @@ import numpy as np
 
 from quadsweep.arrays import Floats
 from quadsweep.objectives import get
-from quadsweep.plotting.canvas import INLIER, LINE, OUTLIER, PALE, REGION, tidy_axes, whole_ticks
+from quadsweep.plotting.canvas import (
+    INLIER,
+    OUTLIER,
+    PALE,
+    REGION,
+    tidy_axes,
+    titled,
+    whole_ticks,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,7 +62,7 @@ def plot_significance(answer: Significance, ax: Axes | None = None) -> Axes:
     ax.set_ylabel("shuffles of y")
     whole_ticks(ax, "y")
     ax.set_ylim(0, ax.get_ylim()[1] * 1.05)
-    ax.set_title(_title(answer), loc="left", fontsize=11, color=LINE)
+    titled(ax, _title(answer))
     ax.legend(fontsize=8, framealpha=0.7, edgecolor="none", loc="best")
     return ax
 

@@ -18,6 +18,7 @@ from quadsweep.plotting.canvas import (
     legend_below,
     name_axes,
     tidy_axes,
+    titled,
 )
 from quadsweep.plotting.labels import name_points
 
@@ -69,7 +70,7 @@ def plot_stability(answer: Stability, ax: Axes | None = None) -> Axes:
         bar.set_label(f"how often dropped ({answer.resample})", fontsize=9)
         bar.outline.set_visible(False)
     name_axes(ax, result.names)
-    ax.set_title(_title(answer), loc="left", fontsize=11, color=LINE)
+    titled(ax, _title(answer))
     legend_below(ax)
     name_points(ax, result.x, result.y, result.outliers, [result.label(i) for i in result.outliers])
     return ax

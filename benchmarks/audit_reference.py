@@ -1,0 +1,79 @@
+"""Is "is that few?" calibrated? The p-values of clean regressions, and of such with planted rows.
+
+    python benchmarks/audit_reference.py --clean 300 --planted 100
+
+A clean data set has 50 rows, y = x / 2 + e. Families: normal errors; heavy-tailed ones (Student's
+t with three degrees of freedom); heteroskedastic ones, times exp(x / 2); a binary x (30% ones).
+Planted are three rows at x = 4 which lie 5 above the line. With 39 draws, a p-value at most 5%
+means that at most one and a half draws, ties halved, need as few rows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from concurrent.futures import ProcessPoolExecutor
+
+import numpy as np
+
+import quadsweep as qs
+from quadsweep.auditing.reference import ERRORS
+
+ROWS, DRAWS, LEVEL = 50, 39, 0.05
+FAMILIES = ("normal", "heavy-tailed", "heteroskedastic", "binary x")
+
+
+def sample(family: str, planted: bool, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """One data set."""
+    x, e = rng.normal(size=ROWS), rng.normal(size=ROWS)
+    if family == "binary x":
+        x = (rng.random(ROWS) < 0.3).astype(float)
+    elif family == "heavy-tailed":
+        e = rng.standard_t(3, size=ROWS)
+    elif family == "heteroskedastic":
+        e *= np.exp(x / 2)
+    y = x / 2 + e
+    if planted:
+        x[:3] = 4.0
+        y[:3] = x[:3] / 2 + 5
+    return x, y
+
+
+def p_value(task: tuple[str, bool, str, str, int]) -> float:
+    """Of one data set."""
+    family, planted, claim, errors, seed = task
+    rng = np.random.default_rng([seed, FAMILIES.index(family), int(planted)])
+    audit = qs.audit(*sample(family, planted, rng), claim=claim, n_jobs=1)
+    return audit.reference(DRAWS, seed=seed, errors=errors, n_jobs=1).p_value
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--clean", type=int, default=300, help="data sets a family")
+    parser.add_argument("--planted", type=int, default=100, help="data sets a family")
+    parser.add_argument("--claims", nargs="+", default=["sign"])
+    parser.add_argument("--errors", nargs="+", default=list(ERRORS))
+    parser.add_argument("--jobs", type=int, default=1)
+    asked = parser.parse_args()
+    print(
+        "| claim | errors drawn | family | clean: p <= 5% | three planted rows: p <= 5% | seconds |"
+    )
+    print("|---|---|---|---|---|---|")
+    with ProcessPoolExecutor(asked.jobs) as pool:
+        for claim in asked.claims:
+            for errors in asked.errors:
+                for family in FAMILIES:
+                    start = time.perf_counter()
+                    shares = []
+                    for planted, number in ((False, asked.clean), (True, asked.planted)):
+                        tasks = [(family, planted, claim, errors, i) for i in range(number)]
+                        below = [p <= LEVEL for p in pool.map(p_value, tasks, chunksize=5)]
+                        share = f"{100 * np.mean(below):.1f}% of {number}" if below else ""
+                        shares.append(share)
+                    gone = time.perf_counter() - start
+                    print(f"| {claim} | {errors} | {family} | {' | '.join(shares)} | {gone:.0f} |",
+                          flush=True)  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

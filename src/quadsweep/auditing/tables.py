@@ -1,0 +1,306 @@
+"""Audits as a table for a paper: regressions beside each other, claims below each other.
+
+The layout is that of maketables; ours are the numbers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from quadsweep.auditing.audit import audit
+from quadsweep.auditing.claims import NAMES
+from quadsweep.auditing.specification import (
+    Specification,
+    bounds,
+    counted,
+    estimate,
+    labels,
+    term_of,
+    units_of,
+    used_test,
+)
+from quadsweep.extras import needed
+from quadsweep.results.formatting import ResultMixin, figure, finite
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from quadsweep.auditing.verdict import Verdict
+
+THREE = ("significance", "sign", "reverse")
+_THRESHOLDS = ("r2", "slope")  # claims that are about one
+_ESTIMATE = ("estimate", "std_error", "t", "p_value")
+_NOTE = (
+    "Fewest {units} whose removal changes the conclusion, everything refitted, and their share. A "
+    "single number is proved; of [a, b], fewer than a are ruled out and b suffice."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class AuditTable(ResultMixin, Sequence[Specification]):
+    """Audits of terms, claims and regressions, as one table.
+
+    A sequence of specifications, each with its audits by (term, claim), which
+    ``maketables.ETable(table)`` takes, alone or in a list with other models.
+
+    Attributes
+    ----------
+    specifications : list of Specification
+    """
+
+    specifications: list[Specification]
+
+    def __getitem__(self, which: Any) -> Any:
+        return self.specifications[which]
+
+    def __len__(self) -> int:
+        return len(self.specifications)
+
+    def __iter__(self) -> Iterator[Specification]:
+        return iter(self.specifications)
+
+    def to_list(self) -> list[Specification]:
+        """The specifications, as maketables asks for them."""
+        return list(self.specifications)
+
+    @property
+    def success(self) -> bool:
+        """True if every audit could be made and is proved."""
+        audits = (audit for each in self for audit in each.audits.values())
+        return not any(each.failures for each in self) and all(a.success for a in audits)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One dictionary for every regression and term."""
+        rows = []
+        for each in self:
+            for term in each.terms:
+                fit = each.of(term).before
+                numbers = dict(zip(_ESTIMATE, estimate(fit), strict=True))
+                row = {"model": each.name, "term": term, **numbers, "n": fit.n}
+                for claim in self.claims:
+                    row |= bounds(claim, each.audits.get((term, claim)))
+                rows.append(row)
+        return rows
+
+    @property
+    def claims(self) -> list[str]:
+        """The claims asked of any of them."""
+        return list(dict.fromkeys(claim for each in self for claim in each.claims))
+
+    def grid(self) -> list[Sequence[str]]:
+        """Rows of texts, the header first: one for every regression and term."""
+        titles = labels(self.specifications, by_term=False)
+        grid: list[Sequence[str]] = [
+            ("model", "term", "estimate", "std. error", *(titles[c] for c in self.claims))
+        ]
+        for each in self:
+            for term in each.terms:
+                slope, se, _, _ = estimate(each.of(term).before)
+                found = (each.audits.get((term, claim)) for claim in self.claims)
+                cells = ("-" if a is None else counted(a) for a in found)
+                grid.append((each.name, term, figure(slope), figure(se), *cells))
+        return grid
+
+    def summary_items(self) -> list[tuple[str, str]]:
+        """What the numbers are, and what could not be asked."""
+        lines = [("counts", self.notes)]
+        for each in self:
+            for (term, claim), why in each.failures.items():
+                lines.append((f"{each.name}, {term}, {claim}".replace(", None", ""), why))
+        return lines
+
+    @property
+    def notes(self) -> str:
+        """What the numbers are, for under the table."""
+        audits = [audit for each in self for audit in each.audits.values()]
+        tests = list(dict.fromkeys(used_test(audit) for audit in audits))
+        return _NOTE.format(units=units_of(audits)) + f" Test: {'; '.join(tests)}."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        return {
+            "rows": [
+                {name: finite(v) if isinstance(v, float) else v for name, v in row.items()}
+                for row in self.rows()
+            ],
+            "notes": self.notes,
+            "failures": [
+                {"model": each.name, "term": term, "claim": claim, "why": why}
+                for each in self
+                for (term, claim), why in each.failures.items()
+            ],
+        }
+
+    def to_frame(self) -> Any:
+        """One row for every regression and term: the estimate, and for every claim the count
+        (missing where only bounds are known), the bounds and the share."""
+        from quadsweep.inputs.frames import table
+
+        rows = self.rows()
+        frame = table({name: [row[name] for row in rows] for name in rows[0]})
+        if not hasattr(frame, "convert_dtypes"):
+            return frame
+        counts = [f"{claim}{end}" for claim in self.claims for end in ("", "_lower", "_upper")]
+        return frame.astype(dict.fromkeys(counts, "Int64"))  # whole numbers that may be missing
+
+    def to_maketables(self, **options: Any) -> Any:
+        """The table as ``maketables.ETable``, which writes LaTeX, HTML, Word and Typst.
+
+        Parameters
+        ----------
+        **options
+            Of ``maketables.ETable``: ``labels``, ``caption``, ``notes``, ``model_stats``, ...
+        """
+        with needed("a table for a paper"):
+            import maketables
+        titles = labels(self.specifications)
+        given = {
+            "model_stats": [*titles, "N", "r2"],
+            "model_stats_labels": titles,
+            "model_heads": [each.name for each in self],
+            "head_order": "d" if all(_numbered(each.name) for each in self) else "dh",
+            "notes": f"Standard errors in parentheses; * p < 0.1, ** p < 0.05, *** p < 0.01. "
+            f"{self.notes}",
+        }
+        return maketables.ETable(self.specifications, **{**given, **options})
+
+    def to_latex(self, **options: Any) -> str:
+        """LaTeX, for the packages booktabs, makecell, tabularx and threeparttable.
+
+        Parameters
+        ----------
+        **options
+            As of ``to_maketables``. What LaTeX would not print (%, _, & and #) is escaped.
+        """
+        made = self.to_maketables(**options)
+        made.df = made.df.astype(object).map(_escaped)
+        made.df.index, made.df.columns = (
+            _escaped_index(i) for i in (made.df.index, made.df.columns)
+        )
+        made.notes, made.caption = _escaped(made.notes), _escaped(made.caption)
+        return str(made.make(type="tex"))
+
+    def to_gt(self, **options: Any) -> Any:
+        """The table as ``great_tables.GT``; options as of ``to_maketables``."""
+        return self.to_maketables(**options).make(type="gt")
+
+    def to_markdown(self) -> str:
+        """A table for GitHub, R Markdown, Quarto and the like."""
+        with needed("a table in Markdown"):
+            from tabulate import tabulate
+        header, *rows = self.grid()
+        align = ["left", "left", *["right"] * (len(header) - 2)]
+        text = tabulate(rows, header, tablefmt="pipe", colalign=align, disable_numparse=True)
+        return f"{text}\n\n{self.notes}"
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """The counts of every regression and term, with their intervals, one below the other."""
+        from quadsweep.plotting.audit_table import plot_audit_table
+
+        return plot_audit_table(self, ax=ax)
+
+
+def audit_table(
+    models: Any,
+    terms: Sequence[str] | str | None = None,
+    claims: Sequence[str] | str = THREE,
+    **settings: Any,
+) -> AuditTable:
+    """How few rows carry the coefficients of one or more regressions, as one table.
+
+    Parameters
+    ----------
+    models : a regression, a list of them, or a dictionary of them by name
+        Each is a fitted model, a formula (with ``data=``), or a dictionary of arguments of
+        :func:`quadsweep.audit`.
+    terms : str or list of str, optional
+        Whose coefficients are audited; may be left out where there is only one.
+    claims : list of str
+        As of :func:`quadsweep.audit`.
+    **settings
+        Further arguments of :func:`quadsweep.audit`, for all of them: ``data``, ``vcov``,
+        ``groups``, ``level``, ``time_limit`` (of each audit), ...
+
+    Returns
+    -------
+    AuditTable
+
+    Notes
+    -----
+    A term that a regression does not have, or a question that it cannot answer, is an empty cell
+    and its reason is in the summary.
+
+    Examples
+    --------
+    >>> import quadsweep as qs
+    >>> x, y = [1, 2, 3, 4, 5, 6, 20], [6, 5, 4, 3, 2, 1, 20]
+    >>> table = qs.audit_table({"all": {"x": x, "y": y}}, claims=["sign", "reverse"])
+    >>> print(table.grid()[1])
+    ('all', 'x', '0.8605', '0.2278', '1 (14.3%)', '1 (14.3%)')
+    """
+    wanted = [terms] if terms is None or isinstance(terms, str) else list(terms)
+    asked = [claims] if isinstance(claims, str) else list(claims)
+    if not asked or not all(isinstance(c, str) and c in NAMES for c in asked):
+        raise ValueError(f"claims must be some of {', '.join(NAMES)}; got {claims!r}")
+    threshold = settings.pop("threshold", None)
+    found = []
+    first: Exception | None = None
+    for name, given in _named(models).items():
+        audits: dict[tuple[str, str], Verdict] = {}
+        failures: dict[tuple[str, str], str] = {}
+        for term in wanted:
+            for claim in asked:
+                about = {"claim": claim, **settings}
+                about |= {} if term is None else {"term": term}
+                about |= {"threshold": threshold} if claim in _THRESHOLDS else {}
+                try:
+                    answer: Any = (
+                        audit(**{**given, **about})
+                        if isinstance(given, Mapping)
+                        else audit(given, **about)
+                    )
+                except ValueError as wrong:
+                    failures[str(term), claim] = str(wrong)
+                    first = first or wrong
+                    continue
+                audits[term_of(answer), claim] = answer
+        if audits:
+            found.append(Specification(name, audits, failures))
+    if not found:
+        raise first or ValueError("models must be one or more regressions; got none")
+    return AuditTable(found)
+
+
+def _named(models: Any) -> dict[str, Any]:
+    """The regressions by name, or by number where they have none."""
+    if isinstance(models, Mapping):
+        return {str(name): model for name, model in models.items()}
+    if hasattr(models, "to_list") and not hasattr(models, "columns"):  # several fits of pyfixest
+        models = models.to_list()
+    several = list(models) if isinstance(models, (list, tuple)) else [models]
+    return {f"({i})": model for i, model in enumerate(several, 1)}
+
+
+def _numbered(name: str) -> bool:
+    return name.startswith("(") and name[1:-1].isdigit()
+
+
+def _escaped(text: Any) -> Any:
+    r"""A text as LaTeX prints it; formulas between dollars, and what is escaped, stay as they are.
+
+    >>> print(_escaped("a_1 & 5% of $x_1$"), _escaped(None))
+    a\_1 \& 5\% of $x_1$ None
+    """
+    if not isinstance(text, str):
+        return text
+    parts = text.split("$")
+    outside = [re.sub(r"(?<!\\)([%_&#])", r"\\\1", part) for part in parts[::2]]
+    parts[::2] = outside
+    return "$".join(parts)
+
+
+def _escaped_index(index: Any) -> Any:
+    return index.map(lambda v: tuple(map(_escaped, v)) if isinstance(v, tuple) else _escaped(v))

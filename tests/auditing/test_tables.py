@@ -1,0 +1,141 @@
+"""Tables of audits: the numbers are those of the audits, and LaTeX prints them."""
+
+import json
+import re
+
+import maketables
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.formula.api as smf
+
+import quadsweep as qs
+
+
+def frame(n=40, seed=0):
+    rng = np.random.default_rng(seed)
+    data = pd.DataFrame({"wage_2": rng.normal(size=n), "educ": rng.normal(size=n)})
+    data["age"] = rng.normal(size=n)
+    data["wage_2"] += 0.6 * data["educ"]
+    data["firm"] = np.arange(n) // 4
+    data.index = [f"person {i}" for i in range(n)]
+    return data
+
+
+DATA = frame()
+FORMULA = "wage_2 ~ educ + age"
+
+
+@pytest.fixture(scope="module")
+def table():
+    return qs.audit_table({"one": "wage_2 ~ educ", "two": FORMULA}, ["educ", "age"], data=DATA)
+
+
+def test_cells_are_the_audits_of_each_regression_term_and_claim(table):
+    assert [each.name for each in table] == ["one", "two"]
+    rows = table.to_frame().set_index(["model", "term"])
+    assert list(rows.index) == [("one", "educ"), ("two", "educ"), ("two", "age")]
+    for (model, term), row in rows.iterrows():
+        formula = {"one": "wage_2 ~ educ", "two": FORMULA}[model]
+        fitted = smf.ols(formula, DATA).fit()
+        assert row["estimate"] == pytest.approx(fitted.params[term])
+        assert row["std_error"] == pytest.approx(fitted.bse[term])
+        assert row["p_value"] == pytest.approx(fitted.pvalues[term])
+        for claim in ("significance", "sign", "reverse"):
+            alone = qs.audit(formula, data=DATA, term=term, claim=claim)
+            assert row[claim] == alone.drop
+            assert (row[f"{claim}_lower"], row[f"{claim}_upper"]) == (alone.lower, alone.upper)
+            assert row[f"{claim}_share"] == alone.upper / 40
+
+
+def test_a_term_that_a_regression_does_not_have_is_an_empty_cell_with_a_reason(table):
+    assert list(table[0].failures) == [("age", c) for c in ("significance", "sign", "reverse")]
+    assert "no term 'age'" in str(table)
+    assert not table.success
+    with pytest.raises(ValueError, match="no term 'height'"):
+        qs.audit_table(FORMULA, "height", data=DATA)
+
+
+def test_a_line_through_points_has_the_standard_error_of_its_slope():
+    x, y = DATA["educ"], DATA["wage_2"]
+    table = qs.audit_table([{"x": x, "y": y}], claims="sign")
+    fitted = smf.ols("wage_2 ~ educ", DATA).fit()
+    assert table.to_frame()["std_error"][0] == pytest.approx(fitted.bse["educ"])
+    assert table.to_frame()["t"][0] == pytest.approx(fitted.tvalues["educ"])
+
+
+def test_claims_with_a_threshold_get_it_and_the_others_do_not():
+    table = qs.audit_table(FORMULA, "educ", ["sign", "slope"], data=DATA, threshold=(0.4, 5))
+    alone = qs.audit(FORMULA, data=DATA, term="educ", claim="slope", threshold=(0.4, 5))
+    assert table.to_frame()["slope_upper"][0] == alone.upper
+    assert "Rows to leave [0.4, 5]" in table.to_markdown()
+
+
+def test_groups_are_counted_as_groups():
+    table = qs.audit_table(FORMULA, "educ", "sign", data=DATA, groups="firm")
+    alone = qs.audit(FORMULA, data=DATA, term="educ", groups="firm")
+    assert f"{alone.drop} ({10 * alone.drop}.0%)" in table.to_markdown()
+    assert "Groups to flip the sign" in table.to_markdown()
+
+
+def test_intervals_and_counts_that_are_not_known_say_so():
+    audit = qs.audit(FORMULA, data=DATA, term="educ", claim="sign")
+    few = qs.audit(FORMULA, data=DATA, term="educ", claim="sign", max_drop=audit.drop - 1)
+    stat = "__maketables_stat__"
+    assert getattr(few, stat)("sign").startswith(f"> {audit.drop - 1} (> ")
+    from dataclasses import replace
+
+    open_ended = replace(audit, lower=2, drop=None, status="time_limit")
+    assert getattr(open_ended, stat)("sign").startswith(f"[2, {audit.upper}] (5.0% to ")
+
+
+def test_latex_prints_every_cell(table):
+    text = table.to_latex(caption="50% of $a_1$", tab_label="tab:x")
+    assert r"\caption{50\% of $a_1$}" in text
+    assert r"wage\_2" in text
+    body = text[text.index(r"\midrule") :].replace(r"\%", "").replace(r"\_", "").replace(r"\&", "")
+    assert "%" not in body
+    assert "_" not in body
+    for row in table.grid()[1:]:
+        for cell in row[4:]:
+            assert cell.replace("%", r"\%") in text
+    assert len(set(re.findall(r"Rows to [^&]*", text))) == 6  # three claims, two terms
+
+
+def test_an_audit_is_a_table_by_itself():
+    audit = qs.audit(FORMULA, data=DATA, term="educ", claim="sign")
+    assert f"Rows to flip the sign & {audit.drop} " in audit.to_latex()
+    assert r"\midrule" in qs.audit(DATA["educ"], DATA["wage_2"]).to_latex()
+
+
+def test_maketables_reads_audits_beside_models(table):
+    fitted = smf.ols(FORMULA, DATA).fit()
+    audit = qs.audit(fitted, term="educ", claim="sign")
+    cells = maketables.ETable([fitted, audit]).df
+    coefficients = cells.loc[("coef", "educ")]
+    assert coefficients.iloc[0] == coefficients.iloc[1]
+    assert any(str(v).startswith(f"{audit.drop} (") for v in cells.iloc[:, 1])
+    assert len(maketables.ETable(table).df.columns) == 2
+    assert "Rows to flip the sign" in table.to_gt().as_raw_html()
+
+
+def test_a_table_explains_itself(table):
+    assert json.loads(json.dumps(table.to_dict()))["rows"][0]["model"] == "one"
+    assert "classical t test" in table.notes
+    ax = table.plot()
+    assert len(ax.get_yticks()) == 3
+
+
+def test_the_frame_of_an_audit_has_the_index_of_the_data():
+    audit = qs.audit(FORMULA, data=DATA, term="educ", claim="sign")
+    marked = audit.to_frame()
+    assert list(marked.index) == list(DATA.index)
+    assert list(marked.index[~marked["inlier"]]) == [f"person {i}" for i in audit.outliers]
+    plain = qs.audit(DATA["educ"], DATA["wage_2"]).to_frame()
+    assert list(plain.index) == list(DATA.index)
+
+
+@pytest.mark.parametrize("claims", [[], ["sings"], "sings"])
+def test_unknown_claims_are_refused(claims):
+    with pytest.raises(ValueError, match="claims must be some of sign"):
+        qs.audit_table(FORMULA, "educ", claims, data=DATA)
