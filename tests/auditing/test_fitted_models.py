@@ -301,6 +301,7 @@ def test_fixed_effects_after_a_bar_are_dummies() -> None:
         ({"vcov": "HC2"}, "ols HC2, t"),
         ({"vcov": {"CRV1": "firm"}}, "feols CRV1"),
         ({"vcov": {"CRV1": "firm + year"}}, "feols CRV1 two ways"),
+        ({"vcov": "firm + year"}, "feols CRV1 two ways"),
         ({"vcov": "hetero"}, "feols HC1"),
     ],
 )

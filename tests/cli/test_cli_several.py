@@ -2,8 +2,10 @@
 
 import json
 
+import numpy as np
 import pytest
 
+import quadsweep as qs
 from quadsweep.cli.application import run
 
 TABLE = """a,b,g,c
@@ -118,3 +120,24 @@ def test_separate_takes_a_formula_and_built_in_data_sets(file, capsys):
     assert "yes, under L9" in capsys.readouterr().out
     assert run(["separate", "stack-loss"]) == 0
     assert "yes, under L14" in capsys.readouterr().out
+
+
+def test_fixed_effects_and_clusters_reach_the_audit(tmp_path, capsys):
+    pytest.importorskip("formulaic")
+    rng = np.random.default_rng(4)
+    firm, year, x = np.arange(40) // 5, np.arange(40) % 5, rng.normal(size=40)
+    y = x + rng.normal(size=40)
+    rows = "".join(
+        f"f{f},{t},{float(a)!r},{float(b)!r}\n" for f, t, a, b in zip(firm, year, x, y, strict=True)
+    )
+    path = tmp_path / "panel.csv"
+    path.write_text("firm,year,x,y\n" + rows)
+    asked = ["--formula", "y ~ x | firm", "--term", "x", "--claim", "significance"]
+    asked += ["--vcov", "firm+year", "--max-drop", "2", "--time-limit", "2", "--json"]
+    run(["audit", str(path), *asked])
+    found = json.loads(capsys.readouterr().out)
+    frame = {"firm": firm.astype(str), "year": year, "x": x, "y": y}
+    same = qs.audit("y ~ x | firm", frame, term="x", claim="significance", time_limit=2,
+                    vcov={"CRV1": "firm + year"}, max_drop=2)  # fmt: skip
+    assert found["before"]["p_value"] == pytest.approx(same.before.p_value)
+    assert found["test"] == "t test, standard errors clustered by firm and year"

@@ -140,7 +140,7 @@ def audit(
         The column of the regression whose coefficient is audited.
     vcov : {"classical", "HC0", "HC1", "HC2", "HC3"}, {"CRV1": clusters}, or clusters
         The standard errors of the test; clusters are a sequence or the name of a column, or two
-        names, ``{"CRV1": "firm + year"}``. Left out, those of the fitted model, with its factors
+        names, ``"firm + year"``. Left out, those of the fitted model, with its factors
         for small samples and its distribution; classical ones otherwise. Only the classical ones
         are covered by proofs: with others ``upper`` is found by search, and ``lower`` is what can
         still be proved.

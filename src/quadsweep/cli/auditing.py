@@ -43,7 +43,7 @@ def audit_command(
     weights: options.Weights = None,
     vcov: Annotated[
         str | None,
-        typer.Option("--vcov", metavar="NAME", help="HC1, HC3 or a column of clusters; no proof."),
+        typer.Option("--vcov", metavar="NAME", help="HC0 to HC3, or clusters: firm, firm+year."),
     ] = None,
     fixed: Annotated[
         bool, typer.Option("--fixed-controls", help="Do not refit the controls: approximate.")
@@ -68,6 +68,8 @@ def audit_command(
     Larger than memory: quadsweep audit 'logs/*.parquet' --x size --y seconds
 
     With controls: quadsweep audit wages.csv --formula "wage ~ educ + C(region)" --term educ
+
+    Fixed effects: quadsweep audit wages.csv --formula "wage ~ educ | firm" --term educ --vcov firm
     """
     from quadsweep.auditing.audit import audit
 

@@ -44,7 +44,7 @@ Drop = Annotated[
 ]
 RegressionFormula = Annotated[
     str | None,
-    typer.Option("--formula", metavar="F", help='With controls: "wage ~ educ + C(region)".'),
+    typer.Option("--formula", metavar="F", help='With controls: "wage ~ educ + age | region".'),
 ]
 Term = Annotated[
     str | None,

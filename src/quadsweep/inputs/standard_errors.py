@@ -151,7 +151,7 @@ def _of_vcov(vcov: Any, labels: Labels) -> StandardErrors:
         return _crv(vcov, labels)
     if isinstance(vcov, str):
         try:
-            return clustered([vcov], labels)
+            return clustered([part.strip() for part in vcov.split("+")], labels)
         except ValueError:
             raise ValueError(
                 f"vcov must be 'classical', {', '.join(map(repr, HC))}, {{'CRV1': 'column'}} or a "
