@@ -160,6 +160,32 @@ def regression_partial(
     memory_limit: float = ...,
 ) -> dict[str, Any]: ...
 
+class ManyControls:
+    def __init__(
+        self,
+        z: NDArray[np.float64],
+        p: NDArray[np.float64],
+        q: NDArray[np.float64],
+        *,
+        extra: NDArray[np.float64],
+        e: NDArray[np.float64],
+        classes: NDArray[np.int64],
+        items: NDArray[np.int64],
+        rounding: float,
+    ) -> None: ...
+    def refute(
+        self,
+        m: int,
+        *,
+        most_nodes: int = 1,
+        n_jobs: int = 1,
+        memory: float = 5e8,
+        time_limit: float | None = None,
+        progress: Callable[[int, float], object] | None = None,
+    ) -> dict[str, Any]: ...
+    def least(self, m: int, time_limit: float | None = None) -> float: ...
+    def total(self, m: int, d: Sequence[float]) -> float: ...
+
 class Partition:
     """Leaves of a kd-tree in placed coordinates: ``_core/outofcore/partition.hpp``."""
 

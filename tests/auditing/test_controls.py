@@ -13,9 +13,12 @@ from control_instances import CLAIMS, Instance, hostile, instance, nearly_depend
 
 import quadsweep as qs
 from quadsweep.auditing import claims
-from quadsweep.auditing.controls.remaining import Form, Payments, Search, State
+from quadsweep.auditing.case import Case
+from quadsweep.auditing.conditions import SlopeBeyond
+from quadsweep.auditing.controls.proofs import Prover
 from quadsweep.auditing.design import Design
 from quadsweep.auditing.moments import Moments
+from quadsweep.auditing.resources import Resources
 
 
 def least(case: Any, found: qs.Audit) -> int | None:
@@ -104,19 +107,12 @@ def test_the_bound_for_any_number_of_controls_is_never_above_what_is_left() -> N
         m = Moments(design)
         if min(m.scale) < 1e-6 or m.error > 1e-9:
             continue
-        form = Form(design.controls, m.x, m.y, rank_without=m.rank_without)
-        state = State(form, design, np.zeros(0, dtype=np.int64))
+        form = Prover(Case(m, SlopeBeyond(0.0, 0.0, -1))).left(m.x, m.y)
         for size in range(1, min(4, design.size)):
-            paid = state.pays(state.present, size)
-            if not isinstance(paid, Payments):
-                continue
+            least = form.least(size)
             truth = [_least_left(m, some) for some in combinations(range(design.size), size)]
-            assert state.value - paid.total <= min(truth), f"seed {seed}, {size} removed"
-            bounded += 1
-            for unit, most in enumerate(paid.with_each):
-                ways = combinations(range(design.size), size)
-                own = min(t for t, w in zip(truth, ways, strict=True) if unit in w)
-                assert state.value - most <= own, f"seed {seed}, {size} removed, {unit} among them"
+            assert least <= min(truth) + 1e-9, f"seed {seed}, {size} removed"
+            bounded += least > -np.inf
     assert bounded > 60
 
 
@@ -127,10 +123,9 @@ def test_branching_on_units_proves_only_what_is_so() -> None:
         m = Moments(design)
         if min(m.scale) < 1e-6 or m.error > 1e-9 or m.x @ m.y <= 0.05:
             continue
-        form = Form(design.controls, m.x, m.y, rank_without=m.rank_without)
-        search = Search(form, design, most_nodes=200)
+        form = Prover(Case(m, SlopeBeyond(0.0, 0.0, -1))).left(m.x, m.y)
         for size in range(1, min(4, design.size)):
-            if search.refute(size).proved:
+            if form.refute(size, Resources(np.inf), most_nodes=200).proved:
                 proved += 1
                 least = min(_least_left(m, some) for some in combinations(range(design.size), size))
                 assert least > 0, f"seed {seed}, {size} removed"

@@ -10,7 +10,8 @@ each other, on all rows or on some, offsets, scales, weights and rare dummies to
 At these sizes an audit may try all removals of some number of rows where its proofs do not reach;
 how often is counted. Every second audit must do without (``--listing always`` or ``never`` for all
 of them): then the boxes and the bound for any number of controls stand alone, and the engine splits
-its boxes instead of listing what is in them.
+its boxes instead of listing what is in them. With ``--listing bound`` that bound is the only
+oracle.
 
 Intervals tell which subsets may break the claim (tests/naive_intervals.py); these are refitted in
 whole numbers, as tests/naive_controls.py does in fractions.
@@ -41,7 +42,9 @@ from naive_intervals import Intervals, UnitTable, unit_table
 import quadsweep as qs
 from quadsweep import _core
 from quadsweep.arrays import Floats, Mask
+from quadsweep.auditing.oracles import choice
 from quadsweep.auditing.oracles.enumeration import Enumeration
+from quadsweep.auditing.oracles.many_controls import ManyControls
 
 MANY, HOSTILE = 4, 5  # of six blocks of claims
 SECONDS = 20.0  # for one audit
@@ -68,10 +71,14 @@ def judge(seed: int, number: int, listing: str = "half") -> Verdict:
     case, kind = draw(seed, number)
     if case is None:
         return Verdict(kind, fuzz_runs.NONE)
-    boxes = listing == "never" or (listing == "half" and number // (6 * len(CLAIMS)) % 2 == 1)
-    kind += ", not listed" if boxes else ""
+    alone = listing == "bound"
+    boxes = (
+        alone or listing == "never" or (listing == "half" and number // (6 * len(CLAIMS)) % 2 == 1)
+    )
+    kind += ", bound alone" if alone else ", not listed" if boxes else ""
     try:
-        with without_listing() if boxes else listings() as listed:
+        usual = without_listing if boxes else listings
+        with bound_alone() if alone else usual() as listed:
             limit = SECONDS_UNLISTED if boxes else SECONDS
             found = qs.audit(case.x, case.y, n_jobs=1, time_limit=limit, **case.keywords)
     except ValueError:  # no coefficient, or too few rows
@@ -119,6 +126,13 @@ def without_listing() -> Iterator[list[int]]:
         for name in ("regression_partial", "regression_fit")
     }
     with replaced(Enumeration, is_feasible=lambda self, m: False), replaced(_core, **split):
+        yield []
+
+
+@contextmanager
+def bound_alone() -> Iterator[list[int]]:
+    """Audits that ask nothing but the bound for any number of controls."""
+    with replaced(choice, ORACLES=(ManyControls,)):
         yield []
 
 
@@ -251,7 +265,7 @@ class Refits:
 
 def main() -> int:
     parser = fuzz_runs.parser(__doc__.splitlines()[0], instances=20_000, quick=60)
-    parser.add_argument("--listing", choices=("half", "always", "never"), default="half")
+    parser.add_argument("--listing", choices=("half", "always", "never", "bound"), default="half")
     given = parser.parse_args()
     return fuzz_runs.main(judge, given, chunk=120, options={"listing": given.listing})
 

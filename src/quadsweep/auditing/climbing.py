@@ -156,7 +156,7 @@ class SlopeClimber(Climber):
         if more > step / 2:
             margin = 0.0
         case = Case(self.moments, SlopeBeyond(self.sign * beyond, margin, self.sign))
-        prover = Prover(case, self.resources.check, most_nodes=_NODES)
+        prover = Prover(case, self.resources, most_nodes=_NODES)
         if prover.refute(1, m, branch=False).proved:
             return REFUTED
         if RegressionBoxes.handles(case):
@@ -168,7 +168,7 @@ class SlopeClimber(Climber):
         sqrt(b / a). None where a may be small."""
         x = self.moments.x
         try:
-            least = Prover(Case(self.moments, self.condition(0.0))).root(x, x).least(m)
+            least = Prover(Case(self.moments, self.condition(0.0))).left(x, x).least(m)
         except Unclear:
             least = 0.0
         return (_MARGIN, _MARGIN * self._unit / math.sqrt(least)) if least > 1e-4 else (0.0, 0.0)

@@ -96,6 +96,7 @@ void watched(Control& control, Work work) {
 // One for each folder that Python asks.
 void bind_plane(nb::module_& m);
 void bind_estimating(nb::module_& m);
+void bind_many_controls(nb::module_& m);
 void bind_regression(nb::module_& m);
 void bind_outofcore(nb::module_& m);
 

@@ -3,6 +3,7 @@
 ``influence``      the m units that matter most to first order, at all rows (AMIP)
 ``concentration``  fit on what is kept, remove the m units that are most in the way, repeat
 ``greedy``         one unit at a time, with refit
+``swaps``          one fewer than the best, and then one for another as long as that helps
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ from quadsweep.auditing.case import Case
 _STEPS = 12
 _STARTS = 4
 _WORK = 10**8  # numbers touched by the greedy path
+_SWAPPED = 4 * 10**8  # and by swaps
+_TRIED = 2_000  # removals tried one after the other, as the approximations in a summary do
+_NEAREST = 5  # groups that are refitted for a swap
 _NOTHING = np.zeros(0, dtype=np.int64)
 
 
@@ -48,6 +52,8 @@ class Proposer:
     def __init__(self, case: Case, most: int, check: Callable[[], object], seed: int = 0) -> None:
         self._case, self._most, self._check = case, most, check
         self._rng = np.random.default_rng(seed)
+        self._path: list[int] = []  # the greedy one, as far as it was followed
+        self._swaps = float(_SWAPPED)  # numbers that may still be touched
         self.best: Ints | None = None
 
     @property
@@ -61,7 +67,9 @@ class Proposer:
         yield from self._by_halving()
 
     def thorough(self) -> Iterator[Ints]:
-        """Smaller ones: greedily, and one unit fewer as long as that works."""
+        """Smaller ones: in the order of influence, greedily, and one unit fewer as long as that
+        works."""
+        yield from self._one_by_one()
         yield from self._greedy()
         yield from self._downwards()
 
@@ -106,11 +114,20 @@ class Proposer:
         found = concentrated(self._case, m)
         return self._take(found)
 
+    def _one_by_one(self) -> Iterator[Ints]:
+        """The first units in the order of their influence: what halving may have jumped over."""
+        order = np.argsort(-self._case.influence()[0], kind="stable")
+        for m in range(1, min(self.last, _TRIED) + 1):
+            self._check()
+            if self._case.excess(np.sort(order[:m])) > -1e-6 and self._take(np.sort(order[:m])):
+                assert self.best is not None
+                yield self.best
+                return
+
     def _greedy(self) -> Iterator[Ints]:
-        path: list[int] = []
         for unit in greedy_path(self._case, self.last, self._check):
-            path.append(unit)
-            if self._take(np.sort(np.array(path))):
+            self._path.append(unit)
+            if self._take(np.sort(np.array(self._path))):
                 assert self.best is not None
                 yield self.best
                 return
@@ -137,6 +154,37 @@ class Proposer:
             start = np.unique(np.concatenate([half, others]))
             if self._take(concentrated(self._case, m, start)):
                 return True
+        return any(self._swap(start) for start in self._starts(best, m))
+
+    def _starts(self, best: Ints, m: int) -> Iterator[Ints]:
+        """Of m units: the best without the one that is missed least, the first ones of the greedy
+        path and by influence, and the best with some others."""
+        yield np.delete(best, int(np.argmax(self._case.gain(best)[best])))
+        if len(self._path) >= m:
+            yield np.sort(np.array(self._path[:m]))
+        yield np.sort(np.argsort(-self._case.influence()[0], kind="stable")[:m])
+        for _ in range(_STARTS):
+            some = self._rng.permutation(best)[: m - max(1, m // 5)]
+            others = np.setdiff1d(np.arange(self._case.moments.design.size), some)
+            yield np.sort(np.append(some, self._rng.permutation(others)[: m - len(some)]))
+
+    def _swap(self, removal: Ints) -> bool:
+        """One for another until none is better."""
+        work = self._case.moments.design.n * (self._case.moments.rank + 8)
+        better = True
+        while better and self._swaps > 0:
+            better = False
+            for unit in removal[np.argsort(-self._case.gain(removal)[removal])].tolist():
+                self._check()
+                self._swaps -= work
+                others = removal[removal != unit]
+                gained, instead = _instead(self._case, others, unit)
+                if gained > 0:
+                    removal, better = np.sort(np.append(others, instead)), True
+                    if self._take(removal):
+                        return True
+                if self._swaps <= 0:
+                    break
         return False
 
 
@@ -155,6 +203,22 @@ def greedy_path(case: Case, most: int, check: Callable[[], object]) -> Iterator[
             return
         gone.append(best)
         yield best
+
+
+def _instead(case: Case, others: Ints, unit: int) -> tuple[float, int]:
+    """What is gained by removing another unit with the others in the place of this, and which."""
+    score = _without_each(case, others)
+    score[others] = -np.inf
+    if case.moments.design.units is not None:  # to first order only: the nearest are refitted
+        refitted = np.full(len(score), -np.inf)
+        for i in (unit, *np.argsort(-score)[:_NEAREST].tolist()):
+            refitted[i] = case.excess(np.sort(np.append(others, i)))
+        score = refitted
+    best, own = int(np.argmax(score)), float(score[unit])
+    if not np.isfinite(score[best]):
+        return 0.0, unit
+    gained = float(score[best]) - own
+    return (gained if gained > 1e-12 * (1 + abs(own)) else 0.0), best
 
 
 def _without_each(case: Case, removal: Ints) -> Floats:

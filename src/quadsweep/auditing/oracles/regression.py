@@ -60,7 +60,7 @@ class RegressionBoxes(Oracle):
     def __init__(self, case: Case, resources: Resources) -> None:
         super().__init__(case, resources)
         design = case.moments.design
-        self._prover = Prover(case, resources.check)  # for the thresholds of a range
+        self._prover = Prover(case, resources)  # for the thresholds of a range
         self._groups = None if design.units is None else design.unit
 
     @classmethod
