@@ -169,8 +169,7 @@ class Result(ResultMixin):
         """What is proved, in words."""
         if self.success and self.k == self.n:
             return f"nothing to choose: all {self.n:,} points are kept"
-        text = CERTIFICATE[self.status].format(k=self.k, n=self.n)
-        return text.replace("a conic", "a quadric") if self.several else text
+        return CERTIFICATE[self.status].format(k=self.k, n=self.n)
 
     @property
     def several(self) -> bool:

@@ -8,12 +8,9 @@ from quadsweep.solving.methods.problem import Method
 from quadsweep.solving.methods.several.certified import certified
 from quadsweep.solving.methods.several.concentrate import concentrate
 from quadsweep.solving.methods.several.exhaustive import exhaustive
-from quadsweep.solving.methods.several.lifted import naive, sweep
 
 METHODS: dict[str, Method] = {
     "certified": certified,
     "exhaustive": exhaustive,
     "concentrate": concentrate,
-    "naive": naive,
-    "sweep": sweep,
 }

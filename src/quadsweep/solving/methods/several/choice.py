@@ -9,7 +9,6 @@ from quadsweep.arrays import Ints
 from quadsweep.solving.methods.choice import CHOICES
 from quadsweep.solving.methods.problem import Outcome, Problem
 from quadsweep.solving.methods.several.certified import MOST, beyond, provable, search
-from quadsweep.solving.methods.several.lifted import check
 
 EXHAUSTIVE_LIMIT = 20_000  # subsets listed in about a quarter of a second
 MOST_LISTED = 3_000_000  # subsets that `exhaustive` takes when asked for
@@ -24,7 +23,10 @@ def choose(method: str, problem: Problem) -> str:
             return "certified"
         return "exhaustive" if _subsets(problem) <= EXHAUSTIVE_LIMIT else "concentrate"
     if method in ("sweep", "naive"):
-        check(method, problem)
+        raise ValueError(
+            f"{method} takes one predictor with an intercept and no weights; exhaustive lists all "
+            "subsets in less time than a sweep of several columns"
+        )
     if method == "certified" and not provable(problem.p):
         raise ValueError(
             f"certified takes up to {MOST} predictors; got {problem.p} (concentrate "
