@@ -171,3 +171,11 @@ def test_numbers_beyond_the_doubles_are_refused_in_one_sentence():
     with pytest.raises(ValueError, match=r"seed must be below 2\*\*64; got 18446744073709551616"):
         qs.solve(X, Y, 3, seed=2**64)
     assert qs.solve(X, Y, 3, time_limit=10**400, seed=2**64 - 1).success
+
+
+def test_one_odd_cell_is_named_with_what_to_do_about_it():
+    y = np.array([1.0, 2, "unknown", 4, 5], dtype=object)
+    with pytest.raises(TypeError, match=r"got 'unknown' at index 2 \(None or NaN with nan_policy"):
+        qs.solve(range(5), y, 4)
+    y[2] = None
+    assert qs.solve(range(5), y, 3, nan_policy="omit").omitted.tolist() == [2]

@@ -133,7 +133,10 @@ def _numbers(array: NDArray[Any], name: str) -> NDArray[Any]:
                     f"{name} must hold numbers up to 1.8e308; got {brief(value)} at index {i}"
                 ) from None
         else:
-            raise TypeError(f"{name} must hold real numbers; got {value!r} at index {i}")
+            raise TypeError(
+                f"{name} must hold real numbers; got {value!r} at index {i} (None or NaN with "
+                "nan_policy='omit' where it stands for a missing value)"
+            )
     return out
 
 

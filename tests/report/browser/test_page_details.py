@@ -28,14 +28,12 @@ return [marks.length, marks.reduce((sum, m) => sum + dots.filter((d) => inside(m
 
 def as_phone(driver, on):
     """A narrow screen with a finger, or the usual one."""
-    if not on:
+    driver.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": on})
+    if on:
+        size = {"width": 390, "height": 844, "deviceScaleFactor": 2, "mobile": True}
+        driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    else:
         driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
-        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
-        return
-    size = {"width": 390, "height": 844, "deviceScaleFactor": 2, "mobile": True}
-    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    finger = [{"name": "hover", "value": "none"}, {"name": "pointer", "value": "coarse"}]
-    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": finger})
 
 
 @pytest.mark.slow
