@@ -32,7 +32,7 @@ Number = TypeVar("Number", float, Fraction)
 _UNCLEAR = 1e-7  # up to here it is not clear whether a column depends on the others
 _SQUARED = 1e140  # lengths up to here, and down to one over it, have squares
 _MOST_COLUMNS = 30  # up to which a rank is counted exactly now and then
-_EXACT_PRODUCTS = 5_000_000  # of whole numbers, for the sums of all rows
+_EXACT_PRODUCTS = 500_000  # of whole numbers, for the sums of all rows: a fifth of a second
 WORST = 1e-8  # relative error up to which floating point is used
 
 
