@@ -41,6 +41,7 @@ class Instance:
     weights: Floats | None = None
     instrument: Floats | None = None
     level: float = 0.05
+    link: str = ""
 
     @property
     def n(self) -> int:
@@ -67,6 +68,8 @@ def independent(z: Floats) -> Floats:
 
 def t_test(case: Instance, rows: Ints) -> tuple[float, float] | None:
     """The coefficient of x and its p-value on some rows."""
+    if case.link:
+        return likelihood(case, rows)
     w = np.ones(len(rows)) if case.weights is None else case.weights[rows]
     root = np.sqrt(w)[:, None]
     z = independent(root * np.column_stack([np.ones(len(rows)), case.controls[rows]])) / root
@@ -100,6 +103,34 @@ def t_test(case: Instance, rows: Ints) -> tuple[float, float] | None:
                 raise TooNear  # a residual of rounding, over one less a leverage of 1
         p = float(fitted.pvalues[0])
     return None if math.isnan(p) else (float(fitted.params[0]), p)
+
+
+def likelihood(case: Instance, rows: Ints) -> tuple[float, float] | None:
+    """The same of a logit or Poisson regression; None where the controls separate the outcome."""
+    z = np.column_stack([np.ones(len(rows)), case.controls[rows]])
+    z = independent(z) * math.sqrt(len(rows))
+    x, y = case.x[rows], case.y[rows]
+    if independent(np.column_stack([z, x])).shape[1] == z.shape[1]:
+        return None
+    if maximum(case.link, y, z) is None:
+        return None
+    found = maximum(case.link, y, np.column_stack([x, z]))
+    if found is None:
+        raise TooNear  # the term separates it: a coefficient without end
+    return float(found.params[0]), float(found.pvalues[0])
+
+
+def maximum(link: str, y: Floats, design: Floats) -> Any:
+    """A fit by statsmodels, None where there is none."""
+    model = sm.Logit if link == "logit" else sm.Poisson
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            fitted = model(y, design).fit(disp=0, maxiter=60)
+        except (np.linalg.LinAlgError, ValueError, sm.tools.sm_exceptions.PerfectSeparationError):
+            return None
+        gone = not fitted.mle_retvals["converged"] or np.isnan(fitted.pvalues).any()
+        return None if gone or np.abs(design @ fitted.params).max() > 15 else fitted
 
 
 def two_stage(case: Instance, rows: Ints, z: Floats, w: Floats) -> tuple[float, float] | None:

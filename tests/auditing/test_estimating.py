@@ -253,3 +253,43 @@ def test_a_cluster_for_every_row_is_hc1_but_for_its_degrees_of_freedom():
     same = qs.audit(x, y, vcov="HC1", claim="significance", max_drop=3)
     assert found.success
     assert found.before.se == pytest.approx(same.before.se)
+
+
+@pytest.mark.parametrize("link", ["logit", "poisson"])
+def test_a_logistic_or_poisson_regression_is_audited_as_statsmodels_fits_it(link):
+    rng = np.random.default_rng(3)
+    z = rng.normal(size=(60, 1))
+    x = rng.normal(size=60)
+    eta = 0.5 * x + 0.5 * z[:, 0]
+    y = rng.poisson(np.exp(eta)).astype(float)
+    if link == "logit":
+        y = (rng.uniform(size=60) < 1 / (1 + np.exp(-eta))).astype(float)
+    fitted = naive_estimating.maximum(link, y, np.column_stack([x, np.ones(60), z]))
+    found = qs.audit(fitted, term="x1", claim="sign", n_jobs=1)
+    assert found.before.slope == pytest.approx(fitted.params[0], rel=1e-6)
+    assert found.before.p_value == pytest.approx(fitted.pvalues[0], rel=1e-6)
+    assert found.after.slope * found.before.slope < 0
+    tested = qs.audit(fitted, term="x1", claim="significance", max_drop=2, n_jobs=1)
+    case = Instance(x, y, z, "classical", link=link)
+    assert tested.success
+    assert tested.drop == naive_estimating.fewest(case, 2)
+
+
+def test_boxes_prove_the_sign_of_a_logistic_regression_that_no_enumeration_could():
+    rng = np.random.default_rng(300)
+    x = rng.normal(size=300)
+    y = (rng.uniform(size=300) < 1 / (1 + np.exp(-0.3 * x))).astype(float)
+    fitted = naive_estimating.maximum("logit", y, np.column_stack([x, np.ones(300)]))
+    found = qs.audit(fitted, term="x1", claim="sign", n_jobs=1)
+    assert found.success
+    assert found.drop > 10
+    kept = np.flatnonzero(found.mask)
+    without = naive_estimating.maximum("logit", y[kept], np.column_stack([x, np.ones(300)])[kept])
+    assert without.params[0] * fitted.params[0] < 0
+
+
+def test_a_fit_that_is_separated_is_refused():
+    x = np.arange(20.0)
+    model = sm.Logit((x > 9).astype(float), np.column_stack([x, np.ones(20)]))
+    with pytest.raises(ValueError, match="its columns separate the outcome"):
+        qs.audit(model.fit_regularized(disp=0), term="x1")

@@ -3,10 +3,10 @@
     python tests/fuzzing/fuzz_estimating.py --instances 6000 --state fuzz_estimating.jsonl
 
 Robust standard errors (HC0, HC1, now and then HC2, HC3); clusters, of which whole ones or single
-rows are removed; one instrument, the sign and the test of two-stage least squares. x and the errors
-are normal, with heavy tails, binary or on a lattice, dummies among the controls, with and without
-weights. Half of the audits may try removals one by one; the others must do without, and the boxes
-list nothing but single subsets.
+rows are removed; one instrument, the sign and the test of two-stage least squares; logistic and
+Poisson regressions, the sign and the z test. x and the errors are normal, with heavy tails, binary
+or on a lattice, dummies among the controls, with and without weights. Half of the audits may try
+removals one by one; the others must do without, and the boxes list nothing but single subsets.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from quadsweep.arrays import Floats
 from quadsweep.auditing.oracles.refits import Refits
 
 FAMILIES = ("normal", "heavy", "binary", "lattice", "dummies")
-KINDS = ("robust", "robust", "robust", "clusters", "instruments")
+KINDS = ("robust", "robust", "robust", "clusters", "instruments", "links")
 REFITS = 250  # by statsmodels, for one audit
 SECONDS = 20.0
 SECONDS_UNLISTED = 1.0
@@ -66,7 +66,15 @@ def draw(seed: int, number: int) -> tuple[Instance | None, str]:
         instrument, vcov = x, str(rng.choice(["classical", "HC1"]))
         x = rng.uniform(0.5, 1.5) * x + rng.normal(size=n) * rng.uniform(0.2, 1.0)
         claim = str(rng.choice(["sign", "sign", "significance", "reverse"]))
-    case = Instance(x, y, z, vcov, claim, groups, weights, instrument)
+    link = ""
+    if what == "links":
+        link, weights, vcov = str(rng.choice(["logit", "poisson"])), None, "classical"
+        eta = rng.uniform(0, 1) * x + z @ rng.normal(size=q) / 2
+        y = rng.poisson(np.exp(np.clip(eta, -3, 2))).astype(float)
+        if link == "logit":
+            y = (rng.uniform(size=n) < 1 / (1 + np.exp(-eta))).astype(float)
+        claim = str(rng.choice(["sign", "sign", "sign", "significance"]))
+    case = Instance(x, y, z, vcov, claim, groups, weights, instrument, link=link)
     return (case if asks(case) else None), f"{what}, {family}"
 
 
@@ -130,6 +138,10 @@ def audit(case: Instance, **limits: Any) -> qs.Audit:
         **limits,
     }  # fmt: skip
     controls = case.controls if case.controls.shape[1] else None
+    if case.link:
+        design = np.column_stack([case.x, np.ones(case.n), case.controls])
+        fitted = naive_estimating.maximum(case.link, case.y, design)
+        return qs.audit(fitted, term="x1", **{**asked, "vcov": None})
     if case.instrument is None:
         return qs.audit(case.x, case.y, controls=controls, **asked)
     frame = {"y": case.y, "x": case.x, "z": case.instrument}
@@ -155,9 +167,12 @@ def usual() -> Iterator[None]:
 @contextmanager
 def without_listing() -> Iterator[None]:
     """Audits that try no removals one by one, and boxes of which only single subsets are listed."""
-    alone = partial(_core.decide_robust, enumerate=1)
+    alone = {
+        name: partial(getattr(_core, name), enumerate=1)
+        for name in ("decide_robust", "decide_likelihood")
+    }
     never = classmethod(lambda cls, case: False)
-    with replaced(Refits, handles=never), replaced(_core, decide_robust=alone):
+    with replaced(Refits, handles=never), replaced(_core, **alone):
         yield
 
 

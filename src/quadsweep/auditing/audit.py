@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypedDict, overload
 
 import numpy as np
@@ -21,7 +22,8 @@ from quadsweep.auditing.controls.robust import RobustCase, TermFit, fit_term
 from quadsweep.auditing.design import Design
 from quadsweep.auditing.fewest import Fewest, Way
 from quadsweep.auditing.fit import Fit, fit
-from quadsweep.auditing.moments import Moments
+from quadsweep.auditing.likelihood import LikelihoodCase, fit_likelihood
+from quadsweep.auditing.moments import Moments, Sums
 from quadsweep.auditing.oracles.choice import oracles_for
 from quadsweep.auditing.oracles.outofcore import (
     Engine,
@@ -283,7 +285,9 @@ def _in_memory(
     design, errors = given.design, given.errors
     most = units_limit(max_drop, design)
     before = _fit(kind, given, np.arange(design.n))
-    if design.instrument is not None:
+    if design.link:
+        claimed, cases = _by_likelihood(given, claim, terms, before)
+    elif design.instrument is not None:
         claimed, cases = _instrumented(given, claim, terms, before, resources)
     else:
         if errors.reduced_form:
@@ -307,6 +311,8 @@ def _in_memory(
 def _fit(kind: type[Audit], given: Regression, kept: Ints) -> Fit:
     if kind is Audit:
         return fit(given.design.x[kept], given.design.y[kept])
+    if given.design.link:
+        return fit_likelihood(given.design, kept)
     return fit_term(given.design, kept, given.errors)
 
 
@@ -361,6 +367,26 @@ def _instrumented(
     full = instruments.coefficient_sums(design)
     claimed = claims.build(claim, full, terms, subject, before.p_value <= terms.level)
     return claimed, instruments.cases(design, claimed.conditions, errors)
+
+
+def _by_likelihood(
+    given: Regression, claim: str, terms: Terms, before: Fit
+) -> tuple[Claim, tuple[Case, ...]]:
+    """The same of a logistic or Poisson regression."""
+    design = given.design
+    if claim in ("r2", "slope") or given.fixed or not given.errors.classical:
+        raise ValueError("a logistic or Poisson regression has the claims 'sign', 'significance' "
+                         "and 'reverse', classical standard errors and controls that are refitted; "
+                         f"got {claim!r}")  # fmt: skip
+    if math.isnan(before.slope):
+        raise ValueError(f"the {design.link} fit on all {design.n} rows does not exist: its "
+                         "columns separate the outcome")  # fmt: skip
+    sign = Fraction(1 if before.slope > 0 else -1, 2)
+    full = Sums(design.n, design.q, Fraction(1), Fraction(1), sign, Fraction(1))
+    subject = Subject.coefficient(phrase(given), f"{design.link} regression, z test", True)
+    claimed = claims.build(claim, full, terms, subject, before.p_value <= terms.level)
+    moments = Moments(design)
+    return claimed, tuple(LikelihoodCase(moments, how) for how in claimed.conditions)
 
 
 def _stage(given: Regression, of: Callable[[Design], Design]) -> Fit | None:
@@ -427,7 +453,7 @@ def _result(
         controls=design.names,
         groups=None if units is None else [units[i] for i in removal],
         n_groups=None if units is None else len(units),
-        test=given.errors.test,
+        test=f"{design.link} regression, z test" if design.link else given.errors.test,
         refitted=not given.fixed,
         first_stage=_stage(given, instruments.first_stage),
         reduced_form=_stage(given, instruments.reduced_form),

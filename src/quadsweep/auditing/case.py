@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -39,6 +40,8 @@ class Residuals:
 @dataclass(frozen=True, eq=False)
 class Case:
     """A condition on the subsets of a design; removals are arrays of units."""
+
+    linear: ClassVar[bool] = True  # whether it is about least squares
 
     moments: Moments
     condition: Condition

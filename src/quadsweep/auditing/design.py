@@ -27,6 +27,7 @@ class Design:
     weights : positive, or None.
     unit : for every row the number of its unit.
     units : the units' names, or None where a unit is a row.
+    link : ``logit`` or ``poisson``; "" for least squares.
     instrument, instrument_name : of the term, where it is instrumented.
     fixed : degrees of freedom that were used up before, by controls that are not refitted.
     term, outcome, names : what they are called; names are those of the controls.
@@ -48,6 +49,7 @@ class Design:
     absorbed: tuple[Ints, ...] = ()
     instrument: Floats | None = None
     instrument_name: str = ""
+    link: str = ""
 
     @property
     def n(self) -> int:

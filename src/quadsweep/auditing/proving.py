@@ -42,6 +42,7 @@ def check_provable(given: Regression, claim: str) -> None:
         "weights": design.weights is not None,
         "controls='fixed'": given.fixed,
         "an instrument": design.instrument is not None,
+        f"a {design.link} regression": bool(design.link),
         "no intercept": design.intercept is None,
         f"{design.q - 1} controls": design.q - 1 > MOST,
         f"{', '.join(given.dependent)}, which other controls explain": bool(given.dependent),

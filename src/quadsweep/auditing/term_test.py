@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -91,6 +92,10 @@ class TermTest:
             instrument=self._stage is not None, fixed=self._design.fixed,
             error=float(max(m.error, 0.0 if self._stage is None else self._stage.error)),
         )  # fmt: skip
+
+    def tried(self, order: list[int], m: int, **limits: Any) -> dict[str, Any]:
+        """All removals of m units, refitted."""
+        return _core.try_linear(self.core, order, m, **limits)
 
     @cached_property
     def _exact(self) -> ExactTests:

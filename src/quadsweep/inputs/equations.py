@@ -21,6 +21,7 @@ class Equation:
     absorbed : fixed effects, each a name and the rows' labels.
     instruments : names and columns, in the place of the one column of X called ``endogenous``.
     weights, errors : of a fitted model; otherwise None.
+    link : ``logit`` or ``poisson`` of a fitted model that is not least squares.
     se : the standard errors that a fitted model states, by name.
     rows, given : where the rows in use are among those given, and how many were given.
     labels, table : what the rows given are called, and the table they are from.
@@ -40,3 +41,4 @@ class Equation:
     weights: Floats | None = None
     errors: StandardErrors | None = None
     se: Mapping[str, float] | None = None
+    link: str = ""

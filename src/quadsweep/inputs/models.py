@@ -58,8 +58,9 @@ def _refused(model: Any, instead: str = "give a formula and a data frame") -> Ty
 def _statsmodels(result: Any) -> Equation:
     model: Any = getattr(result, "model", None)
     kind = type(model).__name__
-    if kind not in ("OLS", "WLS"):
-        raise _refused(result, "give results of OLS or WLS, or a formula")
+    link = _link(model)
+    if kind not in ("OLS", "WLS") and not link:
+        raise _refused(result, "give results of OLS, WLS, Logit or Poisson, or a formula")
     if not hasattr(result, "cov_type"):
         raise TypeError(f"{type(result).__name__} of {kind} is not supported; fit it with fit()")
     y = np.asarray(model.endog, dtype=np.float64)
@@ -83,9 +84,28 @@ def _statsmodels(result: Any) -> Equation:
         None if names == list(range(given)) else names,
         table,
         weights=np.asarray(model.weights, dtype=np.float64) if kind == "WLS" else None,
-        errors=standard_errors.of_statsmodels(result),
-        se=dict(zip(model.exog_names, np.asarray(result.bse).tolist(), strict=True)),
+        errors=standard_errors.StandardErrors() if link else standard_errors.of_statsmodels(result),
+        link=link,
+        se=None
+        if link
+        else dict(zip(model.exog_names, np.asarray(result.bse).tolist(), strict=True)),
     )
+
+
+def _link(model: Any) -> str:
+    """Of a logistic or Poisson regression without offsets and weights; "" of others."""
+    kind = type(model).__name__
+    if kind == "GLM":
+        family = type(model.family).__name__, type(model.family.link).__name__
+        kind = {("Binomial", "Logit"): "Logit", ("Poisson", "Log"): "Poisson"}.get(family, "")
+        weights = (model.freq_weights, model.var_weights)
+        if any(np.any(np.asarray(w) != 1) for w in weights):
+            return ""
+    for name in ("offset", "exposure"):
+        column = getattr(model, name, None)
+        if column is not None and np.any(np.asarray(column) != 0):
+            return ""
+    return {"Logit": "logit", "Poisson": "poisson"}.get(kind, "")
 
 
 # ---- pyfixest ---------------------------------------------------------------------------------

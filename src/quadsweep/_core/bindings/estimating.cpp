@@ -10,6 +10,7 @@
 
 #include "estimating/likelihood.hpp"
 #include "estimating/linear.hpp"
+#include "estimating/link.hpp"
 #include "estimating/relaxation.hpp"
 #include "estimating/robust.hpp"
 #include "python.hpp"
@@ -46,6 +47,12 @@ StandardErrors errors_named(const std::string& kind, bool k_adj, bool g_adj, boo
     } else if (kind != "HC0" && kind != "HC1") {
         throw std::invalid_argument("no such standard errors: " + kind);
     }
+    return out;
+}
+
+std::vector<double> column(const Matrix& m, std::size_t j) {
+    std::vector<double> out(m.shape(0));
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = m.data()[i * m.shape(1) + j];
     return out;
 }
 
@@ -160,11 +167,6 @@ nb::dict decide_robust(const LinearTest& test, const Matrix& rows, const Matrix&
     const std::size_t n = rows.shape(0), q = rows.shape(1) - 2;
     robust.controls = static_cast<int>(q);
     if (2 * robust.controls + 1 > most_dims) throw std::invalid_argument("too many controls");
-    const auto column = [&](const Matrix& m, std::size_t j) {
-        std::vector<double> out(n);
-        for (std::size_t i = 0; i < n; ++i) out[i] = m.data()[i * (q + 2) + j];
-        return out;
-    };
     for (std::size_t j = 0; j < q; ++j) {
         robust.z.push_back(column(rows, j));
         robust.z_size.push_back(column(sizes, j));
@@ -184,11 +186,10 @@ nb::dict decide_robust(const LinearTest& test, const Matrix& rows, const Matrix&
                   std::move(progress));
 }
 
-nb::dict try_likelihood(const Matrix& design, const Vector& y, const Vector& weights,
-                        const std::vector<int>& first, const std::vector<int>& order, int m,
-                        const std::string& link, const std::vector<double>& start, bool sign_alone,
-                        double critical, int side, std::size_t most_unclear, int n_jobs,
-                        std::optional<double> time_limit, nb::object progress) {
+LikelihoodTest likelihood_test(const Matrix& design, const Vector& y, const Vector& weights,
+                               const std::vector<int>& first, const std::string& link,
+                               const std::vector<double>& start, bool sign_alone, double critical,
+                               int side) {
     if (link != "logit" && link != "poisson") {
         throw std::invalid_argument("link must be 'logit' or 'poisson'");
     }
@@ -204,8 +205,57 @@ nb::dict try_likelihood(const Matrix& design, const Vector& y, const Vector& wei
     test.sign_alone = sign_alone;
     test.critical = critical;
     test.side = side;
+    return test;
+}
+
+nb::dict try_likelihood(const Matrix& design, const Vector& y, const Vector& weights,
+                        const std::vector<int>& first, const std::vector<int>& order, int m,
+                        const std::string& link, const std::vector<double>& start, bool sign_alone,
+                        double critical, int side, std::size_t most_unclear, int n_jobs,
+                        std::optional<double> time_limit, nb::object progress) {
+    const LikelihoodTest test =
+        likelihood_test(design, y, weights, first, link, start, sign_alone, critical, side);
     return run([&] { return likelihood_refits(test); }, first,
                {order, m, most_unclear, n_jobs, time_limit, std::move(progress)});
+}
+
+// Columns: the controls, the term and the linear predictor of the fit to all rows; `sizes` of the
+// same shape is what their rounding is relative to. `design` and what follows are the refits'.
+nb::dict decide_likelihood(const Matrix& rows, const Matrix& sizes, const Matrix& design,
+                           const Vector& y, const Vector& weights, const std::vector<int>& first,
+                           const std::string& link, const std::vector<double>& start,
+                           double critical, int side, double radius, int fewest, int most,
+                           double enumerate, std::size_t most_unclear, int n_jobs,
+                           double memory_limit, double most_boxes, std::optional<double> time_limit,
+                           nb::object progress) {
+    const LikelihoodTest test =
+        likelihood_test(design, y, weights, first, link, start, true, critical, side);
+    LinkTest f;
+    const std::size_t q = rows.shape(1) - 2;
+    f.link = test.link;
+    f.rows = test.rows;
+    f.controls = static_cast<int>(q);
+    if (f.controls > most_dims) throw std::invalid_argument("too many controls");
+    for (std::size_t j = 0; j < q; ++j) {
+        f.z.push_back(column(rows, j));
+        f.z_size.push_back(column(sizes, j));
+    }
+    f.x = column(rows, q);
+    f.x_size = column(sizes, q);
+    f.offset = column(rows, q + 1);
+    f.offset_size = column(sizes, q + 1);
+    f.y = test.y;
+    f.weight = test.weight;
+    f.item_first = first;
+    f.sign = -side;
+    std::vector<std::unique_ptr<Box>> roots;
+    roots.push_back(std::make_unique<Box>());
+    for (int j = 0; j < f.controls; ++j) roots[0]->half[j] = radius;
+    for (int i = 0; i + 1 < static_cast<int>(first.size()); ++i) roots[0]->open.push_back(i);
+    return decide({[&] { return link_equations(f); }, [&] { return likelihood_refits(test); },
+                   fewest, most, enumerate, most_unclear},
+                  std::move(roots), n_jobs, memory_limit, most_boxes, time_limit,
+                  std::move(progress));
 }
 
 }  // namespace
@@ -241,4 +291,10 @@ void quadsweep::bind_estimating(nb::module_& m) {
           "m"_a, nb::kw_only(), "link"_a, "start"_a, "sign_alone"_a = false, "critical"_a = 0.0,
           "side"_a = 0, "most_unclear"_a = 10000, "n_jobs"_a = 1,
           "time_limit"_a.none() = nb::none(), "progress"_a.none() = nb::none());
+    m.def("decide_likelihood", &decide_likelihood, "rows"_a, "sizes"_a, "design"_a, "y"_a,
+          "weights"_a, "first"_a, nb::kw_only(), "link"_a, "start"_a, "critical"_a, "side"_a,
+          "radius"_a, "fewest"_a, "most"_a, "enumerate"_a = Question{}.enumerate,
+          "most_unclear"_a = 1000, "n_jobs"_a = 1, "memory_limit"_a = infinity,
+          "most_boxes"_a = infinity, "time_limit"_a.none() = nb::none(),
+          "progress"_a.none() = nb::none());
 }

@@ -222,8 +222,8 @@ def _instead(case: Case, others: Ints, unit: int) -> tuple[float, int]:
 
 
 def _without_each(case: Case, removal: Ints) -> Floats:
-    """The statistic without each further unit: exact for rows, to first order for groups."""
-    if case.moments.design.units is not None:
+    """The statistic without each further unit: exact for rows of least squares, or about."""
+    if case.moments.design.units is not None or not case.linear:
         return -case.gain(removal)
     r = case.residuals(removal)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -207,7 +207,7 @@ def _clean(
         None if weight is None else weight[good], unit, units,
         given.names[at], given.outcome, tuple(names), absorbed=absorbed,
         instrument=None if instrument is None else instrument[good],
-        instrument_name=instrument_name,
+        instrument_name=instrument_name, link=given.link,
     )  # fmt: skip
     design = without_dependent(every)
     dependent = tuple((Counter(every.names) - Counter(design.names)).elements())

@@ -1,4 +1,4 @@
-"""Robust and clustered standard errors, by boxes of coefficients (``_core/estimating/``).
+"""Boxes of coefficients (``_core/estimating/``): robust and clustered standard errors, other links.
 
 HC0 and HC1, and clusters none of which is removed in part, for a term with a few controls. The
 numbers of rows and clusters kept enter the test by its threshold tau = t* sqrt(f): of all numbers
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -20,14 +21,34 @@ from quadsweep import _core
 from quadsweep.arrays import Floats, Ints
 from quadsweep.auditing.case import Case
 from quadsweep.auditing.controls.robust import RobustCase
+from quadsweep.auditing.likelihood import LikelihoodCase, mean, variance
 from quadsweep.auditing.oracles import UNDECIDED, Decision, Oracle
 from quadsweep.auditing.oracles.refits import settled
 from quadsweep.auditing.resources import OutOfPatience, Resources
 from quadsweep.clock import Stopped
 
+MOST_LINKED = 5  # columns besides the term of a logistic or Poisson regression
+_ROUNDED = 64.0  # roundings in a column of an orthonormal basis
 MOST_CONTROLS = 4  # columns besides the term, the intercept included
 _AT_ONCE = 2  # boxes of a bound that costs little
 _SLACK = 1e-12  # of a threshold, for its rounding
+
+
+def searched(resources: Resources, case: Any, boxes: Any, *columns: Any, **asked: Any) -> Decision:
+    """What boxes find out within the time for a question, or OutOfPatience."""
+    resources.check()
+    limit = resources.for_a_question()
+    found = boxes(
+        *columns, **asked, n_jobs=resources.n_jobs, memory_limit=resources.memory_limit,
+        time_limit=limit if math.isfinite(limit) else None, progress=resources.count,
+    )  # fmt: skip
+    resources.nodes += int(found["count"])
+    try:
+        return settled(case, found)
+    except Stopped as stop:
+        if stop.status == "time_limit" and resources.left() > 0:
+            raise OutOfPatience from None
+        raise
 
 
 class RobustBoxes(Oracle):
@@ -57,26 +78,13 @@ class RobustBoxes(Oracle):
         return self._ask(fewest, most)
 
     def _ask(self, fewest: int, most: int, most_boxes: float = math.inf) -> Decision:
-        resources = self.resources
-        resources.check()
         tau = self._tau(fewest, most)
         if not math.isfinite(tau):
             return UNDECIDED
-        limit = resources.for_a_question()
-        rows, sizes = self._columns
-        scores, items = self._scores
-        found = _core.decide_robust(
-            self.case.test.core, rows, sizes, scores, items, tau=tau, fewest=fewest, most=most,
-            n_jobs=resources.n_jobs, memory_limit=resources.memory_limit, most_boxes=most_boxes,
-            time_limit=limit if math.isfinite(limit) else None, progress=resources.count,
+        return searched(
+            self.resources, self.case, _core.decide_robust, self.case.test.core, *self._columns,
+            *self._scores, tau=tau, fewest=fewest, most=most, most_boxes=most_boxes,
         )  # fmt: skip
-        resources.nodes += int(found["count"])
-        try:
-            return settled(self.case, found)
-        except Stopped as stop:
-            if stop.status == "time_limit" and resources.left() > 0:
-                raise OutOfPatience from None
-            raise
 
     @cached_property
     def _columns(self) -> tuple[Floats, Floats]:
@@ -140,3 +148,81 @@ def _nested(inner: Ints, outer: Ints) -> bool:
     """Whether all rows of a label have the same outer label."""
     pairs = np.unique(np.column_stack([inner, outer]), axis=0)
     return len(pairs) == len(np.unique(inner))
+
+
+class LinkBoxes(Oracle):
+    """The sign of a coefficient of a logistic or Poisson regression.
+
+    Coefficients are measured from the fit without the term on all rows, in a basis in which its
+    curvature is n times the identity. Within a ball of radius R the curvature on any rows kept is
+    at least ``least`` (the rows' own least over the ball, less the largest that can go), and the
+    score at the centre at most ``score``: while score < least R, the fit of every subset exists and
+    lies in the ball.
+    """
+
+    case: LikelihoodCase
+
+    @classmethod
+    def handles(cls, case: Case) -> bool:
+        if not isinstance(case, LikelihoodCase) or not case.test.sign_alone:
+            return False
+        return 1 <= case.test.z.shape[1] <= MOST_LINKED and case.test.start is not None
+
+    def refutes_at_once(self, fewest: int, most: int) -> bool:
+        return self._ask(fewest, most, _AT_ONCE).refuted
+
+    def decide(self, fewest: int, most: int) -> Decision:
+        return self._ask(fewest, most)
+
+    def _ask(self, fewest: int, most: int, most_boxes: float = math.inf) -> Decision:
+        radius = self._radius(most)
+        if radius is None:
+            return UNDECIDED
+        test, (columns, sizes) = self.case.test, self._columns
+        order, design = test.rows, test.design
+        return searched(
+            self.resources, self.case, _core.decide_likelihood, columns, sizes,
+            np.ascontiguousarray(test.columns()[order]), design.y[order], test.weights[order],
+            test.first, link=design.link, start=test.start.tolist(), critical=test.critical,
+            side=test.side, radius=radius, fewest=fewest, most=most, most_boxes=most_boxes,
+        )  # fmt: skip
+
+    @cached_property
+    def _columns(self) -> tuple[Floats, Floats]:
+        """Controls, term and linear predictor, and the sums of the sizes of their terms."""
+        test = self.case.test
+        z = test.z[test.rows]
+        eta = z @ test.start
+        curve = test.weights[test.rows] * variance(test.design.link, mean(test.design.link, eta))
+        gram = (z * curve[:, None]).T @ z
+        turn = np.linalg.inv(np.linalg.cholesky(gram)).T * math.sqrt(len(z))
+        columns = np.column_stack([z @ turn, test.x[test.rows], eta])
+        # The basis and what it leaves of the term are combinations of the columns as given.
+        sizes = _ROUNDED * np.column_stack(
+            [np.abs(z) @ np.abs(turn), np.abs(test.x[test.rows]), np.abs(z) @ np.abs(test.start)]
+        )
+        sizes += _ROUNDED * np.abs(columns).mean(axis=0)
+        return np.ascontiguousarray(columns), np.ascontiguousarray(sizes)
+
+    def _radius(self, most: int) -> float | None:
+        test = self.case.test
+        columns, link = self._columns[0], test.design.link
+        z, eta, w = columns[:, :-2], columns[:, -1], test.weights[test.rows]
+        length = np.linalg.norm(z, axis=1)
+        item = np.repeat(np.arange(len(test.first) - 1), np.diff(test.first))
+
+        def gone(values: Floats) -> float:
+            """The most that so many units can add up to."""
+            total = np.bincount(item, values)
+            return float(np.sort(total)[-most:].sum()) * (1 + 1e-9)
+
+        rest = w * (test.design.y[test.rows] - mean(link, eta))
+        score = gone(np.abs(rest) * length) + 1e-6
+        for radius in np.geomspace(0.01, 4, 40):
+            reach = length * radius
+            lowest = np.abs(eta) + reach if link == "logit" else eta - reach
+            curve = w * variance(link, mean(link, lowest)) * (1 - 1e-9)
+            least = float(np.linalg.eigvalsh((z * curve[:, None]).T @ z)[0]) * (1 - 1e-9)
+            if score < (least - gone(curve * length**2)) * radius:
+                return float(radius)
+        return None

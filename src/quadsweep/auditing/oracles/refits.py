@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from quadsweep import _core
 from quadsweep.arrays import Ints
 from quadsweep.auditing.case import Case
 from quadsweep.auditing.controls.robust import RobustCase
+from quadsweep.auditing.likelihood import LikelihoodCase
 from quadsweep.auditing.oracles import REFUTED, UNDECIDED, Decision, Oracle
 from quadsweep.auditing.resources import OutOfPatience, Resources
 from quadsweep.clock import Stopped
@@ -28,7 +28,7 @@ _UNCLEAR = 2_000  # removals that are decided in rational arithmetic
 class Refits(Oracle):
     """Tries all removals of 1, 2, ... units, as long as they are few."""
 
-    case: RobustCase
+    case: RobustCase | LikelihoodCase
 
     def __init__(self, case: Case, resources: Resources) -> None:
         super().__init__(case, resources)
@@ -37,13 +37,15 @@ class Refits(Oracle):
 
     @classmethod
     def handles(cls, case: Case) -> bool:
-        return isinstance(case, RobustCase) and case.test.usable
+        return isinstance(case, (RobustCase, LikelihoodCase)) and case.test.usable
 
     def seconds(self, m: int) -> float:
         """How long all removals of m units take, about."""
         design, rank = self.case.moments.design, self.case.moments.rank
         each = design.n * (rank + 10)
-        if self.case.errors.kind in ("HC2", "HC3"):
+        if isinstance(self.case, LikelihoodCase):
+            each = 5 * design.n * ((rank + 3) ** 2 + 20)
+        elif self.case.errors.kind in ("HC2", "HC3"):
             each += design.n * rank * (rank + 2)
         return math.comb(design.size, m) * each / _SPEED / self.resources.n_jobs
 
@@ -72,8 +74,8 @@ class Refits(Oracle):
         resources = self.resources
         resources.check()
         limit = resources.left()
-        found = _core.try_linear(
-            self.case.test.core, self._order, m, most_unclear=_UNCLEAR, n_jobs=resources.n_jobs,
+        found = self.case.test.tried(
+            self._order, m, most_unclear=_UNCLEAR, n_jobs=resources.n_jobs,
             time_limit=limit if math.isfinite(limit) else None, progress=resources.count,
         )  # fmt: skip
         resources.nodes += int(found["count"])
@@ -83,7 +85,7 @@ class Refits(Oracle):
         return decision
 
 
-def settled(case: RobustCase, found: dict[str, Any]) -> Decision:
+def settled(case: Case, found: dict[str, Any]) -> Decision:
     """What a search of the compiled half has found, the removals it leaves open decided exactly."""
     for units in [found["breaking"], *found["unclear"]]:
         removal: Ints = np.sort(np.array(units, dtype=np.int64))

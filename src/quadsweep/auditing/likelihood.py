@@ -1,0 +1,218 @@
+"""Logistic and Poisson regressions: the coefficient of the term by maximum likelihood.
+
+The log-likelihood is concave, so the coefficient has the sign of the score of the term, sum x (y -
+m), at the fit without it. Where the controls alone separate the outcome on the rows kept, that fit
+does not exist, there is no coefficient, and nothing breaks; where only the term does, the
+coefficient is infinite and has a sign. A z test needs the whole fit.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from quadsweep import _core
+from quadsweep.arrays import Floats, Ints
+from quadsweep.auditing.case import Case
+from quadsweep.auditing.conditions import CorrelationAbove, CorrelationBelow, SlopeBeyond
+from quadsweep.auditing.controls.robust import TermFit
+from quadsweep.auditing.design import Design
+from quadsweep.auditing.moments import basis, residual
+from quadsweep.results.formatting import chance
+
+LINKS = ("logit", "poisson")
+_STEPS = 60
+_SETTLED = 1e-9
+_FAR = 25.0  # a linear predictor beyond which a fit has separated
+
+
+@dataclass(frozen=True)
+class LikelihoodFit(TermFit):
+    """What a logistic or Poisson regression says about a coefficient; ``t`` is the z statistic."""
+
+    def __str__(self) -> str:
+        return (
+            f"coefficient {self.slope:.4g}, standard error {self.se:.3g}, z {self.t:.3g}, "
+            f"{chance(self.p_value)}   ({self.n:,} rows)"
+        )
+
+
+def mean(link: str, eta: Floats) -> Floats:
+    from scipy.special import expit
+
+    return np.asarray(expit(eta) if link == "logit" else np.exp(eta))
+
+
+def variance(link: str, m: Floats) -> Floats:
+    return m * (1 - m) if link == "logit" else m
+
+
+def maximum(z: Floats, y: Floats, w: Floats, link: str, start: Floats | None = None) -> Any:
+    """The coefficients of independent columns; None where the fit does not settle."""
+    beta = np.zeros(z.shape[1]) if start is None else start.copy()
+    for _ in range(_STEPS):
+        eta = z @ beta
+        if not np.all(np.abs(eta) < _FAR):
+            return None
+        m = mean(link, eta)
+        curve = (z * (w * variance(link, m))[:, None]).T @ z
+        try:
+            root = np.linalg.cholesky(curve)
+        except np.linalg.LinAlgError:
+            return None
+        step = np.linalg.solve(root, z.T @ (w * (y - m)))
+        length = float(np.linalg.norm(step))
+        beta = beta + np.linalg.solve(root.T, step) * min(1.0, 2 / max(length, 1e-300))
+        if length < _SETTLED:
+            return beta
+    return None
+
+
+def fit_likelihood(design: Design, kept: Ints) -> LikelihoodFit:
+    """The whole fit on some rows."""
+    from scipy.special import ndtr
+
+    nan = math.nan
+    x, y, z = (v[kept] for v in (design.x, design.y, design.controls))
+    w = np.ones(len(kept)) if design.weights is None else design.weights[kept]
+    q = basis(z).q
+    u = residual(q, x)
+    length = float(np.linalg.norm(u))
+    nothing = LikelihoodFit(len(kept), nan, nan, nan, nan, nan)
+    if not length > 1e-12 * float(np.linalg.norm(x)):
+        return nothing
+    columns = np.column_stack([q, u / length])
+    beta = maximum(columns, y, w, design.link)
+    if beta is None:
+        return nothing
+    m = mean(design.link, columns @ beta)
+    curve = (columns * (w * variance(design.link, m))[:, None]).T @ columns
+    se = math.sqrt(float(np.linalg.inv(curve)[-1, -1])) / length
+    slope = float(beta[-1]) / length
+    z_value = slope / se
+    freedom = len(kept) - columns.shape[1]
+    return LikelihoodFit(
+        len(kept), slope, nan, nan, nan, float(2 * ndtr(-abs(z_value))), se, z_value, freedom
+    )
+
+
+class Likelihood:
+    """One condition on the fits of subsets: of the sign, or of the z test.
+
+    Attributes
+    ----------
+    rows, first : the rows in the order of their units, and where among them each unit begins.
+    start : the coefficients on all rows of ``z``, an orthonormal basis of the controls, and of
+        ``x``, what they leave of the term, if the test is of the whole fit.
+    side : 0 where |z| must be below ``critical``, or the sign with which it must be above; of a
+        sign, the one that breaks the claim, and ``critical`` the least cosine of the score.
+    """
+
+    usable = True
+
+    def __init__(self, design: Design, condition: Any) -> None:
+        from scipy.special import ndtri
+
+        self.design, self.sign_alone = design, isinstance(condition, SlopeBeyond)
+        self.rows = np.argsort(design.unit, kind="stable")
+        self.first = np.concatenate([[0], np.cumsum(np.bincount(design.unit))]).tolist()
+        self.z = basis(design.controls).q
+        u = residual(self.z, design.x)
+        self.x = u / np.linalg.norm(u)
+        self.weights = np.ones(design.n) if design.weights is None else design.weights
+        self.side = 0 if isinstance(condition, CorrelationBelow) else condition.sign
+        self.critical = condition.margin if self.sign_alone else 0.0
+        if not self.sign_alone:
+            # The p-value that a correlation's threshold stands for at many degrees of freedom.
+            freedom = 10**6
+            r = condition.threshold(freedom)
+            self.critical = float(r * math.sqrt(freedom) / math.sqrt((1 - r) * (1 + r)))
+            self.critical = float(-ndtri(_tail(self.critical, freedom)))
+
+    def columns(self) -> Floats:
+        return np.column_stack([self.z, self.x])
+
+    @cached_property
+    def start(self) -> Any:
+        columns = self.z if self.sign_alone else self.columns()
+        return maximum(columns, self.design.y, self.weights, self.design.link)
+
+    def tried(self, order: list[int], m: int, **limits: Any) -> dict[str, Any]:
+        """All removals of m units, refitted."""
+        columns = np.ascontiguousarray(self.columns()[self.rows])
+        return _core.try_likelihood(
+            columns, self.design.y[self.rows], self.weights[self.rows], self.first, order, m,
+            link=self.design.link, start=self.start.tolist(), sign_alone=self.sign_alone,
+            critical=self.critical, side=self.side, **limits,
+        )  # fmt: skip
+
+    def without(self, kept: Ints) -> tuple[Floats, float] | None:
+        """On all rows, x times (y - m) at the fit without x to some rows; and its cosine there."""
+        z = basis(self.z[kept])
+        at = np.linalg.lstsq(self.z[kept], z.q, rcond=None)[0]
+        y, w, link = self.design.y, self.weights, self.design.link
+        beta = maximum(z.q, y[kept], w[kept], link)
+        if beta is None:
+            return None
+        with np.errstate(over="ignore"):
+            rest = w * (y - mean(link, self.z @ (at @ beta)))
+        size = float(np.linalg.norm(self.x[kept]) * np.linalg.norm(rest[kept]))
+        score = float(self.x[kept] @ rest[kept])
+        return self.x * rest, score / size if size > 0 else 0.0
+
+    def excess(self, kept: Ints) -> float:
+        """How far past its threshold a subset is; minus infinity where there is no fit."""
+        if self.sign_alone:
+            found = self.without(kept)
+            return -math.inf if found is None else self.side * found[1] - self.critical
+        z = fit_likelihood(self.design, kept).t
+        if math.isnan(z):
+            return -math.inf
+        return self.critical - abs(z) if self.side == 0 else self.side * z - self.critical
+
+
+def _tail(t: float, freedom: int) -> float:
+    from scipy.special import stdtr
+
+    return float(stdtr(freedom, -t))
+
+
+@dataclass(frozen=True, eq=False)
+class LikelihoodCase(Case):
+    """A condition on a coefficient by maximum likelihood."""
+
+    linear = False
+
+    @cached_property
+    def test(self) -> Likelihood:
+        return Likelihood(self.moments.design, self.condition)
+
+    def _kept(self, removal: Ints) -> Ints:
+        design = self.moments.design
+        return np.setdiff1d(np.arange(design.n), design.rows(removal))
+
+    def excess(self, removal: Ints) -> float:
+        return self.test.excess(self._kept(removal))
+
+    def broken(self, removal: Ints) -> bool:
+        return self.excess(removal) > 0
+
+    def gain(self, removal: Ints) -> Floats:
+        found = self.test.without(self._kept(removal))
+        if found is None:
+            return np.zeros(self.moments.design.size)
+        way = self.test.side
+        if isinstance(self.condition, (CorrelationBelow, CorrelationAbove)) and way == 0:
+            way = -self.condition.sign
+        return self.moments.design.sums(way * found[0])
+
+    def influence(self) -> tuple[Floats, float]:
+        nothing = np.zeros(0, dtype=np.int64)
+        return -self.gain(nothing), self.excess(nothing)
+
+    def passed(self, removal: Ints) -> bool:
+        return self.broken(removal)
