@@ -99,7 +99,9 @@ MODELS: dict[str, Callable[[Any], Any]] = {
     ),
     "feols fixed effects, none counted": feols(fml=EFFECTS, vcov="HC1", ssc=pf.ssc(k_fixef="none")),
     "feols fixed effects, singletons kept": feols(fml=EFFECTS, vcov="HC1", fixef_rm="none"),
-    "feols fixed effects, weights": feols(fml=EFFECTS, vcov="HC1", weights="weight"),
+    "feols fixed effects, weights": feols(
+        fml=EFFECTS, vcov="HC1", weights="weight", fixef_tol=1e-12
+    ),
     "feols fixed effects of pairs": feols(fml=f"{FORMULA} | half^late", vcov="HC1"),
     "PanelOLS unadjusted": panel(time=True),
     "PanelOLS robust": panel(time=True, cov_type="robust"),
@@ -249,7 +251,7 @@ def split(frame: Any) -> Any:
         (lambda f: pf.feols("invest ~ 1 | value ~ capital", f), "Feiv"),
         (lambda f: pf.feols("invest ~ sw(value, capital)", f), "FixestMulti"),
         (lambda f: pf.fepois("year ~ value", f), "Fepois"),
-        (lambda f: smf.logit("one ~ value", f.assign(one=f["year"] % 2)).fit(disp=0), "Logit"),
+        (lambda f: smf.probit("one ~ value", f.assign(one=f["year"] % 2)).fit(disp=0), "Probit"),
         (lambda f: smf.glm(FORMULA, f).fit(), "GLM"),
         (lambda f: smf.gls(FORMULA, f).fit(), "GLS"),
         (lambda f: smf.ols(FORMULA, f).fit_regularized(), "Regularized"),

@@ -211,14 +211,14 @@ def test_a_number_of_rows_is_taken_literally_unless_reweighting_is_asked_for(cle
 
 def test_a_fit_that_is_stopped_warns_with_the_gap():
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(300, 4))
+    X = rng.normal(size=(300, 5))
     y = X.sum(axis=1) + rng.normal(size=300)
     with pytest.warns(ConvergenceWarning, match="time limit.*larger time_limit may prove it"):
         model = TrimmedRegressor(time_limit=0.2).fit(X, y)
     assert model.status_ == "time_limit"
     assert model.gap_ > 0
     with pytest.warns(ConvergenceWarning, match=r"no choice of rows passes [\d.]+ \(gap"):
-        TrimmedRegressor("r2", drop=0.02, time_limit=0.1).fit(X, y)
+        TrimmedRegressor("r2", drop=0.1, time_limit=0.3).fit(X, y)
     with pytest.warns(ConvergenceWarning, match="time limit"):
         ExactMinCovDet(time_limit=0.0).fit(X[:, :2])
     assert TrimmedRegressor().time_limit == TrimmedOutlierDetector().time_limit == 5

@@ -96,9 +96,10 @@ def slow_fit(drawn, chosen):
     """R2, or minus the residual sum of squares, by tests/naive_several.py."""
     rows = fuzz_several.rows_of(drawn, chosen)
     design, y = drawn.design[rows].tolist(), drawn.y[rows].tolist()
+    weights = None if drawn.weights is None else drawn.weights[rows].tolist()
     if drawn.question == "lts":
-        return -naive_several.rss(design, y)
-    return naive_several.r2(design, y, intercept=drawn.intercept)
+        return -naive_several.rss(design, y, weights)
+    return naive_several.r2(design, y, intercept=drawn.intercept, weights=weights)
 
 
 def test_values_in_whole_numbers_are_those_of_fractions():

@@ -654,7 +654,7 @@ def test_an_audit_in_passes_tells_itself_and_its_rows(tmp_path: Path) -> None:
     flags = pq.read_table(tmp_path / "flagged.parquet")["inlier"].to_pylist()
     assert [i for i, flag in enumerate(flags) if flag is False] == found.outliers.tolist()
     assert flags[17] is None
-    assert "rows" in found.plot().get_title()
+    assert "rows" in found.plot().get_title(loc="left")
 
 
 def test_a_limit_on_time_leaves_an_audit_in_passes_with_what_is_proved(tmp_path: Path) -> None:

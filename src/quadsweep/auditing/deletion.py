@@ -204,11 +204,8 @@ def influence(
     --------
     >>> import quadsweep as qs
     >>> answer = qs.influence([1, 2, 3, 4, 5, 6, 20], [6, 5, 4, 3, 2, 1, 20])
-    >>> answer.to_frame()[["coefficient", "removed"]].round(3).head(2)
-         coefficient  removed
-    row
-    6         -1.000     True
-    0          0.930    False
+    >>> answer.to_frame()["coefficient"].round(2).head(2).tolist()
+    [-1.0, 0.97]
     """
     terms = claims.terms(claim, level, threshold, validation.tolerance(1e-9))
     x, y, data = arranged("influence", points, x, y, data, models=True)

@@ -49,9 +49,10 @@ def caution(objective: str, k: int, n: int) -> str:
         return (
             f"the best {share:.0%} of pure noise also look like a line; see quadsweep.significance"
         )
-    goal = OBJECTIVES[objective]
-    aim = "maximise" if goal.sense > 0 else "minimise"
-    return f"rows were selected to {aim} {goal.title}; standard p-values are invalid"
+    goal = OBJECTIVES.get(objective)
+    aim = "optimise" if goal is None else "maximise" if goal.sense > 0 else "minimise"
+    title = objective if goal is None else goal.title
+    return f"rows were selected to {aim} {title}; standard p-values are invalid"
 
 
 @dataclass(frozen=True, eq=False)
