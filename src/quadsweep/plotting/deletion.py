@@ -26,7 +26,7 @@ def plot_deletion(answer: Influence, ax: Axes | None = None) -> Axes:
     full, unit = answer.audit.before.slope, "row" if answer.audit.n_groups is None else "group"
     for marked, marker, color, label in (
         (False, "o", INLIER, f"without that {unit}"),
-        (True, "X", OUTLIER, "one of the fewest that break the claim together"),
+        (True, "X", OUTLIER, "one of those that break the claim together"),
     ):
         some = answer.removed[shown] == marked
         rows = shown[some]
