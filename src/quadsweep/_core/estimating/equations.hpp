@@ -13,6 +13,9 @@
 
 namespace quadsweep::estimating {
 
+inline constexpr double ulp = 0x1p-53;
+inline constexpr double roundings = 64;  // in a cost, relative to the sum of its terms' sizes
+
 // One thread's.
 class Equations {
   public:

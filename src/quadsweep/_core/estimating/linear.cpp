@@ -8,7 +8,7 @@ namespace {
 
 constexpr double dropped = 1e-4;     // a length or share below which rounding is not trusted
 constexpr double explained = 1e-11;  // one below which a row's leverage counts as 1
-constexpr double roundings = 256;
+constexpr double update_roundings = 256;
 constexpr int block = 128;  // rows at a time
 
 double dot(const double* a, const double* b, int count) {
@@ -341,7 +341,8 @@ class LinearRefits : public Refits {
         const double share = std::fabs(fit.sx / at.sx);
         const double size =
             (1 + std::fabs(fit.slope)) / (fit.least * share * least_left_ * least_left_);
-        const double margin = roundings * (t_.error + 1e-15) * size * (1 + t_.critical[freedom]);
+        const double margin =
+            update_roundings * (t_.error + 1e-15) * size * (1 + t_.critical[freedom]);
         // A residual of nearly nothing has no error to divide by.
         if (!(root > 1e3 * margin)) return Verdict::unclear;
         if (std::fabs(past) <= 1e-9 * wanted + margin) return Verdict::unclear;

@@ -6,8 +6,6 @@
 namespace quadsweep::estimating {
 namespace {
 
-constexpr double ulp = 0x1p-53;
-constexpr double roundings = 64;
 constexpr double steepest = 0.09622504486493766, at_steepest = 1.3169578969248168;
 
 double bend(double eta) {

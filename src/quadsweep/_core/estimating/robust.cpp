@@ -6,9 +6,6 @@
 namespace quadsweep::estimating {
 namespace {
 
-constexpr double ulp = 0x1p-53;
-constexpr double roundings = 64;  // in a cost, relative to the sum of its terms' sizes
-
 class RobustEquations : public Equations {
   public:
     explicit RobustEquations(const RobustTest& test)

@@ -41,7 +41,7 @@ Long gather(const Column& column) {
 }
 
 // Squares of smaller columns lose digits.
-bool too_small(const Long& a, double size) {
+bool vanishes_below(const Long& a, double size) {
     const auto zero = [](const DoubleDouble& v) { return v.hi == 0; };
     return size < 1e-120 && !std::all_of(a.begin(), a.end(), zero);
 }
@@ -66,7 +66,7 @@ struct Fitted {
         if (!t.x.empty()) x = gather(t.x, rows);
         x_size = size_of(x);
         x_about = x_size, y_about = y_size;
-        certain = t.exact && !too_small(y, y_size) && !too_small(x, x_size);
+        certain = t.exact && !vanishes_below(y, y_size) && !vanishes_below(x, x_size);
         if (!t.centred) set_total();
         for (const Column& given : t.design) {
             take_off(given);
@@ -102,7 +102,7 @@ struct Fitted {
     void take_off(const Column& given) {
         Long column = gather(given, rows_);
         const double size = size_of(column);
-        certain &= !too_small(column, size);
+        certain &= !vanishes_below(column, size);
         double about = size;
         for (const Long& before : z_) {
             subtract(column, product(before, column) / product(before, before), before);
