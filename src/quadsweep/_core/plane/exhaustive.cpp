@@ -118,9 +118,9 @@ struct Listing {
 };
 
 // One worker's walk over the subsets of the head.
-class Walk {
+class SubsetWalk {
   public:
-    Walk(const Listing& listing, Control& control, bool attends)
+    SubsetWalk(const Listing& listing, Control& control, bool attends)
         : listing_(listing), control_(control), attends_(attends) {}
 
     Incumbent best;
@@ -185,7 +185,7 @@ Answer exhaustive(const Problem& problem, Control& control) {
     if (problem.points.wide) return list_wide(problem, problem.k, control);
     const Listing listing(problem);
     const int fixed = std::min(listing.head, task_points);
-    std::vector<Walk> walks;
+    std::vector<SubsetWalk> walks;
     const int workers = std::max(problem.n_jobs, 1);
     for (int w = 0; w < workers; ++w) walks.emplace_back(listing, control, w == 0);
     parallel_for(workers, std::int64_t{1} << fixed, [&](int worker, std::int64_t task) {
@@ -195,7 +195,7 @@ Answer exhaustive(const Problem& problem, Control& control) {
 
     Answer answer;
     Incumbent best;
-    for (const Walk& walk : walks) {
+    for (const SubsetWalk& walk : walks) {
         best.merge(walk.best);
         answer.nodes += walk.subsets;
     }
