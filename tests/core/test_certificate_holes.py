@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import naive
 import numpy as np
 import pytest
@@ -220,14 +222,19 @@ def test_a_search_stopped_between_two_tolerances_proves_nothing():
     up = np.array([-0.6315677012387063, -0.6315677012387063, -0.6315677012387039, 1.7e-10, 8e-11])
     far = [0.44, -1.57, 0.26, 29354580.081640508, 29354583.36692215]
     high = [-1.07, -1.72, 0.77, 742130569631808.9, 742130569631809.2]
+    seen: Counter[str] = Counter()
     for x, y, k, objective in ((near, up, 2, "tv"), (far, high, 3, "lts")):
+        best = qs.solve(np.array(x), np.array(y), k, objective=objective, method="exhaustive").value
         for limit in np.geomspace(3e-6, 1e-3, 400):
             asked = Problem(
                 np.array(x), np.array(y), k, qs.objectives.get(objective), time_limit=limit
             )
             found = search(asked, enumerate_up_to=20)
+            seen[found.status] += 1
+            assert found.bound <= best * (1 + 1e-9)
             if found.status == "optimal":
                 assert found.value - found.bound <= 1e-9 * found.value
+    assert min(seen["optimal"], seen["time_limit"]) > 0
 
 
 def test_a_tight_cluster_among_many_points_is_solved_by_itself():

@@ -119,11 +119,14 @@ def test_the_summary_has_the_coefficients_before_and_after():
     X = rng.normal(size=(30, 2))
     y = 1 + X @ [2.0, 3.0]
     y[7] = 99
-    text = qs.solve(X, y, drop=1).summary()
+    result = qs.solve(X, y, drop=1)
+    text = result.summary()
     header, *rows = text.split("\n\n")[0].splitlines()
     assert header.split() == ["coefficient", "all", "30", "rows", "29", "rows", "kept"]
     assert [line.split()[-1] for line in rows] == ["1", "2", "3"]
-    assert "proved" in text or "no proof" in text
+    assert result.status == "optimal"
+    assert "proved" in text
+    assert "no proof" not in text
     assert "caution" in text
 
 
@@ -155,10 +158,18 @@ def test_a_dummy_whose_ones_are_all_dropped_has_coefficient_zero():
     dummy = np.zeros(20)
     dummy[[4, 9]] = 1
     y[[4, 9]] = 50, -50
-    result = qs.solve(np.column_stack([x, dummy]), y, drop=2, objective="lts")
-    assert result.outliers.tolist() in ([4, 9],) or result.value <= 0.01
-    if result.outliers.tolist() == [4, 9]:
-        assert result.coef[1] == 0
+    X = np.column_stack([x, dummy])
+    result = qs.solve(X, y, drop=2, objective="lts")
+    left = [list(rows) for rows in combinations(range(20), 18)]
+    assert result.value == pytest.approx(
+        min(exact_value(X[rows], y[rows], None, True, "lts") for rows in left), rel=1e-9
+    )
+    without = np.delete(np.arange(20), [4, 9])
+    plane = fit(X[without], y[without])
+    assert (plane.coef[1], plane.dependent.tolist()) == (0, [1])
+    kept = qs.solve(X[without], y[without], 18, objective="lts")
+    assert (kept.coef[1], kept.dependent.tolist()) == (0, [1])
+    assert kept.value == pytest.approx(plane.rss, rel=1e-9)
 
 
 def test_fewer_rows_than_p_plus_two_are_refused():

@@ -7,11 +7,11 @@ more than one thing of the same question.
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass, replace
 from typing import Any
 
 from quadsweep import objectives
+from quadsweep.clock import Clock
 from quadsweep.inputs import frames, predictors, validation
 from quadsweep.inputs.frames import Columns
 from quadsweep.inputs.validation import Sample
@@ -51,18 +51,17 @@ class Question:
         memory_limit: float = math.inf,
     ) -> Result:
         """What a method says; by default the optimum with its proof."""
-        asked = self.problem
+        asked, clock = self.problem, Clock(time_limit)
         if asked.several:
             chosen = choose_several(method, asked)
         else:
             chosen = choose(method, asked.objective, asked.n, asked.k)
-        start = time.perf_counter()
         with watching(progress, asked.objective) as callback:
             limited = asked.changed(
-                time_limit=time_limit, callback=callback, memory_limit=memory_limit
+                time_limit=clock.left(), callback=callback, memory_limit=memory_limit
             )
             outcome = run(chosen, limited)
-        result = self.result(outcome, asked.k, chosen, time.perf_counter() - start)
+        result = self.result(outcome, asked.k, chosen, clock.gone())
         more = remark(chosen, method, asked) if asked.several else ""
         return replace(result, remark=more) if more else result
 

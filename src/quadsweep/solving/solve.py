@@ -174,6 +174,7 @@ def solve(
         limit = validation.memory(memory_limit)
         means = Means(limit, time_limit, n_jobs, progress, client, out, resume)
         return solve_in_passes(source, asked, means)
+    clock = Clock(validation.seconds(time_limit))
     question = pose(
         x,
         y,
@@ -189,10 +190,9 @@ def solve(
     posed = question.keeping(k, drop)
     if proof:
         check_provable(method, objective, posed.problem)
-    clock = Clock(validation.seconds(time_limit))
     result = posed.answer(
         method,
-        time_limit=clock.limit,
+        time_limit=clock.left(),
         progress=progress,
         memory_limit=validation.memory(memory_limit),
     )

@@ -13,11 +13,12 @@ polished on all rows. All starts of a round step together: sums over subsets are
 from __future__ import annotations
 
 import math
-import time
+from collections.abc import Iterator
 
 import numpy as np
 
 from quadsweep.arrays import Floats, Ints, Mask
+from quadsweep.clock import Clock
 from quadsweep.least_squares import fit, quick_fit
 from quadsweep.solving.methods.problem import Outcome, Problem
 
@@ -32,18 +33,17 @@ _SAME = 1e-12  # of pinv: smaller eigenvalues of the scaled sums are rounding
 def concentrate(problem: Problem) -> Outcome:
     """The best subset that steps from random planes lead to."""
     walk = _Walk(problem)
-    start = time.perf_counter()
     status = "heuristic"
     try:
         for mask in walk.candidates():
             walk.keep(mask)
-            gone = time.perf_counter() - start
+            gone = walk.clock.gone()
             if problem.callback is not None:
                 bound = 1.0 if problem.objective.sense > 0 else 0.0
                 if problem.callback(walk.value, bound, walk.steps, gone) is False:
                     status = "interrupted"
                     break
-            if gone >= problem.time_limit:
+            if walk.clock.left() == 0:
                 status = "time_limit"
                 break
     except KeyboardInterrupt:
@@ -73,10 +73,12 @@ class _Walk:
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
+        self.clock = Clock(problem.time_limit)
         self.rng = np.random.default_rng(problem.seed)
         self.z = _scaled(problem)
         self.w = np.ones(problem.n) if problem.weights is None else problem.weights
         self.steps = 0
+        self._products: Floats | None = None
         self.rows: Ints = np.array([], dtype=np.int64)
         self.value = math.nan
 
@@ -99,20 +101,26 @@ class _Walk:
         weights = None if p.weights is None else p.weights[rows]
         return fit(p.x[rows], p.y[rows], weights, p.intercept).value(p.objective.name)
 
-    def candidates(self) -> list[Mask]:
-        """Polished subsets, the first from all rows."""
+    def candidates(self) -> Iterator[Mask]:
+        """Polished subsets, the first from all rows; a plain one where there is no more time."""
         p = self.problem
         some = self._sample()
         share = min(len(some), max(p.p + 2, round(p.k * len(some) / p.n)))
         tried = self._stepped(self._starts(some), some, share)
+        if self.clock.left() == 0 and len(some) < p.n:
+            for rows in step(p, some[tried[0]]):
+                yield _mask(rows, p.n)
+            return
         best = tried[:_POLISHED] if len(some) < p.n else tried[: 3 * _POLISHED]
         whole = np.zeros((len(best) + 1, p.n), dtype=bool)
         whole[0] = True
         whole[1:, some] = best
         everyone = np.arange(p.n)
         if p.n * len(whole) <= _TOGETHER:
-            return list(self._stepped(whole, everyone, p.k))
-        return [self._stepped(one[None], everyone, p.k)[0] for one in whole]
+            yield from self._stepped(whole, everyone, p.k)
+            return
+        for one in whole:
+            yield self._stepped(one[None], everyone, p.k)[0]
 
     def _sample(self) -> Ints:
         p = self.problem
@@ -133,10 +141,12 @@ class _Walk:
         """Steps until nothing changes; the best subset of every start, best start first."""
         best, score = masks.copy(), np.full(len(masks), -math.inf)
         going = np.arange(len(masks))
-        moments = _moments(self.z[some], self.w[some])
-        for step in range(_STEPS):
-            worth, value = self._judged(masks[going], moments, some, first=step == 0)
-            if step > 0:
+        moments = self._moments(some)
+        for number in range(_STEPS):
+            if number > 1 and self.clock.left() == 0:
+                break
+            worth, value = self._judged(masks[going], moments, some, first=number == 0)
+            if number > 0:
                 better = value > score[going]
                 best[going[better]] = masks[going[better]]
                 score[going[better]] = value[better]
@@ -150,6 +160,16 @@ class _Walk:
             self.steps += len(going)
         order: Ints = np.argsort(-score, kind="stable")
         return np.asarray(best[order])
+
+    def _moments(self, some: Ints) -> Floats:
+        """Products of every two columns, a row for each point; those of all rows are kept."""
+        if len(some) == self.problem.n and self._products is not None:
+            return self._products
+        z, w = self.z[some], self.w[some]
+        products = (w[:, None, None] * z[:, :, None] * z[:, None, :]).reshape(len(z), -1)
+        if len(some) == self.problem.n:
+            self._products = products
+        return np.asarray(products)
 
     def _judged(
         self, masks: Mask, moments: Floats, some: Ints, first: bool
@@ -181,6 +201,7 @@ def _scaled(problem: Problem) -> Floats:
     return np.column_stack([np.ones(problem.n), columns / np.where(size > 0, size, 1.0)])
 
 
-def _moments(z: Floats, w: Floats) -> Floats:
-    """Products of every two columns, a row for each point."""
-    return np.asarray((w[:, None, None] * z[:, :, None] * z[:, None, :]).reshape(len(z), -1))
+def _mask(rows: Ints, n: int) -> Mask:
+    out = np.zeros(n, dtype=bool)
+    out[rows] = True
+    return out
