@@ -114,3 +114,14 @@ def test_names_without_a_frame_are_refused(frame):
         qs.solve("a", "y", data=np.ones((4, 2)), drop=1)
     with pytest.raises(ValueError, match="leave fit_intercept"):
         qs.solve("y ~ a", data=frame, drop=1, fit_intercept=False)
+
+
+def test_a_word_among_numbers_makes_no_dummies_and_may_stand_for_a_missing_value(frame):
+    odd = frame.astype({"a": object})
+    odd.iloc[5, 0] = "unknown"
+    with pytest.raises(TypeError, match=r"column 'a' must hold real numbers; got 'unknown' at ind"):
+        qs.audit("y ~ a + b", odd, term="a")
+    missing = odd.replace("unknown", None)
+    found = qs.audit("y ~ a + b", missing, term="a", nan_policy="omit")
+    assert found.upper == qs.audit("y ~ a + b", frame.drop("r5"), term="a").upper
+    assert "C(a)[T.unknown]" in qs.inputs.formulas.columns("y ~ C(a)", odd).names

@@ -8,6 +8,7 @@ so that one rule for missing values serves all.
 
 from __future__ import annotations
 
+import numbers
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from quadsweep.datasets import Dataset
 from quadsweep.extras import needed
 from quadsweep.inputs.equations import Equation
 from quadsweep.inputs.frames import Columns, found, in_memory, table
+from quadsweep.inputs.validation import column
 
 INTERCEPT = "Intercept"
 _BRACKETED = re.compile(r"\[([^\[\]]*~[^\[\]]*)\]")  # linearmodels' instruments
@@ -170,6 +172,7 @@ def _matrices(text: str, frame: Any) -> tuple[Any, Any]:
     """The left and the right side, without the rows that have a missing value."""
     with needed("a formula"):
         import formulaic
+    frame = _with_numbers(text, frame)
     try:
         made = formulaic.Formula(text).get_model_matrix(frame, na_action="drop")
     except Exception as wrong:
@@ -184,6 +187,21 @@ def _matrices(text: str, frame: Any) -> tuple[Any, Any]:
             f"{text!r}"
         )
     return left, right
+
+
+def _with_numbers(text: str, frame: Any) -> Any:
+    """Numbers that a frame keeps as objects, for a cell of text or None among them, as a column.
+
+    Otherwise each of them would become a dummy. What is inside C(...) is meant as a factor.
+    """
+    bare = set(re.findall(r"\w+", re.sub(r"\bC\([^()]*\)", "", text)))
+    mixed = {
+        name: column(frame[name].to_numpy(), f"column {name!r}")
+        for name in bare.intersection(frame.columns)
+        if frame[name].dtype == object
+        and any(isinstance(cell, numbers.Real) and cell == cell for cell in frame[name])
+    }
+    return frame.assign(**mixed) if mixed else frame
 
 
 def _predictors(matrix: Any) -> list[Any]:

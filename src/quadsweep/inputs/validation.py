@@ -134,8 +134,9 @@ def _numbers(array: NDArray[Any], name: str) -> NDArray[Any]:
                 ) from None
         else:
             raise TypeError(
-                f"{name} must hold real numbers; got {value!r} at index {i} (None or NaN with "
-                "nan_policy='omit' where it stands for a missing value)"
+                f"{name} must hold real numbers; got {value!r} at index {i} (where it stands for a "
+                f"missing value, frame.replace({value!r}, None) and nan_policy='omit' leave its "
+                "row out)"
             )
     return out
 
