@@ -15,11 +15,12 @@ from typing import Any, Protocol, TextIO
 
 import numpy as np
 
-SearchProgress = bool | Callable[[float, float, int, float], object]
+SearchProgress = bool | Callable[[float, float, int, float], object] | None
 Tick = Callable[[int, int, float], object]
-CountProgress = bool | Tick
+CountProgress = bool | Tick | None
 
 _QUIET = 0.5  # seconds before anything appears
+_UNASKED = 2.0  # the same where progress was not asked for
 _REWRITE = 0.1  # seconds between rewrites on a terminal
 _LINES = 10.0  # seconds between lines elsewhere
 _FORECAST = 5.0  # seconds from which on the time left is estimated
@@ -50,6 +51,10 @@ class StatusLine:
         self._live = self._stream.isatty()
         self._next = _QUIET
         self._width = 0
+
+    def wait(self, seconds: float) -> None:
+        """Say nothing before so many seconds."""
+        self._next = seconds
 
     def due(self, seconds: float) -> bool:
         """Whether it is time to say something again."""
@@ -148,35 +153,40 @@ def watching(
     progress: Any, objective: Quantity
 ) -> Iterator[Callable[[float, float, int, float], object] | None]:
     """The callback meant by a ``progress`` argument, cleaned up afterwards."""
-    if progress is None or is_false(progress):
-        yield None
-    elif isinstance(progress, (bool, np.bool_)):
-        display = Display(objective)
-        try:
-            yield display
-        finally:
-            display.close()
-    elif callable(progress):
-        yield _heeded(progress)
-    else:
-        raise TypeError(f"progress must be True, False or a callable; got {progress!r}")
+    with _callback(progress, lambda: Display(objective)) as callback:
+        yield callback
 
 
 @contextmanager
 def counting(progress: Any, what: str) -> Iterator[Tick]:
     """The same for runs that count: a callback of (done, total, seconds)."""
-    if progress is None or is_false(progress):
-        yield lambda done, total, seconds: None
-    elif isinstance(progress, (bool, np.bool_)):
-        count = Count(what)
+    with _callback(progress, lambda: Count(what)) as callback:
+        yield callback or (lambda done, total, seconds: None)
+
+
+@contextmanager
+def _callback(progress: Any, display: Callable[[], Any]) -> Iterator[Any]:
+    if is_shown(progress):
+        line = display()
+        if progress is None:
+            line.wait(_UNASKED)
         try:
-            yield count
+            yield line
         finally:
-            count.close()
+            line.close()
+    elif progress is None or is_false(progress):
+        yield None
     elif callable(progress):
         yield _heeded(progress)
     else:
-        raise TypeError(f"progress must be True, False or a callable; got {progress!r}")
+        raise TypeError(f"progress must be True, False, None or a callable; got {progress!r}")
+
+
+def is_shown(progress: Any) -> bool:
+    """Whether ``progress`` asks for a line on standard error; None does where somebody watches."""
+    if progress is None:
+        return sys.stderr.isatty() or hasattr(sys, "ps1")  # a terminal, a notebook
+    return isinstance(progress, (bool, np.bool_)) and bool(progress)
 
 
 def is_false(answer: object) -> bool:

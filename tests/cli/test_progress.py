@@ -156,3 +156,15 @@ def test_a_false_of_numpy_shows_nothing_and_a_true_does(monkeypatch):
         with counting(shown, "sizes") as tick:
             tick(3, 9, 1.0)
         assert ("3 of 9 sizes" in stream.getvalue()) == shown
+
+
+def test_by_default_a_terminal_sees_what_takes_two_seconds_and_a_log_does_not(monkeypatch):
+    for stream, seen in ((Terminal(), True), (io.StringIO(), False)):
+        monkeypatch.setattr("sys.stderr", stream)
+        with counting(None, "sizes") as tick:
+            tick(1, 9, 1.9)
+            assert not stream.getvalue()
+            tick(3, 9, 2.1)
+        assert ("3 of 9 sizes" in stream.getvalue()) == seen
+        with watching(None, get("r2")) as callback:
+            assert (callback is not None) == seen

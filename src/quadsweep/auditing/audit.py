@@ -112,7 +112,7 @@ def audit(
     n_jobs: int | None = None,
     seed: int = 0,
     nan_policy: str = "raise",
-    progress: SearchProgress = False,
+    progress: SearchProgress = None,
     proof: bool = False,
     memory_limit: float | None = None,
     client: Any = None,

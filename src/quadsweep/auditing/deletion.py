@@ -183,7 +183,7 @@ def influence(
     n_jobs: int | None = None,
     seed: int = 0,
     nan_policy: str = "raise",
-    progress: SearchProgress = False,
+    progress: SearchProgress = None,
 ) -> Influence:
     """The influence of single rows or groups on a coefficient, and the exact fewest that carry it.
 
@@ -218,10 +218,10 @@ def influence(
         seed=validation.whole(seed, "seed", 0),
     )  # fmt: skip
     audit = audit_given(RegressionAudit, given, claim, terms, None, resources, progress)
-    return _without_each(given, audit, progress if isinstance(progress, bool) else False)
+    return _without_each(given, audit, False if callable(progress) else progress)
 
 
-def _without_each(given: Regression, audit: Audit, progress: bool) -> Influence:
+def _without_each(given: Regression, audit: Audit, progress: bool | None) -> Influence:
     design = given.design
     x, y, z = design.scaled
     whole = basis(np.column_stack([z, x])).q

@@ -25,7 +25,7 @@ from quadsweep.clock import Stopped
 from quadsweep.inputs import validation
 from quadsweep.inputs.arguments import arranged
 from quadsweep.outofcore.solve import loaded
-from quadsweep.progress import Removals, SearchProgress, watching
+from quadsweep.progress import CountProgress, counting
 
 _PATIENCE = 5.0  # seconds for one question, after which a wider bound is asked for
 
@@ -46,7 +46,7 @@ def influence_curve(
     n_jobs: int | None = None,
     seed: int = 0,
     nan_policy: str = "raise",
-    progress: SearchProgress = False,
+    progress: CountProgress = None,
 ) -> InfluenceCurve | CoefficientCurve:
     """The largest and smallest slope, r and R2 that removing up to m rows can reach, with bounds.
 
@@ -58,7 +58,8 @@ def influence_curve(
         term's coefficient.
     max_drop : int or float, optional
         The largest m, a number or a share of n; 5 % of n but at most 20 if left out.
-    time_limit, n_jobs, seed, nan_policy, progress : as in :func:`quadsweep.solve`.
+    time_limit, n_jobs, seed, nan_policy, progress : as in :func:`quadsweep.solve`; a callable is
+        given (done, total, seconds).
         A limit keeps the part of the curve that is finished. A callable is given (m, largest m,
         nodes, seconds).
 
@@ -139,11 +140,8 @@ def _climb(
     """The extremes of each climber for m = 0, 1, ..., as far as the limits allow; the status."""
     found = [{name: climber.best for name, climber in climbers.items()}]
     status = "optimal"
-    with watching(progress, Removals()) as callback:
-        if callback is not None:
-            resources.callback = lambda nodes, seconds: callback(
-                len(found) - 1, most, nodes, seconds
-            )
+    with counting(progress, "numbers of removals") as tick:
+        resources.callback = lambda nodes, seconds: tick(len(found) - 1, most, seconds)
         try:
             for m in range(1, most + 1):
                 found.append({name: climber.climb(m) for name, climber in climbers.items()})

@@ -170,7 +170,7 @@ class Audit(Verdict):
         errors: str = "heteroskedastic",
         time_limit: float | None = None,
         n_jobs: int | None = None,
-        progress: CountProgress = False,
+        progress: CountProgress = None,
     ) -> Reference:
         """Is that few? The same audit of clean regressions of the same strength.
 

@@ -215,7 +215,7 @@ def bootstrap(
     time_limit: float | None = None,
     n_jobs: int | None = None,
     seed: int = 0,
-    progress: CountProgress = False,
+    progress: CountProgress = None,
 ) -> Bootstrap:
     """Standard errors and intervals of a result's line that allow for the choosing.
 

@@ -74,7 +74,7 @@ def pairwise(
     time_limit: float | None = None,
     n_jobs: int | None = None,
     seed: int = 0,
-    progress: CountProgress = False,
+    progress: CountProgress = None,
 ) -> PairwiseResult | PairwiseFiles:
     """The best-k value of every pair of columns, with p-values.
 
@@ -114,9 +114,8 @@ def pairwise(
         except between subsets tied within ``tol``.
     seed : int
         For the shuffles.
-    progress : bool or callable
-        True shows the count on standard error; a callable is given (done, total, seconds) and may
-        return False to stop.
+    progress : bool or callable, optional
+        As in :func:`quadsweep.solve`; a callable is given (done, total, seconds).
 
     Returns
     -------

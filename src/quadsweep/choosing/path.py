@@ -161,7 +161,7 @@ class Path(Curve):
         time_limit: float | None = None,
         n_jobs: int | None = None,
         seed: int = 0,
-        progress: CountProgress = False,
+        progress: CountProgress = None,
     ) -> PathSignificance:
         """What the same search reaches where there is nothing to find, with p-values for every k.
 
@@ -266,7 +266,7 @@ def path(
     n_jobs: int | None = None,
     seed: int = 0,
     nan_policy: str = "raise",
-    progress: CountProgress = False,
+    progress: CountProgress = None,
     data: Any = None,
     fit_intercept: bool = True,
     weights: Any = None,
@@ -305,9 +305,8 @@ def path(
         except between subsets tied within ``tol``.
     seed : int
         For the shuffles, and for methods that draw starting points.
-    progress : bool or callable
-        True shows the count on standard error; a callable is given (done, total, seconds) and may
-        return False to stop.
+    progress : bool or callable, optional
+        As in :func:`quadsweep.solve`; a callable is given (done, total, seconds).
     proof : bool
         Also write down why no subset is better, for every size: ``Path.proof``, as in
         :func:`solve`.

@@ -169,7 +169,7 @@ def significance(
     n_jobs: int | None = None,
     seed: int = 0,
     nan_policy: str = "raise",
-    progress: CountProgress = False,
+    progress: CountProgress = None,
     data: Any = None,
     fit_intercept: bool = True,
     weights: Any = None,
@@ -202,9 +202,8 @@ def significance(
         except between subsets tied within ``tol``.
     seed : int
         Shuffle number i is the same for every call with this seed and this n.
-    progress : bool or callable
-        True shows the count on standard error; a callable is given (done, total, seconds) and may
-        return False to stop.
+    progress : bool or callable, optional
+        As in :func:`quadsweep.solve`; a callable is given (done, total, seconds).
     workers, client :
         Who solves the shuffles, as in :func:`pairwise`: threads, joblib, or a dask cluster.
     out, resume : path, bool

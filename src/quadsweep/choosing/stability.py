@@ -178,7 +178,7 @@ def stability(
     n_jobs: int | None = None,
     seed: int = 0,
     nan_policy: str = "raise",
-    progress: CountProgress = False,
+    progress: CountProgress = None,
     data: Any = None,
     fit_intercept: bool = True,
     weights: Any = None,
@@ -214,9 +214,8 @@ def stability(
         except between subsets tied within ``tol``.
     seed : int
         For the bootstrap.
-    progress : bool or callable
-        True shows the count on standard error; a callable is given (done, total, seconds) and may
-        return False to stop.
+    progress : bool or callable, optional
+        As in :func:`quadsweep.solve`; a callable is given (done, total, seconds).
     workers, client :
         Who solves the resamples, as in :func:`pairwise`: threads, joblib, or a dask cluster.
     out, resume : path, bool

@@ -24,7 +24,7 @@ from quadsweep.outofcore.result import StreamedResult
 from quadsweep.outofcore.running import Passes
 from quadsweep.outofcore.search import ROW_BYTES, Asked, Leaves, Placing, Room, Search
 from quadsweep.outofcore.sources import Source, collects_itself, source_meant
-from quadsweep.progress import SearchProgress, StatusLine, is_false, watching
+from quadsweep.progress import SearchProgress, StatusLine, is_shown, watching
 
 IN_PASSES = ("r2", "r", "cov", "dv", "tv", "lts")
 
@@ -69,7 +69,7 @@ class Means:
     memory: float
     time_limit: float | None = None
     n_jobs: int | None = None
-    progress: SearchProgress = False
+    progress: SearchProgress = None
     client: Any = None
     out: str | os.PathLike[str] | None = None
     resume: bool = False
@@ -124,7 +124,7 @@ def _in_units(callback: Any, goal: Objective) -> Any:
 @contextmanager
 def telling(progress: Any) -> Iterator[Callable[[str, int, int, float], object]]:
     """Passes and parts on standard error, where progress is asked for."""
-    if progress is None or is_false(progress) or callable(progress):
+    if not is_shown(progress):
         yield lambda *_: None
         return
     line = StatusLine()

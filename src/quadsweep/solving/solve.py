@@ -80,7 +80,7 @@ def solve(
     n_jobs: int | None = None,
     seed: int = 0,
     nan_policy: str = "raise",
-    progress: SearchProgress = False,
+    progress: SearchProgress = None,
     memory_limit: float | None = None,
     proof: bool = False,
     client: Any = None,
@@ -129,9 +129,10 @@ def solve(
         For methods that draw starting points.
     nan_policy : {"raise", "omit"}
         What to do with rows that have NaN or infinity.
-    progress : bool or callable
-        True shows the search on standard error; a callable is given (value, bound, nodes, seconds)
-        about twenty times a second and may return False to stop.
+    progress : bool or callable, optional
+        None shows the search on standard error, from two seconds on, where that is a terminal or a
+        notebook; True always, False never. A callable is given (value, bound, nodes, seconds) about
+        twenty times a second and may return False to stop.
     memory_limit : float, optional
         Gigabytes that what is still to be looked at may take; None is a quarter of the machine's.
         The search goes depth first long before, and ends with the status ``memory_limit`` only if

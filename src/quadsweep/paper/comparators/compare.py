@@ -208,7 +208,7 @@ def compare(
     n_jobs: int | None = None,
     seed: int = 0,
     nan_policy: str = "raise",
-    progress: CountProgress = False,
+    progress: CountProgress = None,
     data: Any = None,
 ) -> Comparison:
     """Other methods' R2, lines and correlations beside the certified optimum.
@@ -225,9 +225,8 @@ def compare(
         Seconds for everything; methods that were not reached are left out.
     seed : int
         For methods that draw random numbers.
-    progress : bool or callable
-        True shows the count on standard error; a callable is given (done, total, seconds) and may
-        return False to stop.
+    progress : bool or callable, optional
+        As in :func:`quadsweep.solve`; a callable is given (done, total, seconds).
 
     Returns
     -------
