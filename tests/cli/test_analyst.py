@@ -347,8 +347,8 @@ def test_other_words_are_left_alone():
         ((ONE_STEP, None, 5, 20, 20), (2, 4), "predicts that no removal suffices, but 5 rows in "
          "its order suffice, 1 more than the 4 found here"),
         ((GREEDY, None, 4, 20, 20), (4, 4), "needs 4 rows, the fewest possible"),
-        ((GREEDY, None, 4, 20, 20), (1, 6), "needs 4 rows, 2 fewer than the search found"),
-        ((GREEDY, None, 4, 20, 20), (1, None), "needs 4 rows, which the search did not find"),
+        ((ONE_STEP, 5, None, 3, 20), (1, 6), "predicts that 5 rows suffice; removing rows in its "
+         "order was stopped after 3 rows"),
         ((GREEDY, None, None, 7, 20), (2, 4), "removing rows in its order was stopped after "
          "7 rows"),
     ],

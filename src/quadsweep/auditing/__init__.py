@@ -13,6 +13,7 @@
 ``term_test``   the t test of a coefficient on any rows, for the compiled half
 ``instruments`` an instrumented term: the reduced form and the first stage
 ``likelihood``  logistic and Poisson regressions
+``refitting``   what the controls leave, as rows go and return
 ``screening``   which of many removals may break a claim
 ``crossing``    from a removal that overshoots to one that breaks the claim
 ``spread``      how little a column can vary on k of its points

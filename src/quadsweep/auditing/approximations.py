@@ -10,7 +10,7 @@ Both fail where rows mask one another: two outliers together may hide what neith
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -19,12 +19,10 @@ import numpy as np
 from quadsweep.arrays import Ints
 from quadsweep.auditing.case import Case
 from quadsweep.auditing.conditions import CorrelationAbove, OfCorrelation
-from quadsweep.auditing.controls.proposals import greedy_path
-from quadsweep.auditing.screening import MOST_COLUMNS, Screen
+from quadsweep.auditing.controls.proposals import first_of, greedy_path, is_screened, near
 from quadsweep.clock import Clock, Stopped
 
 ONE_STEP, GREEDY = "one-step (AMIP)", "greedy"
-_REFITS = 2_000  # removals tried one after the other where no screen says which may do
 
 
 @dataclass(frozen=True)
@@ -63,6 +61,8 @@ class Approximation:
                 return f"{said}; {fails}"
             return f"{said}, but {self._sufficient(self.needed, ' in its order')}{more}"
         says = f"predicts that {self._sufficient(self.predicted)}"
+        if self.needed is None and self.tried < self.predicted:
+            return f"{says}; {fails}"
         if self.needed is None:
             return f"{says}, which is wrong: {fails}"
         if self.predicted == self.needed:
@@ -81,10 +81,7 @@ class Approximation:
     def _excess(self, lower: int, upper: int | None) -> str:
         if self.needed is None:
             return ""
-        if upper is None:
-            return ", which the search did not find"
-        if self.needed < upper:
-            return f", {upper - self.needed:,} fewer than the search found"
+        assert upper is not None
         if self.needed > upper:
             least = "needed" if lower == upper else f"the {upper:,} found here"
             return f", {self.needed - upper:,} more than {least}"
@@ -99,18 +96,24 @@ class GroupApproximation(Approximation):
 
 
 def approximations(
-    cases: Sequence[Case], most: int, seconds: float = math.inf
-) -> tuple[Approximation, ...]:
-    """Both, each by the condition of the claim that it finds easier, in so many seconds."""
+    cases: Sequence[Case], most: int, followed: Sequence[tuple[float, float]] = (),
+    seconds: float = math.inf,
+) -> tuple[Approximation, ...]:  # fmt: skip
+    """Both, each by the condition of the claim that it finds easier, in so many seconds.
+
+    ``followed`` says of each case how far the search itself followed both, and no further they are
+    followed here: what they find is never fewer than what it found.
+    """
     clock = Clock(seconds)
 
     def check() -> None:
         if clock.left() == 0:
             raise Stopped("time_limit")
 
+    every = list(zip(cases, followed or [(math.inf, math.inf)] * len(cases), strict=True))
     return (
-        _easier([one_step(case, most, check) for case in cases]),
-        _easier([greedy(case, most, check) for case in cases]),
+        _easier([one_step(case, most, far, check) for case, (far, _) in every]),
+        _easier([greedy(case, most, far, check) for case, (_, far) in every]),
     )
 
 
@@ -118,8 +121,8 @@ def _easier(tried: list[Approximation]) -> Approximation:
     return min(tried, key=lambda a: (a.needed or math.inf, a.predicted or math.inf))
 
 
-def one_step(case: Case, most: int, check: Callable[[], object]) -> Approximation:
-    """Influences at all rows, added up."""
+def one_step(case: Case, most: int, far: float, check: Callable[[], object]) -> Approximation:
+    """Influences at all rows, added up; up to ``far`` removals are tried in its order."""
     design, how = case.moments.design, case.condition
     effect, start = case.influence()
     order = np.argsort(-effect, kind="stable")[:most]
@@ -130,34 +133,23 @@ def one_step(case: Case, most: int, check: Callable[[], object]) -> Approximatio
         past = how.limit(freedom) * (1 if isinstance(how, CorrelationAbove) else -1)
     reached = np.flatnonzero(start + np.cumsum(effect[order]) > past)
     predicted = int(reached[0]) + 1 if len(reached) else None
-    tried = 0
+    tried, order = 0, order[: int(min(most, far))]
     try:
-        for tried in _possible(case, order):
+        for tried in first_of(case, order):
             check()
             if _breaks(case, order[:tried]):
                 return _kind(case)(ONE_STEP, predicted, tried, tried, most)
-        tried = len(order) if _is_screened(case) else tried
+        tried = len(order) if is_screened(case) else tried
     except Stopped:
         pass
     return _kind(case)(ONE_STEP, predicted, None, tried, most)
 
 
-def _is_screened(case: Case) -> bool:
-    return type(case) is Case and case.moments.rank <= MOST_COLUMNS
-
-
-def _possible(case: Case, order: Ints) -> Iterator[int]:
-    """How many of the first units may break the claim."""
-    if _is_screened(case):
-        return Screen(case).first(order)
-    return iter(range(1, min(len(order), _REFITS) + 1))
-
-
-def greedy(case: Case, most: int, check: Callable[[], object]) -> Approximation:
-    """One unit at a time, with refit."""
+def greedy(case: Case, most: int, far: float, check: Callable[[], object]) -> Approximation:
+    """One unit at a time, with refit; up to ``far`` units."""
     gone: list[int] = []
     try:
-        for unit in greedy_path(case, most, check):
+        for unit in greedy_path(case, int(min(most, far)), check):
             gone.append(unit)
             if _breaks(case, np.array(gone)):
                 return _kind(case)(GREEDY, None, len(gone), len(gone), most)
@@ -167,8 +159,7 @@ def greedy(case: Case, most: int, check: Callable[[], object]) -> Approximation:
 
 
 def _breaks(case: Case, removal: Ints) -> bool:
-    ordered = np.sort(removal)
-    return case.excess(ordered) > -1e-6 and case.broken(ordered)
+    return near(case, removal) and case.broken(np.sort(removal))
 
 
 def _kind(case: Case) -> type[Approximation]:

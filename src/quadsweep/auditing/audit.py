@@ -405,14 +405,17 @@ def _search(
         if any(case.broken(nothing) for case in cases):
             return Known(0, 0, nothing, "optimal")
     except Stopped as stop:  # not even that is known
-        return Known(0, None, None, stop.status)
+        return Known(0, None, None, stop.status, followed=((0, 0),) * len(cases))
+    proposers = [Proposer(case, most, resources.check, resources.seed) for case in cases]
     ways = [
-        Way(Proposer(case, most, resources.check, resources.seed), oracles_for(case, resources))
-        for case in cases
+        Way(proposer, oracles_for(case, resources))
+        for case, proposer in zip(cases, proposers, strict=True)
     ]
     found = Fewest(ways, most, resources, note)
     refitted = resources.refitted.get(found.lower - 1, 0)
-    return Known(found.lower, found.upper, found.removal, found.status, refitted)
+    proved = found.lower == found.upper or found.status == "optimal"
+    followed = tuple((math.inf, math.inf) if proved else p.followed for p in proposers)
+    return Known(found.lower, found.upper, found.removal, found.status, refitted, followed)
 
 
 def _result(
@@ -460,6 +463,7 @@ def _result(
         design=design,
         regression=given,
         cases=cases,
+        followed=known.followed,
         time_limit=resources.limit,
     )
 

@@ -17,24 +17,9 @@ from quadsweep.auditing.conditions import (
     SlopeBeyond,
 )
 from quadsweep.auditing.moments import Moments
+from quadsweep.auditing.refitting import Residuals, residuals
 
 _LEAST = 1e-300  # instead of a sum of squares that rounding left nothing of
-
-
-@dataclass(frozen=True, eq=False)
-class Residuals:
-    """What controls fitted to some rows leave of x and y on all rows, and the sums of the former.
-
-    x and y are scaled as in Moments; ``leverage`` is each row's, in the controls' fit.
-    """
-
-    x: Floats
-    y: Floats
-    a: float
-    b: float
-    c: float
-    leverage: Floats
-    inside: Mask
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,18 +52,8 @@ class Case:
         return float(self.condition.excess(sums, self.moments.scale))
 
     def residuals(self, removal: Ints) -> Residuals:
-        m = self.moments
-        inside = np.ones(m.design.n, dtype=bool)
-        inside[m.design.rows(removal)] = False
-        z, u, w = m.q[~inside], m.x[~inside], m.y[~inside]
-        inverse = np.linalg.pinv(np.eye(m.rank) - z.T @ z, rcond=1e-9, hermitian=True)
-        u = m.x + m.q @ (inverse @ (z.T @ u))
-        w = m.y + m.q @ (inverse @ (z.T @ w))
-        leverage = ((m.q @ inverse) * m.q).sum(axis=1)
-        ki, kw = u[inside], w[inside]
-        return Residuals(
-            u, w, float(ki @ ki), float(kw @ kw), float(ki @ kw), np.clip(leverage, 0, 1), inside
-        )
+        """What the controls leave, fitted without the removal."""
+        return residuals(self.moments, self.moments.design.rows(removal))
 
     def gain(self, removal: Ints) -> Floats:
         """For every unit, the larger the better it is to keep it, seen without the removal."""

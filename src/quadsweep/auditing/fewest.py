@@ -38,6 +38,9 @@ class Proposer(Protocol):
     def quick(self) -> Iterator[Any]:
         """Removals that cost little to find."""
 
+    def usual(self) -> Iterator[Any]:
+        """Those of the usual approximations, which are shown beside the answer."""
+
     def thorough(self) -> Iterator[Any]:
         """Better ones."""
 
@@ -146,6 +149,8 @@ class Fewest:
         for way in self._ways:
             self._offer_all(way.proposer.quick())
         if not all(way.is_fast for way in self._ways):
+            for way in self._ways:
+                self._offer_all(way.proposer.usual())
             self._gallop()
             for way in self._ways:
                 if self._left():

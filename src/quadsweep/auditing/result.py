@@ -105,6 +105,7 @@ class Audit(Verdict):
     design: Design | None = field(default=None, repr=False)
     regression: Regression | None = field(default=None, repr=False)
     cases: tuple[Case, ...] = field(default=(), repr=False)
+    followed: tuple[tuple[float, float], ...] = field(default=(), repr=False)
     time_limit: float = field(default=math.inf, repr=False)
 
     def __post_init__(self) -> None:
@@ -144,7 +145,7 @@ class Audit(Verdict):
         """What the usual approximations make of it; computed when first looked at, after an audit
         with a time limit in a tenth of that, or half a second."""
         seconds = max(_SHARE * self.time_limit, _LEAST)
-        return approximations(self.cases, self.max_drop, seconds)
+        return approximations(self.cases, self.max_drop, self.followed, seconds)
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """The rows removed, and the line with and without them."""

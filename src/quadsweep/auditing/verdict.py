@@ -29,6 +29,7 @@ class Known:
     removal: Any
     status: str
     refitted: int = 0  # removals of lower - 1 units, where every one was refitted
+    followed: tuple[tuple[float, float], ...] = ()  # of each case: Proposer.followed
 
 
 @dataclass(frozen=True, eq=False)

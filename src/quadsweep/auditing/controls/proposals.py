@@ -8,18 +8,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from quadsweep.arrays import Floats, Ints
 from quadsweep.auditing.case import Case
+from quadsweep.auditing.refitting import Residuals
+from quadsweep.auditing.screening import MOST_COLUMNS, Screen
 
 _STEPS = 12
 _STARTS = 4
+_SWAP_STARTS, _UNITS_A_START = 30, 15  # random starts of swaps at most, one for so many units
 _WORK = 10**8  # numbers touched by the greedy path
 _SWAPPED = 4 * 10**8  # and by swaps
-_TRIED = 2_000  # removals tried one after the other, as the approximations in a summary do
+_TRIED = 2_000  # removals tried one after the other where no screen says which may do
 _NEAREST = 5  # groups that are refitted for a swap
 _NOTHING = np.zeros(0, dtype=np.int64)
 
@@ -47,7 +51,11 @@ def concentrated(case: Case, m: int, start: Ints = _NOTHING) -> Ints | None:
 
 
 class Proposer:
-    """Removals that break a claim, from above: the fewest units it can find."""
+    """Removals that break a claim, from above: the fewest units it can find.
+
+    ``followed`` says how many of the removals that were smaller than the best have been looked at
+    in the order of influence, and on the greedy path; infinity where all have.
+    """
 
     def __init__(self, case: Case, most: int, check: Callable[[], object], seed: int = 0) -> None:
         self._case, self._most, self._check = case, most, check
@@ -55,6 +63,7 @@ class Proposer:
         self._path: list[int] = []  # the greedy one, as far as it was followed
         self._swaps = float(_SWAPPED)  # numbers that may still be touched
         self.best: Ints | None = None
+        self.followed: tuple[float, float] = (0, 0)
 
     @property
     def last(self) -> int:
@@ -66,12 +75,17 @@ class Proposer:
         yield from self.by_influence()
         yield from self._by_halving()
 
-    def thorough(self) -> Iterator[Ints]:
-        """Smaller ones: in the order of influence, greedily, and one unit fewer as long as that
-        works."""
+    def usual(self) -> Iterator[Ints]:
+        """Those of the usual approximations: in the order of influence, and greedily."""
         yield from self._one_by_one()
+        self.followed = (math.inf, 0)
         yield from self._greedy()
-        yield from self._downwards()
+        self.followed = (math.inf, math.inf)
+
+    def thorough(self) -> Iterator[Ints]:
+        """One unit fewer, from the best removal, from it with a unit put back, and from others."""
+        while self.best is not None and self.last >= 1 and self._fewer():
+            yield self.best
 
     def _take(self, removal: Ints | None) -> bool:
         if removal is None or len(removal) > self.last or not self._case.broken(removal):
@@ -116,10 +130,13 @@ class Proposer:
 
     def _one_by_one(self) -> Iterator[Ints]:
         """The first units in the order of their influence: what halving may have jumped over."""
-        order = np.argsort(-self._case.influence()[0], kind="stable")
-        for m in range(1, min(self.last, _TRIED) + 1):
+        order = np.argsort(-self._case.influence()[0], kind="stable")[: self.last]
+        for m in first_of(self._case, order):
             self._check()
-            if self._case.excess(np.sort(order[:m])) > -1e-6 and self._take(np.sort(order[:m])):
+            if m > self.last:
+                return
+            self.followed = (m, 0)
+            if near(self._case, order[:m]) and self._take(np.sort(order[:m])):
                 assert self.best is not None
                 yield self.best
                 return
@@ -127,15 +144,11 @@ class Proposer:
     def _greedy(self) -> Iterator[Ints]:
         for unit in greedy_path(self._case, self.last, self._check):
             self._path.append(unit)
-            if self._take(np.sort(np.array(self._path))):
+            self.followed = (math.inf, len(self._path))
+            if near(self._case, np.array(self._path)) and self._take(np.sort(self._path)):
                 assert self.best is not None
                 yield self.best
                 return
-
-    def _downwards(self) -> Iterator[Ints]:
-        """One unit fewer, from the best removal, from it with a unit put back, and from others."""
-        while self.best is not None and self.last >= 1 and self._fewer():
-            yield self.best
 
     def _fewer(self) -> bool:
         assert self.best is not None
@@ -163,29 +176,74 @@ class Proposer:
         if len(self._path) >= m:
             yield np.sort(np.array(self._path[:m]))
         yield np.sort(np.argsort(-self._case.influence()[0], kind="stable")[:m])
-        for _ in range(_STARTS):
+        size = self._case.moments.design.size
+        for _ in range(min(_SWAP_STARTS, size // _UNITS_A_START)):
             some = self._rng.permutation(best)[: m - max(1, m // 5)]
-            others = np.setdiff1d(np.arange(self._case.moments.design.size), some)
+            others = np.setdiff1d(np.arange(size), some)
             yield np.sort(np.append(some, self._rng.permutation(others)[: m - len(some)]))
 
     def _swap(self, removal: Ints) -> bool:
         """One for another until none is better."""
         work = self._case.moments.design.n * (self._case.moments.rank + 8)
+        swapped = _Swaps(self._case, removal)
         better = True
         while better and self._swaps > 0:
             better = False
-            for unit in removal[np.argsort(-self._case.gain(removal)[removal])].tolist():
+            for unit in swapped.in_the_way():
                 self._check()
                 self._swaps -= work
-                others = removal[removal != unit]
-                gained, instead = _instead(self._case, others, unit)
-                if gained > 0:
-                    removal, better = np.sort(np.append(others, instead)), True
-                    if self._take(removal):
+                if swapped.exchange(unit):
+                    better = True
+                    if self._take(swapped.removal):
                         return True
                 if self._swaps <= 0:
                     break
         return False
+
+
+class _Swaps:
+    """A removal of which one unit after the other is exchanged for a better one."""
+
+    def __init__(self, case: Case, removal: Ints) -> None:
+        self._case, self.removal = case, removal
+        self._state = case.residuals(removal) if _by_rows(case) else None
+
+    def in_the_way(self) -> list[int]:
+        """Its units, those that are missed most first."""
+        order: Ints = np.argsort(-self._case.gain(self.removal)[self.removal])
+        units: list[int] = self.removal[order].tolist()
+        return units
+
+    def exchange(self, unit: int) -> bool:
+        """Remove the best unit in the place of this, if there is a better one."""
+        others = self.removal[self.removal != unit]
+        if self._state is None:
+            score, state = _nearest(self._case, others, unit), None
+        else:
+            state = self._state.again_with(unit)
+            score = _without_each_row(self._case, state)
+        best, own = int(np.argmax(score)), float(score[unit])
+        if best == unit or not score[best] - own > 1e-12 * (1 + abs(own)):
+            return False
+        self.removal = np.sort(np.append(others, best))
+        self._state = None if state is None else state.without(best)
+        return True
+
+
+def first_of(case: Case, order: Ints) -> Iterator[int]:
+    """How many of the first units of an order may break the claim."""
+    if is_screened(case):
+        return Screen(case).first(order)
+    return iter(range(1, min(len(order), _TRIED) + 1))
+
+
+def is_screened(case: Case) -> bool:
+    return type(case) is Case and case.moments.rank <= MOST_COLUMNS
+
+
+def near(case: Case, removal: Ints) -> bool:
+    """Whether it may break the claim, as far as rounding tells."""
+    return case.excess(np.sort(removal)) > -1e-6
 
 
 def greedy_path(case: Case, most: int, check: Callable[[], object]) -> Iterator[int]:
@@ -193,44 +251,42 @@ def greedy_path(case: Case, most: int, check: Callable[[], object]) -> Iterator[
     design = case.moments.design
     gone: list[int] = []
     work = design.n * (case.moments.rank + 8)
+    state = case.residuals(_NOTHING) if _by_rows(case) else None
     for _ in range(min(most, max(1, _WORK // work))):
         check()
         removal = np.array(sorted(gone), dtype=np.int64)
-        score = _without_each(case, removal)
+        score = -case.gain(removal) if state is None else _without_each_row(case, state)
         score[removal] = -np.inf
         best = int(np.argmax(score))
         if not np.isfinite(score[best]):
             return
         gone.append(best)
         yield best
+        state = None if state is None else state.without(best)
 
 
-def _instead(case: Case, others: Ints, unit: int) -> tuple[float, int]:
-    """What is gained by removing another unit with the others in the place of this, and which."""
-    score = _without_each(case, others)
+def _by_rows(case: Case) -> bool:
+    """Whether units are rows of least squares, whose removal is a rank-one update."""
+    return case.moments.design.units is None and case.linear
+
+
+def _nearest(case: Case, others: Ints, unit: int) -> Floats:
+    """The statistic without each further unit; to first order only the nearest are refitted."""
+    score = -case.gain(others)
     score[others] = -np.inf
-    if case.moments.design.units is not None:  # to first order only: the nearest are refitted
-        refitted = np.full(len(score), -np.inf)
-        for i in (unit, *np.argsort(-score)[:_NEAREST].tolist()):
-            refitted[i] = case.excess(np.sort(np.append(others, i)))
-        score = refitted
-    best, own = int(np.argmax(score)), float(score[unit])
-    if not np.isfinite(score[best]):
-        return 0.0, unit
-    gained = float(score[best]) - own
-    return (gained if gained > 1e-12 * (1 + abs(own)) else 0.0), best
+    refitted = np.full(len(score), -np.inf)
+    for i in (unit, *np.argsort(-score)[:_NEAREST].tolist()):
+        refitted[i] = case.excess(np.sort(np.append(others, i)))
+    return refitted
 
 
-def _without_each(case: Case, removal: Ints) -> Floats:
-    """The statistic without each further unit: exact for rows of least squares, or about."""
-    if case.moments.design.units is not None or not case.linear:
-        return -case.gain(removal)
-    r = case.residuals(removal)
+def _without_each_row(case: Case, r: Residuals) -> Floats:
+    """The statistic without each further row, the controls refitted."""
     with np.errstate(divide="ignore", invalid="ignore"):
         left = 1 - r.leverage
         a, b = r.a - r.x * r.x / left, r.b - r.y * r.y / left
         c = r.c - r.x * r.y / left
-        fine = (left > 1e-9) & (a > 1e-12) & (b > 1e-12)
+        fine = r.inside & (left > 1e-9) & (a > 1e-12) & (b > 1e-12)
         about = case.about_the_mean(r.inside)
         total = float((about[r.inside] ** 2).sum()) - about * about
         score = case.condition.statistic(a, b, c, total)

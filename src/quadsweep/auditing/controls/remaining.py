@@ -156,9 +156,9 @@ class Form:
             memory=min(resources.memory_limit / 2, 5e8),
         )  # fmt: skip
         resources.nodes += found["nodes"]
-        if found["status"] == "time_limit" and resources.left() > 0:
+        if not found["proved"] and found["status"] == "time_limit" and resources.left() > 0:
             raise OutOfPatience
-        if found["status"] == "interrupted":
-            raise Stopped("interrupted")
+        if not found["proved"] and found["status"] in ("time_limit", "interrupted"):
+            raise Stopped(found["status"])
         removal = np.sort(np.array(found["removal"], dtype=np.int64))
         return Verdict(found["proved"], removal if len(removal) else None, found["nodes"])

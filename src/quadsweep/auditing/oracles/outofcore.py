@@ -267,6 +267,9 @@ class OutOfCoreProposer:
     def by_influence(self) -> Iterator[Removal]:
         yield from ()
 
+    def usual(self) -> Iterator[Removal]:
+        yield from ()
+
     def thorough(self) -> Iterator[Removal]:
         yield from ()
 
