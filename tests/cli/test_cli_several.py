@@ -141,3 +141,11 @@ def test_fixed_effects_and_clusters_reach_the_audit(tmp_path, capsys):
                     vcov={"CRV1": "firm + year"}, max_drop=2)  # fmt: skip
     assert found["before"]["p_value"] == pytest.approx(same.before.p_value)
     assert found["test"] == "t test, standard errors clustered by firm and year"
+
+
+def test_a_built_in_published_regression_is_audited_as_published(capsys):
+    assert run(["audit", "ruggedness", "--json"]) == 0
+    content = json.loads(capsys.readouterr().out)
+    assert (content["lower"], content["upper"]) == (7, 7)
+    assert run(["audit", "ruggedness", "--x", "rugged", "--y", "dist_coast", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["upper"] != 7

@@ -102,3 +102,15 @@ def test_every_public_name_is_listed() -> None:
         if not name.startswith("_") and not isinstance(value, ModuleType)
     }  # fmt: skip
     assert set(qs.__all__) == public | {"datasets"}
+
+
+def test_a_data_set_with_a_published_regression_stands_for_it_in_audits():
+    data = qs.datasets.load("ruggedness")
+    asked = {"claim": "significance", "vcov": "HC1"}
+    found = qs.audit(data, **asked)
+    assert (found.lower, found.upper, found.term) == (2, 2, data.term)
+    said = qs.audit(data.formula, data.to_frame(), term=data.term, **asked)
+    assert found.outliers.tolist() == said.outliers.tolist()
+    other = qs.audit(data, term="rugged")
+    assert other.term == "rugged"
+    assert qs.solve(data, drop=3).n == len(data.x)  # its two columns

@@ -74,6 +74,7 @@ def audit_command(
     from quadsweep.auditing.audit import audit
 
     asked = Asked(x, y, formula, term, controls or [], groups, weights, vcov, fixed, label)
+    asked = asked.of_data_set(file)
     check_picture(plot)
     if asked.regression:
         if by is not None:

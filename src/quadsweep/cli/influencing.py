@@ -42,6 +42,7 @@ def influence_command(
     check_picture(plot)
     most = options.amount(max_drop, "--max-drop")
     asked = Asked(x, y, formula, term, controls or [], groups, weights, label=label)
+    asked = asked.of_data_set(file)
     if asked.regression:
         answer_regression(
             influence_curve, file, asked, max_drop=most, plot=plot, json=json,

@@ -92,7 +92,7 @@ def read_points(
     by: str | None = None,
 ) -> NamedPoints:
     """The two columns of a file or of a built-in data set."""
-    if x is None and y is None and _is_built_in(file):
+    if x is None and y is None and is_built_in(file):
         if by is not None:
             raise BadInput(f"{file} is a built-in data set without groups; remove --by")
         return _built_in(file)
@@ -182,7 +182,7 @@ def read_page_table(
     file: str, x: str | None = None, y: str | None = None, label: str | None = None
 ) -> Table:
     """Every numeric column, and the one that names the rows, for a page that can change columns."""
-    if _is_built_in(file):
+    if is_built_in(file):
         return dataset_table(file)
     table = open_table(file)
     readers = readers_of(table)
@@ -238,7 +238,7 @@ def _plain(value: Any) -> bool:
     return True
 
 
-def _is_built_in(file: str) -> bool:
+def is_built_in(file: str) -> bool:
     """Whether it is the name of a built-in data set, and no file of that name is there."""
     return file in datasets.names() and not os.path.exists(file)
 

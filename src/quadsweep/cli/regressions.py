@@ -9,13 +9,14 @@ from __future__ import annotations
 import difflib
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 
 import typer
 
+from quadsweep import datasets
 from quadsweep.cli.ending import BadInput, code_of_all
-from quadsweep.cli.points import NamedPoints, labels_of
+from quadsweep.cli.points import NamedPoints, is_built_in, labels_of
 from quadsweep.cli.presenting import present
 from quadsweep.cli.tables import SourceTable, open_table
 from quadsweep.cli.tables.values import typed
@@ -42,6 +43,13 @@ class Asked:
         """Whether there is more to it than x and y."""
         more = (self.formula, self.term, self.controls, self.groups, self.weights, self.vcov)
         return any(more) or self.fixed
+
+    def of_data_set(self, file: str) -> Asked:
+        """The published regression of a built-in data set, where no other is asked for."""
+        if not is_built_in(file) or any((self.x, self.y, self.formula, self.controls)):
+            return self
+        data = datasets.load(file)
+        return replace(self, formula=data.formula or None, term=self.term or data.term or None)
 
     def check(self) -> None:
         """Do the options belong together?"""

@@ -4,13 +4,15 @@
 (frame, x="a", y="b")         a frame or a source, and names of its columns
 (x="a", y="b", data=frame)    the same
 ("y ~ a + b", frame)          a formula and a frame, as in statsmodels; or data=frame
-(model)                       a fitted model, where the question takes one
+(model)                       a fitted model, where the question takes one; a data set with a
+                              published regression stands for that regression there
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from quadsweep.datasets import Dataset
 from quadsweep.inputs.models import described, is_model
 
 First = tuple[Any, Any, Any]
@@ -37,6 +39,8 @@ def arranged(question: str, points: Any, x: Any, y: Any, data: Any, models: bool
             )
         points, data = None, points
     x = points if x is None else x
+    if models and isinstance(x, Dataset) and x.formula and y is None and data is None:
+        x, data = x.formula, x
     if is_formula(x):
         return _of_formula(question, x, y, data)
     if is_model(x) and not models:

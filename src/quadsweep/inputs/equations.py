@@ -24,6 +24,7 @@ class Equation:
     link : ``logit`` or ``poisson`` of a fitted model that is not least squares.
     se : the standard errors that a fitted model states, by name.
     rows, given : where the rows in use are among those given, and how many were given.
+    term : the term that a data set says its regression is about, or None.
     labels, table : what the rows given are called, and the table they are from.
     """
 
@@ -42,3 +43,4 @@ class Equation:
     errors: StandardErrors | None = None
     se: Mapping[str, float] | None = None
     link: str = ""
+    term: str | None = None

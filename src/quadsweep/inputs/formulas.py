@@ -152,6 +152,7 @@ def equation(text: str, data: Any) -> Equation:
         str(left.columns[0]), _spread(left, list(left.columns), n)[:, 0], tuple(names), X,
         np.arange(n), n, labels, frame, tuple((e, effect(e, frame)) for e in read.absorbed),
         read.endogenous, instruments,
+        term=data.term if isinstance(data, Dataset) and data.formula == text else None,
     )  # fmt: skip
 
 

@@ -144,6 +144,7 @@ def _is_constant(column: Floats) -> bool:
 def _term(given: Equation, term: Any) -> int:
     """The column whose coefficient is audited."""
     varying = [n for n, c in zip(given.names, given.X.T, strict=True) if not _is_constant(c)]
+    term = given.term if term is None else term
     if given.endogenous is not None:
         term = given.endogenous if term is None else term
         if term != given.endogenous:
