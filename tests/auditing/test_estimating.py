@@ -154,6 +154,21 @@ def test_boxes_prove_what_no_enumeration_could():
     assert fitted.pvalues[1] > 0.05
 
 
+def test_boxes_prove_the_significance_of_a_term_with_a_control():
+    rng = np.random.default_rng(12)
+    z = rng.normal(size=(300, 1))
+    x = rng.normal(size=300) + z[:, 0] / 2
+    y = 0.2 * x + z[:, 0] + rng.normal(size=300)
+    found = qs.audit(x, y, controls=z, vcov="HC1", claim="significance", n_jobs=1)
+    assert found.success
+    assert found.drop > 5
+    kept = np.flatnonzero(found.mask)
+    fitted = sm.OLS(y[kept], sm.add_constant(np.column_stack([x, z])[kept])).fit(
+        cov_type="HC1", use_t=True
+    )
+    assert fitted.pvalues[1] > 0.05
+
+
 def test_whole_clusters_are_proved_by_boxes():
     rng = np.random.default_rng(6)
     village = np.repeat(np.arange(60), 4)

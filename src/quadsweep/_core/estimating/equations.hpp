@@ -6,7 +6,8 @@
 //     c_i(theta) = phi_i(theta) + lambda . psi_i(theta)
 //
 // over the k cheapest items is then not above zero at the subset's own theta. In a box, costs() are
-// concave in theta and not above c_i, so that the least sum over the box is at a corner.
+// not above c_i and concave in each parameter, the others fixed, so that the least sum over the box
+// is at a corner.
 #pragma once
 
 #include "box.hpp"

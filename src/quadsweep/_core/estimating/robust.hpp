@@ -1,21 +1,17 @@
 // The t test with heteroskedasticity-robust (HC0, HC1) or clustered standard errors.
 //
-// With u = x - z . delta, w = y - z . gamma, e = w - b u and v = u e (of a cluster: its sum), the
-// estimator solves sum z u = 0, sum z w = 0, sum v = 0, and t = N / sqrt(f Q) with N = sum u w,
+// With u = x - z . delta, e = y - z . gamma - b x and v = u e (of a cluster: its sum), the
+// estimator solves sum z u = 0, sum z e = 0, sum x e = 0, and t = N / sqrt(f Q) with N = sum u y,
 // Q = sum v^2 and a factor f of the numbers kept; tau = t* sqrt(f).
 //
 //     below tau: side N - tau sqrt(Q) < 0, and sqrt(Q) <= kappa Q / tau + tau / (4 kappa) for every
-//         kappa > 0, so that the sum of side u w - kappa v^2 is below tau^2 / (4 kappa)
+//         kappa > 0, so that the sum of side u y - kappa v^2 is below tau^2 / (4 kappa)
 //     above tau: tau^2 Q < N^2, and N^2 <= (low + high) N - low high where N (times the sign that
 //         is asked for) is between low and high, two more ends that are searched
 //
-// to which lambda . z u + mu . z w + nu v is added. Over a box with half-widths h, r_u = sum |z| h
-// and r_w likewise, u w is affine but for r_u r_w, and v but for
-//
-//     rho = r_u (r_w + |b| r_u + 2 |u| h_b + h_b r_u);
-//
-// nu v - kappa v^2 is concave in v, so its least value is at v - rho or v + rho, which is concave
-// in the parameters; of v^2 above tau the tangent at the centre is kept.
+// to which lambda . z u + mu . z e + nu x e is added. Parameters are delta, gamma and b. u has none
+// but delta and e the others, so v is affine in each of them and -v^2 concave: nothing is lost at
+// the corners. Of v^2 above tau the tangent at the centre is kept, as a function of v.
 #pragma once
 
 #include <memory>
