@@ -63,25 +63,26 @@ werror: $(VENV)/.ready
 	$(BIN)/cmake --build build/werror
 
 # The tests of the compiled half once more with sanitizers: address and undefined behaviour in one
-# build, threads in another, each in its own environment. Takes a quarter of an hour on two cores, so
-# it is run by hand before a release and not by .ci/run. GCC on Linux; where an exception
-# is thrown, the runtime wants the C++ library loaded beside it.
+# build, threads in another, each in its own environment. Takes half an hour on two cores, so it is
+# run by hand before a release and not by .ci/run. GCC on Linux; where an exception is thrown, the
+# runtime wants the C++ library loaded beside it.
 SANITIZED = $(addprefix core/test_,core certificate_holes exhaustive naive sweep univariate concentrate \
-  interrupts certified engine_parts mcd several_engine) solving/test_batch fuzzing/test_fuzz
+  interrupts certified engine_parts mcd memory search several_engine several_boxes many_controls) \
+  solving/test_batch fuzzing/test_fuzz auditing/test_estimating outofcore/test_passes
 sanitize:
 	$(MAKE) sanitize-address,undefined RUNTIME=libasan.so
 	$(MAKE) sanitize-thread RUNTIME=libtsan.so
 
 sanitize-%:
 	test -x build/$@/bin/python || $(PYTHON) -m venv build/$@
-	build/$@/bin/python -m pip install --quiet --disable-pip-version-check pytest hypothesis
-	build/$@/bin/python -m pip install --quiet --disable-pip-version-check . \
+	build/$@/bin/python -m pip install --quiet --disable-pip-version-check pytest hypothesis statsmodels linearmodels
+	build/$@/bin/python -m pip install --quiet --disable-pip-version-check ".[formula]" \
 	  -C build-dir=build/$@/cmake -C cmake.define.QUADSWEEP_SANITIZE=$* -C cmake.define.QUADSWEEP_PARTS=ON \
 	  -C install.strip=false
 	LD_PRELOAD="$$($(CXX) -print-file-name=$(RUNTIME)) $$($(CXX) -print-file-name=libstdc++.so)" \
 	  OPENBLAS_NUM_THREADS=1 \
 	  ASAN_OPTIONS=detect_leaks=0 TSAN_OPTIONS="halt_on_error=1 report_signal_unsafe=0" \
-	  setarch -R build/$@/bin/python -m pytest $(SANITIZED:%=tests/%.py) \
+	  setarch -R build/$@/bin/python -m pytest -m "not slow" $(SANITIZED:%=tests/%.py) \
 	  --deselect tests/core/test_naive.py::test_both_directions_miss_nothing_in_2000_samples
 
 # Every benchmark and every fuzzer, small: that they run, not what they measure.
