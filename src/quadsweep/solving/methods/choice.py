@@ -6,7 +6,8 @@ from quadsweep.objectives import Objective
 
 CHOICES = ("auto", "certified", "sweep", "naive", "exhaustive", "concentrate")
 PROVING = ("auto", "certified")  # whose answers a proof can be written for
-EXHAUSTIVE_LIMIT = 20_000  # subsets that take less time than the engine's start
+EXHAUSTIVE_LIMIT = 20_000  # subsets that are listed
+EXHAUSTIVE_ROWS = 20  # of so many rows; of more the search is quicker, except that of an ellipse
 
 
 def choose(method: str, objective: Objective, n: int, k: int) -> str:
@@ -22,7 +23,8 @@ def choose(method: str, objective: Objective, n: int, k: int) -> str:
         return "univariate"
     if method != "auto":
         return method
-    return "exhaustive" if _few_subsets(n, k) else "certified"
+    listed = (n <= EXHAUSTIVE_ROWS or objective.name == "mcd") and _few_subsets(n, k)
+    return "exhaustive" if listed else "certified"
 
 
 def _few_subsets(n: int, k: int) -> bool:
