@@ -1,6 +1,7 @@
 """The estimators keep scikit-learn's contract."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -209,16 +210,23 @@ def test_a_number_of_rows_is_taken_literally_unless_reweighting_is_asked_for(cle
     assert not hasattr(again, "scale_"), "of the fit before"
 
 
-def test_a_fit_that_is_stopped_warns_with_the_gap():
+def test_a_fit_that_is_stopped_warns_with_the_gap(monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 5))
     y = X.sum(axis=1) + rng.normal(size=300)
     with pytest.warns(ConvergenceWarning, match="time limit.*larger time_limit may prove it"):
-        model = TrimmedRegressor(time_limit=0.2).fit(X, y)
+        model = TrimmedRegressor(time_limit=0.0).fit(X, y)
     assert model.status_ == "time_limit"
     assert model.gap_ > 0
-    with pytest.warns(ConvergenceWarning, match=r"no choice of rows passes [\d.]+ \(gap"):
-        TrimmedRegressor("r2", drop=0.1, time_limit=0.3).fit(X, y)
+    with monkeypatch.context() as stopped:
+
+        def halfway(*arguments, **named):
+            found = qs.solve(X[:40, :1], y[:40], 35)
+            return replace(found, status="time_limit", bound=found.value + 0.01, gap=0.01)
+
+        stopped.setattr("quadsweep.estimators.trimmed.solve", halfway)
+        with pytest.warns(ConvergenceWarning, match=r"no choice .* passes [\d.]+ \(gap 0.01\)"):
+            TrimmedRegressor("r2", drop=0.125).fit(X[:40, :1], y[:40])
     with pytest.warns(ConvergenceWarning, match="time limit"):
         ExactMinCovDet(time_limit=0.0).fit(X[:, :2])
     assert TrimmedRegressor().time_limit == TrimmedOutlierDetector().time_limit == 5
