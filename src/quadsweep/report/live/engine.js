@@ -5,6 +5,7 @@ const OBJECTIVES = ["r2", "r", "cov", "dv", "tv", "var", "lts", "mcd"]; // as sh
 const METHODS = ["certified", "exhaustive", "univariate", "concentrate"];
 const STATUSES = ["optimal", "best_separable", "heuristic", "time_limit", "interrupted", "memory_limit"];
 const EXHAUSTIVE_LIMIT = 20000; // as methods/choice.py
+const EXHAUSTIVE_ROWS = 20;
 
 const SENSE = { r2: 1, r: 1, cov: 1, dv: 1, tv: -1, var: -1, lts: -1, mcd: -1 };
 const LEAST_KEPT = { r2: 3, r: 3, cov: 2, dv: 2, tv: 2, var: 2, lts: 3, mcd: 3 };
@@ -12,6 +13,7 @@ const LEAST_KEPT = { r2: 3, r: 3, cov: 2, dv: 2, tv: 2, var: 2, lts: 3, mcd: 3 }
 // The method of `method="auto"`: as methods/choice.py.
 function chosenMethod(objective, n, k) {
   if (objective === "var") return "univariate";
+  if (n > EXHAUSTIVE_ROWS && objective !== "mcd") return "certified";
   let count = 1n;
   for (let i = 0; i < Math.min(k, n - k); i++) {
     count = (count * BigInt(n - i)) / BigInt(i + 1);
