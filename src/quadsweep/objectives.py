@@ -18,6 +18,7 @@ from typing import Protocol
 import numpy as np
 
 from quadsweep.arrays import Floats
+from quadsweep.messages import argument
 
 
 class Score(Protocol):
@@ -199,5 +200,5 @@ def get(name: str) -> Objective:
     """The objective of that name, or a ValueError that lists the known ones."""
     if not isinstance(name, str) or name not in OBJECTIVES:
         known = ", ".join(OBJECTIVES)
-        raise ValueError(f"objective must be one of {known}; got {name!r}")
+        raise ValueError(f"{argument('objective')} must be one of {known}; got {name!r}")
     return OBJECTIVES[name]

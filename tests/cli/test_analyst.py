@@ -7,7 +7,6 @@ import pytest
 
 import quadsweep as qs
 from quadsweep.auditing.approximations import GREEDY, ONE_STEP, Approximation
-from quadsweep.cli.wording import as_options
 from quadsweep.paper.comparators.compare import MethodAnswer
 from quadsweep.report import gather, to_html
 
@@ -306,9 +305,9 @@ def test_the_distance_of_hulls_can_be_read(run):
         (["solve", "stars-cyg", "--objective", "best"], "error: --objective must be"),
         (["path", "stars-cyg", "--null", "void"], "error: --null must be"),
         (["audit", "stars-cyg", "--claim", "r2"], "error: --claim 'r2' needs a --threshold in "
-         "[0, 1]; got none\n"),
+         "[0, 1]; got None\n"),
         (["audit", "stars-cyg", "--claim", "slope", "--threshold", "3"],
-         "error: --claim 'slope' needs --threshold low,high, at least one of them finite"),
+         "error: --claim 'slope' needs a --threshold, low and high, at least one"),
     ],
 )  # fmt: skip
 def test_errors_speak_of_options_and_not_of_arguments(run, arguments, says):
@@ -324,11 +323,16 @@ def test_advice_speaks_of_options_too(run):
     assert "how many points to drop is another question: --null line" in " ".join(out.split())
 
 
-def test_other_words_are_left_alone():
-    assert as_options("x must hold numbers; k is fine") == "x must hold numbers; k is fine"
-    assert as_options("give term=, one of: a, b") == "give --term, one of: a, b"
-    said = as_options("claim 'r2' needs controls that are refitted; got controls='fixed'")
-    assert said == "--claim 'r2' needs controls that are refitted; got --fixed-controls"
+def test_arguments_are_spelled_as_the_caller_writes_them(run, tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text("a,b,c\n" + "".join(f"{i},{i * i % 7},{i % 3}\n" for i in range(12)))
+    asked = ("audit", table, "--formula", "a ~ b + c")
+    assert "give --term, one of: b, c" in run(*asked)[2]
+    asked += ("--term", "b", "--claim", "r2", "--threshold", "0.5", "--fixed-controls")
+    said = "--claim 'r2' needs controls that are refitted; got --fixed-controls"
+    assert said in run(*asked)[2]
+    with pytest.raises(ValueError, match="claim 'r2' needs a threshold in"):  # and in Python again
+        qs.audit([1, 2, 3, 4], [1, 2, 3, 5], claim="r2")
 
 
 @pytest.mark.parametrize(

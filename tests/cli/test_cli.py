@@ -168,7 +168,7 @@ def write(path, content):
         ("id,b\n1,2\n2,3\n3,5\n", [], "give --x and --y"),
         (b"PAR1 broken", [], "is not a Parquet file"),
         ('{"a": 1\n', [], "is not JSON lines"),
-        ("a,b\n1,2\n2,3\n5,5\n", ["--keep", "2"], "give --keep or --drop, not both"),
+        ("a,b\n1,2\n2,3\n5,5\n", ["--keep", "2"], "exactly one of --keep .* and --drop; got both"),
         ("a,b\n1,2\n2,2\n3,2\n5,2\n", [], "y is constant"),
         ("a,b\n1,2\n2,3\n", [], "2 points are too few: r2 needs at least 3"),
         ("a,b\n1,2\n2,3\n", ["--objective", "r3"], "objective must be one of r2"),

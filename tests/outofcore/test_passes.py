@@ -569,9 +569,12 @@ def test_the_command_line_takes_the_path_of_a_pattern(tmp_path: Path, run: Any) 
     assert np.allclose(json.loads(out)["value"], told["value"])
     code, _, _ = run(*asked, "--memory-limit", "0.0002", "--time-limit", "0")
     assert code == LIMITED
-    code, _, err = run(*asked, "--proof", str(tmp_path / "proof"))
+    proof = ("--proof", str(tmp_path / "proof"))
+    code, _, err = run(*asked, *proof, "--memory-limit", "0.0002")
     assert code == 2
-    assert "--proof is for rows in memory" in err
+    assert "out of core has no null, proof" in err
+    assert run(*asked, *proof)[0] == 0  # they fit in memory
+    assert (tmp_path / "proof").exists()
 
 
 def test_a_long_range_of_sizes_is_spaced_out() -> None:

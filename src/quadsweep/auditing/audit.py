@@ -41,6 +41,7 @@ from quadsweep.clock import Stopped
 from quadsweep.inputs import validation
 from quadsweep.inputs.arguments import arranged
 from quadsweep.inputs.standard_errors import in_one_word
+from quadsweep.messages import argument
 from quadsweep.outofcore.flags import Flags, listed
 from quadsweep.outofcore.search import Asked
 from quadsweep.outofcore.solve import Means, taken
@@ -291,8 +292,8 @@ def _in_memory(
         claimed, cases = _instrumented(given, claim, terms, before, resources)
     else:
         if errors.reduced_form:
-            raise ValueError("vcov='anderson-rubin' is a test of an instrumented term: "
-                             "y ~ w + [x ~ z]")  # fmt: skip
+            raise ValueError(f"{argument('vcov', 'anderson-rubin')} is a test of an instrumented "
+                             "term: y ~ w + [x ~ z]")  # fmt: skip
         moments = Moments(design, resources.check)
         claimed = _claim(kind, given, claim, terms, moments, before)
         robust = not errors.classical and claimed.is_test
@@ -325,14 +326,18 @@ def _claim(
         if not math.isclose(before.se, given.se, rel_tol=1e-5):
             raise ValueError(
                 f"the model states a standard error of {given.se:.6g} for {design.term}, and its "
-                f"kind ({errors.test}) gives {before.se:.6g} here; give vcov= to audit the latter"
+                f"kind ({errors.test}) gives {before.se:.6g} here; give {argument('vcov')} to "
+                "audit the latter"
             )
     full = moments.all_rows()
     for name, left in ((design.term, full.a), (design.outcome, full.b)):
         if left == 0:
             raise ValueError(f"the controls explain {name} on all rows, so there is no coefficient")
     if given.fixed and claim == "r2":
-        raise ValueError("claim 'r2' needs controls that are refitted; got controls='fixed'")
+        raise ValueError(
+            f"{argument('claim')} 'r2' needs controls that are refitted; got "
+            f"{argument('controls', 'fixed')}"
+        )
     if kind is Audit:
         return claims.build(claim, full, terms)
     subject = Subject.coefficient(
@@ -357,7 +362,10 @@ def _instrumented(
         raise ValueError(f"{errors.kind} standard errors are for least squares; an instrumented "
                          "term has classical, HC0, HC1 or clustered ones")  # fmt: skip
     if errors.reduced_form and claim != "significance":
-        raise ValueError(f"vcov='anderson-rubin' is for claim='significance'; got {claim!r}")
+        raise ValueError(
+            f"{argument('vcov', 'anderson-rubin')} is for {argument('claim', 'significance')}; "
+            f"got {claim!r}"
+        )
     test = errors.test if errors.reduced_form else f"two-stage least squares, {errors.test}"
     subject = Subject.coefficient(phrase(given), test, True)
     if errors.reduced_form:

@@ -21,6 +21,7 @@ from quadsweep.auditing.conditions import (
 )
 from quadsweep.auditing.fit import critical_r
 from quadsweep.auditing.moments import Sums
+from quadsweep.messages import argument
 
 NAMES = ("sign", "significance", "reverse", "r2", "slope")
 
@@ -199,23 +200,31 @@ def _critical(level: float) -> Callable[[int], float]:
 def terms(claim: Any, level: Any, threshold: Any, tol: float) -> Terms:
     """The parameters a claim needs, checked, and its name."""
     if not isinstance(claim, str) or claim not in NAMES:
-        raise ValueError(f"claim must be one of {', '.join(NAMES)}; got {claim!r}")
+        raise ValueError(f"{argument('claim')} must be one of {', '.join(NAMES)}; got {claim!r}")
     if not _is_number(level) or not 0 < float(level) < 1:
-        raise ValueError(f"level must be a number strictly between 0 and 1; got {level!r}")
+        raise ValueError(
+            f"{argument('level')} must be a number strictly between 0 and 1; got {level!r}"
+        )
     if claim == "r2":
         if not _is_number(threshold) or not 0 <= float(threshold) <= 1:
-            raise ValueError(f"claim 'r2' needs a threshold in [0, 1]; got {threshold!r}")
+            raise ValueError(
+                f"{argument('claim')} 'r2' needs a {argument('threshold')} in [0, 1]; "
+                f"got {threshold!r}"
+            )
         return Terms(float(level), float(threshold), tol)
     if claim == "slope":
         return Terms(float(level), _interval(threshold), tol)
     if threshold is not None:
-        raise ValueError(f"claim {claim!r} takes no threshold; got {threshold!r}")
+        raise ValueError(
+            f"{argument('claim')} {claim!r} takes no {argument('threshold')}; got {threshold!r}"
+        )
     return Terms(float(level), None, tol)
 
 
 def _interval(threshold: Any) -> tuple[float, float]:
     wrong = ValueError(
-        f"claim 'slope' needs threshold=(low, high), at least one of them finite; got {threshold!r}"
+        f"{argument('claim')} 'slope' needs a {argument('threshold')}, low and high, at least one "
+        f"of them finite; got {threshold!r}"
     )
     try:
         low, high = threshold

@@ -26,6 +26,7 @@ from quadsweep.auditing.conditions import Condition, CorrelationAbove, Correlati
 from quadsweep.auditing.controls.reading import Regression
 from quadsweep.auditing.design import Design
 from quadsweep.clock import Clock
+from quadsweep.messages import argument
 from quadsweep.proofs.proof import Proof, together
 from quadsweep.proofs.several import MOST
 from quadsweep.proofs.writer import Statement, Unproved, largest_covariance, write
@@ -40,7 +41,7 @@ def check_provable(given: Regression, claim: str) -> None:
         f"claim {claim!r}": design.q > 1 and claim not in ("sign", "slope"),
         "groups": design.units is not None,
         "weights": design.weights is not None,
-        "controls='fixed'": given.fixed,
+        argument("controls", "fixed"): given.fixed,
         "an instrument": design.instrument is not None,
         f"a {design.link} regression": bool(design.link),
         "no intercept": design.intercept is None,

@@ -14,6 +14,7 @@ from quadsweep.inputs import validation
 from quadsweep.inputs.frames import unpack
 from quadsweep.inputs.predictors import columns_of
 from quadsweep.inputs.standard_errors import StandardErrors
+from quadsweep.messages import argument
 from quadsweep.solving.question import pose
 
 FEWEST_KEPT = 3
@@ -58,8 +59,8 @@ def drop_limit(max_drop: Any, size: int, kept: int = FEWEST_KEPT, what: str = "r
     most = validation.count(max_drop, "max_drop", size)
     if not 1 <= most <= size - kept:
         raise ValueError(
-            f"max_drop={max_drop} removes up to {most} of {size} {what}; between 1 and n - {kept} "
-            f"= {size - kept} are allowed"
+            f"{argument('max_drop', max_drop)} removes up to {most} of {size} {what}; "
+            f"between 1 and n - {kept} = {size - kept} are allowed"
         )
     return most
 

@@ -34,6 +34,7 @@ from quadsweep.choosing.path_significance import (
 from quadsweep.choosing.verdicts import SIGNIFICANT, STATUSES
 from quadsweep.clock import Clock
 from quadsweep.least_squares import fit
+from quadsweep.messages import argument
 from quadsweep.progress import Tick
 from quadsweep.solving.methods import Problem
 from quadsweep.solving.methods.several.certified import MOST
@@ -47,17 +48,21 @@ def check_line(objective: str, null: str) -> None:
     """Only where the objective is about a line."""
     if objective not in OBJECTIVES:
         raise ValueError(
-            f"null={null!r} goes with the objectives {', '.join(OBJECTIVES)}; got {objective!r}"
+            f"{argument('null', null)} goes with the objectives {', '.join(OBJECTIVES)}; "
+            f"got {objective!r}"
         )
 
 
 def check_plane(problem: Problem, null: str) -> None:
     """Only rows that count alike, and as many predictors as a draw's path can be proved for."""
     if problem.weights is not None:
-        raise ValueError(f"null={null!r} takes no weights; null='shuffled' does")
+        raise ValueError(
+            f"{argument('null', null)} takes no weights; {argument('null', 'shuffled')} does"
+        )
     if problem.p > MOST:
         raise ValueError(
-            f"null={null!r} proves the path of every draw, up to {MOST} predictors; got {problem.p}"
+            f"{argument('null', null)} proves the path of every draw, up to {MOST} predictors; "
+            f"got {problem.p}"
         )
 
 
@@ -91,7 +96,7 @@ class LineSignificance(PathSignificance):
         warn("standing_out is now called n_outliers", DeprecationWarning, stacklevel=2)
         return self.n_outliers
 
-    def verdict(self) -> str:
+    def verdict(self, advice: str | None = None) -> str:
         """How many rows are outliers, and how often a clean line gains as much."""
         done, clean = len(self.null), self._clean()
         if self.n_outliers == 0:

@@ -47,6 +47,7 @@ from quadsweep.distributed.runner import finish, missing
 from quadsweep.distributed.store import Chunk, ChunkStore, Columns
 from quadsweep.distributed.workers import Workers, one_by_one, team
 from quadsweep.inputs import frames, validation
+from quadsweep.messages import argument
 from quadsweep.objectives import Objective
 from quadsweep.progress import CountProgress, Tick, counting
 
@@ -213,10 +214,13 @@ def _symmetric(objective: str) -> Objective:
 
 def _null(p_values: Any, objective: str) -> str | None:
     if p_values not in ("own", "pooled", None):
-        raise ValueError(f"p_values must be 'own', 'pooled' or None; got {p_values!r}")
+        raise ValueError(
+            f"{argument('p_values')} must be 'own', 'pooled' or None; got {p_values!r}"
+        )
     if p_values == "pooled" and objective not in ("r2", "r"):
         raise ValueError(
-            f"p_values='pooled' needs an objective without units (r2, r); got {objective!r}"
+            f"{argument('p_values', 'pooled')} needs an objective without units (r2, r); "
+            f"got {objective!r}"
         )
     return str(p_values) if p_values else None
 

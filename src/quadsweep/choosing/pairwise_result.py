@@ -16,6 +16,7 @@ from quadsweep.choosing.multiplicity import adjusted_p_values
 from quadsweep.choosing.strongest import strongest
 from quadsweep.extras import needed
 from quadsweep.inputs import frames
+from quadsweep.messages import argument
 from quadsweep.results.formatting import ResultMixin, known
 
 if TYPE_CHECKING:
@@ -150,7 +151,10 @@ class PairwiseResult(ResultMixin):
                 needed = math.ceil(self.pairs / LEVEL) - 1
                 text = f"{self.permutations:,} shuffles cannot give a p-value below {least:.2g} "
                 lines.append(
-                    ("caution", f"{text}after Holm; permutations={needed:,} can reach {LEVEL}")
+                    (
+                        "caution",
+                        f"{text}after Holm; {argument('permutations', needed)} can reach {LEVEL}",
+                    )
                 )
         changed = np.nansum(np.sign(self.r) * np.sign(self.pearson) < 0)
         if changed:

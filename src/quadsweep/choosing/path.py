@@ -28,6 +28,7 @@ from quadsweep.clock import Clock
 from quadsweep.inputs import validation
 from quadsweep.inputs.arguments import arranged
 from quadsweep.inputs.predictors import least_kept
+from quadsweep.messages import argument
 from quadsweep.outofcore.search import Asked
 from quadsweep.outofcore.solve import Means, taken
 from quadsweep.progress import CountProgress, Tick, counting
@@ -197,7 +198,11 @@ class Path(Curve):
             lines += self.noise.summary_items()[1:]
         else:
             lines.append(
-                ("caution", "values rise as points are dropped, in noise too; see null='line'")
+                (
+                    "caution",
+                    "values rise as points are dropped, in noise too; see "
+                    f"{argument('null', 'line')}",
+                )
             )
         return lines
 
@@ -338,7 +343,7 @@ def path(
     source, x, y, data = taken(x, y, data, memory_limit)
     if source is not None:
         if asked or proof or weights is not None or not fit_intercept:
-            raise ValueError("a path of data in parts has no null, proof, weights or line at 0")
+            raise ValueError("a path out of core has no null, proof or weights, and an intercept")
         limit = validation.memory(memory_limit)
         means = Means(limit, time_limit, n_jobs, False, client, out, resume)
         posed = Asked.checked(objective, None, None, tol, seed, nan_policy)
@@ -392,7 +397,7 @@ def _check_null(null: str, objective: str) -> None:
     elif null in LAWS:
         check_line(objective, null)
     else:
-        raise ValueError(f"null must be 'shuffled', 'line' or 'normal'; got {null!r}")
+        raise ValueError(f"{argument('null')} must be 'shuffled', 'line' or 'normal'; got {null!r}")
 
 
 class _Walk:

@@ -28,6 +28,7 @@ from quadsweep.arrays import Floats, Ints
 from quadsweep.choosing.shuffles import blocks, shuffled
 from quadsweep.choosing.verdicts import SIGNIFICANT, STATUSES, UNREMARKABLE
 from quadsweep.clock import Clock
+from quadsweep.messages import argument
 from quadsweep.progress import Tick
 from quadsweep.results.formatting import ResultMixin, known
 from quadsweep.solving.methods import Problem
@@ -109,16 +110,17 @@ class PathSignificance(ResultMixin):
         low, middle, high = np.quantile(self.null, [tail, 0.5, 1 - tail], axis=0)
         return low, middle, high
 
-    def verdict(self) -> str:
-        """The overall p-value in words."""
+    def verdict(self, advice: str | None = None) -> str:
+        """The overall p-value in words; where it is small, with what to ask next."""
         p = f"(p = {self.overall:.3g}, corrected for {len(self.k):,} sizes)"
         if self.overall > UNREMARKABLE:
             return f"unremarkable {p}: with y shuffled the path does as well somewhere"
         if self.overall > SIGNIFICANT:
             return f"borderline {p}: with y shuffled the path does as well now and then"
+        next_question = argument("null", "line") if advice is None else advice
         return (
             f"x and y go together, more than noise gives {p}; how many points to drop "
-            "is another question: null='line'"
+            f"is another question{next_question and ': '}{next_question}"
         )
 
     def summary_items(self) -> list[tuple[str, str]]:

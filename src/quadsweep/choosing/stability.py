@@ -23,6 +23,7 @@ from quadsweep.choosing.shuffles import blocks
 from quadsweep.clock import Clock
 from quadsweep.inputs import validation
 from quadsweep.inputs.arguments import arranged
+from quadsweep.messages import argument
 from quadsweep.outofcore.solve import loaded
 from quadsweep.progress import CountProgress, Tick, counting
 from quadsweep.results.formatting import INDEX, ResultMixin, known, named_rows
@@ -236,7 +237,9 @@ def stability(
     if objective == "var":
         raise ValueError("stability needs an objective of both columns; 'var' uses x alone")
     if resample not in ("bootstrap", "jackknife"):
-        raise ValueError(f"resample must be 'bootstrap' or 'jackknife'; got {resample!r}")
+        raise ValueError(
+            f"{argument('resample')} must be 'bootstrap' or 'jackknife'; got {resample!r}"
+        )
     draws = validation.whole(resamples, "resamples", 1)
     listed = validation.whole(most, "most", 1)
     wanted = None if margin is None else validation.tolerance(margin, "margin")

@@ -3,11 +3,11 @@
 0 done and proved, 1 a proof refuted, 2 bad input or usage, 3 a limit stopped the proof, 130
 interrupted.
 
-commands          ``solving``, ``choosing``, ``auditing``, ``influencing``, ``proving``,
-                  ``reporting``, ``separating``, ``data``, ``demo``; gathered in ``application``
-they are given    ``options``; ``reading`` and ``tables``, and of these ``points``, ``predictors``,
-                  ``regressions`` or ``passes``
-they print        ``answering``, ``presenting``, ``flagging``; ``ending``, ``wording``, ``helping``
+commands          ``solving``, ``choosing``, ``auditing``, ``proving``, ``reporting``,
+                  ``separating``, ``data``, ``demo``; gathered in ``application``
+they are given    ``options``, each once; ``tables``, and of these ``points``, ``predictors``,
+                  ``regressions`` or ``outofcore``
+they print        ``answering``, ``presenting``, ``flagging``, ``places``; ``ending``, ``helping``
 
 Imports anything below it, when a command needs it. Decides nothing: it reads, asks and prints.
 """

@@ -14,17 +14,16 @@ from quadsweep.cli import (
     data,
     demo,
     ending,
-    influencing,
     proving,
     reporting,
     separating,
     solving,
 )
 from quadsweep.cli.ending import BadInput, fail
-from quadsweep.cli.helping import Command, Group
-from quadsweep.cli.reading import reads_a_file
-from quadsweep.cli.wording import as_options
+from quadsweep.cli.helping import Group, PlainCommand
+from quadsweep.cli.options import SPELLED, commands_of
 from quadsweep.extras import sentence
+from quadsweep.messages import spelled_as
 from quadsweep.paper.experiments.command import reproduce
 
 app = typer.Typer(
@@ -36,25 +35,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _name, _command in (
-    ("solve", reads_a_file(solving.solve_command)),
-    ("check", reads_a_file(proving.check_command)),
-    ("path", reads_a_file(choosing.path_command)),
-    ("significance", reads_a_file(choosing.significance_command)),
-    ("stability", reads_a_file(choosing.stability_command)),
-    ("compare", reads_a_file(choosing.compare_command)),
-    ("pairwise", reads_a_file(choosing.pairwise_command)),
-    ("audit", reads_a_file(auditing.audit_command)),
-    ("influence", reads_a_file(influencing.influence_command)),
-    ("report", reads_a_file(reporting.report_command)),
-    ("explore", reads_a_file(reporting.explore_command)),
-    ("separate", reads_a_file(separating.separate_command)),
-    ("counterexamples", separating.counterexamples_command),
-    ("datasets", data.datasets_command),
-    ("demo", demo.demo_command),
-    ("reproduce", reproduce),
-):
-    app.command(_name, cls=Command)(_command)
+for _part in (solving, proving, choosing, auditing, reporting, separating, data, demo):
+    for _name, _run in commands_of(_part.__name__):
+        app.command(_name, cls=PlainCommand)(_run)
+app.command("reproduce", cls=PlainCommand)(reproduce)
 
 
 def _print_version(wanted: bool) -> None:
@@ -86,7 +70,8 @@ def run(arguments: list[str]) -> int:
     if sys.stdout is None:
         return fail("standard output is closed")
     try:
-        code = app(args=arguments, prog_name="quadsweep", standalone_mode=False)
+        with spelled_as(SPELLED):
+            code = app(args=arguments, prog_name="quadsweep", standalone_mode=False)
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except BrokenPipeError:
@@ -107,10 +92,8 @@ def run(arguments: list[str]) -> int:
         if not message or wrong.__class__.__name__ == "NoArgsIsHelpError":
             return 2
         return fail(message)
-    except BadInput as wrong:
+    except (BadInput, ValueError, TypeError) as wrong:
         return fail(str(wrong))
-    except (ValueError, TypeError) as wrong:
-        return fail(as_options(str(wrong)))
     except OSError as wrong:  # a full disk, most likely behind standard output
         _give_up_output()
         where = wrong.filename or "standard output"

@@ -1,66 +1,25 @@
-"""``quadsweep audit``: how few rows carry the finding."""
+"""``quadsweep audit`` and ``influence``: on how few rows a finding depends."""
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
-from quadsweep.cli import options
 from quadsweep.cli.answering import answer
 from quadsweep.cli.ending import BadInput
-from quadsweep.cli.passes import answer_source, source_of
+from quadsweep.cli.options import Given, command
+from quadsweep.cli.outofcore import answer_source, source_of
 from quadsweep.cli.points import read_points
-from quadsweep.cli.presenting import check_picture
-from quadsweep.cli.proving import check_place, saving
-from quadsweep.cli.regressions import Asked, answer_regression
+from quadsweep.cli.regressions import FORMULA, answer_regression, is_regression, of_data_set
+
+_DESIGN = "term controls groups weights"
+_ANSWER = "label plot json time_limit jobs seed"
 
 
-def audit_command(
-    file: options.File,
-    x: options.X = None,
-    y: options.Y = None,
-    claim: Annotated[
-        str,
-        typer.Option("--claim", metavar="NAME", help="sign, significance, reverse, r2 or slope."),
-    ] = "sign",
-    level: Annotated[
-        float, typer.Option("--level", metavar="P", help="Of the significance test.")
-    ] = 0.05,
-    threshold: Annotated[
-        str | None,
-        typer.Option(
-            "--threshold", metavar="T", help="For r2 a number; for slope an interval: 0.5,2."
-        ),
-    ] = None,
-    max_drop: Annotated[
-        str | None, typer.Option("--max-drop", metavar="M", help="The most rows to remove.")
-    ] = None,
-    formula: options.RegressionFormula = None,
-    term: options.Term = None,
-    controls: options.Controls = None,
-    groups: options.Groups = None,
-    weights: options.Weights = None,
-    vcov: Annotated[
-        str | None,
-        typer.Option("--vcov", metavar="NAME", help="HC0 to HC3, or clusters: firm, firm+year."),
-    ] = None,
-    fixed: Annotated[
-        bool, typer.Option("--fixed-controls", help="Do not refit the controls: approximate.")
-    ] = False,
-    by: options.By = None,
-    label: options.Label = None,
-    plot: options.Picture = None,
-    json: options.Json = False,
-    time_limit: options.TimeLimit = None,
-    jobs: options.Jobs = None,
-    seed: options.Seed = 0,
-    proof: options.ProofFile = None,
-    memory_limit: options.MemoryLimit = None,
-    dask: options.Dask = None,
-    work: options.Work = None,
-    resume: options.Resume = False,
-) -> None:
+@command(
+    f"x y claim level threshold max_drop formula {_DESIGN} vcov fixed_controls by {_ANSWER} proof "
+    "memory_limit dask work resume",
+    asks="auditing.audit:audit",
+    formula=FORMULA,
+)
+def audit_command(given: Given) -> None:
     """The fewest rows whose removal changes the conclusion, proved.
 
     Example: quadsweep audit trial.csv --x dose --y effect --claim significance --plot trial.png
@@ -71,66 +30,29 @@ def audit_command(
 
     Fixed effects: quadsweep audit wages.csv --formula "wage ~ educ | firm" --term educ --vcov firm
     """
-    from quadsweep.auditing.audit import audit
-
-    asked = Asked(x, y, formula, term, controls or [], groups, weights, vcov, fixed, label)
-    asked = asked.of_data_set(file)
-    check_picture(plot)
-    if asked.regression:
-        if by is not None:
-            raise BadInput("--by is for --x and --y alone; leave the options of a regression")
-        check_place(proof)
-        answer_regression(
-            audit if proof is None else saving(audit, proof), file, asked, plot=plot, json=json,
-            time_limit=time_limit, jobs=jobs, seed=seed, claim=claim, level=level,
-            threshold=_threshold(threshold), max_drop=options.amount(max_drop, "--max-drop"),
-        )  # fmt: skip
-    if by is not None and proof is not None:
-        raise BadInput("--proof is for one answer; leave --by")
-    source = None
-    if by is None and label is None and proof is None:
-        source = source_of(file, None if x is None else [x], y, memory_limit)
+    given = of_data_set(given)
+    if is_regression(given):
+        if given.by is not None:
+            raise BadInput("--by is for --x and --y alone; remove the options of a regression")
+        answer_regression(given)
+    source = source_of(given) if given.proof is None else None
     if source is not None:
-        answer_source(
-            audit,
-            source,
-            file,
-            plot=plot,
-            json=json,
-            claim=claim,
-            level=level,
-            threshold=_threshold(threshold),
-            max_drop=options.amount(max_drop, "--max-drop"),
-            time_limit=time_limit,
-            n_jobs=jobs,
-            seed=seed,
-            memory_limit=memory_limit,
-            client=dask,
-            out=work,
-            resume=resume,
-        )
-    points = read_points(file, x, y, label, by)
-    check_place(proof)
-    answer(
-        audit if proof is None else saving(audit, proof),
-        points,
-        claim=claim,
-        level=level,
-        threshold=_threshold(threshold),
-        max_drop=options.amount(max_drop, "--max-drop"),
-        plot=plot,
-        json=json,
-        time_limit=time_limit,
-        jobs=jobs,
-        seed=seed,
-    )
+        answer_source(given, source)
+    answer(given, read_points(given.file, given.x, given.y, given.label, given.by))
 
 
-def _threshold(text: str | None) -> float | tuple[float, ...] | None:
-    if text is None:
-        return None
-    try:
-        numbers = tuple(float(part) for part in text.split(","))
-    except ValueError:
-        raise BadInput(f"--threshold must be a number or two, low,high; got {text!r}") from None
-    return numbers[0] if len(numbers) == 1 else numbers
+@command(
+    f"x y max_drop formula {_DESIGN} {_ANSWER}",
+    asks="auditing.influence:influence_curve",
+    max_drop="The most rows; default: 5%, at most 20.",
+    formula=FORMULA,
+)
+def influence_command(given: Given) -> None:
+    """How far the slope, r and R2 can be moved by removing up to m rows, with bounds.
+
+    Example: quadsweep influence stars-cyg --max-drop 4 --plot funnel.png
+    """
+    given = of_data_set(given)
+    if is_regression(given):
+        answer_regression(given)
+    answer(given, read_points(given.file, given.x, given.y, given.label))

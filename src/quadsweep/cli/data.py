@@ -7,25 +7,25 @@ from typing import Annotated
 import typer
 
 from quadsweep import datasets
-from quadsweep.cli import options
 from quadsweep.cli.ending import BadInput, print_json, print_pairs
-from quadsweep.cli.flagging import check_table, whole_data_set, write_table
+from quadsweep.cli.flagging import whole_data_set, write_table
+from quadsweep.cli.options import Given, command
+from quadsweep.cli.places import check_table
+
+_NAME = typer.Argument(metavar="[NAME]", help="One of them, in full; default: a list.")
 
 
-def datasets_command(
-    name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="One of them, in full; default: a list.")
-    ] = None,
-    output: Annotated[
-        str | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write it: .csv, .tsv or .parquet."),
-    ] = None,
-    json: options.Json = False,
-) -> None:
+@command(
+    "output json",
+    arguments={"name": Annotated[str | None, _NAME]},
+    output="Write it: .csv, .tsv or .parquet.",
+)
+def datasets_command(given: Given) -> None:
     """The built-in data sets, which every command takes in place of a file.
 
     Example: quadsweep datasets phone-calls -o phone-calls.csv
     """
+    name, output = given.name, given.output
     check_table(output)
     if output is not None and name is None:
         raise BadInput("--output needs the NAME of a data set")
@@ -34,13 +34,13 @@ def datasets_command(
         if output is not None:
             write_table(output, *whole_data_set(name), {})
             return
-        if json:
+        if given.json:
             print_json({"name": name, **data.to_dict()})
         else:
             print_pairs([("name", name), *data.summary_items()])
         return
     every = {known: datasets.load(known) for known in datasets.names()}
-    if json:
+    if given.json:
         listed = [
             {"name": known, "n": len(data.y), "k": data.k, "names": list(data.names)}
             for known, data in every.items()

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from dataclasses import replace
 
-import typer
-
-from quadsweep.cli.presenting import check_picture
+from quadsweep.cli.options import OPTIONS, Given, command
 
 
-def demo_command(
-    picture: Annotated[
-        str, typer.Option("--plot", metavar="FILE", help="Where the picture goes.")
-    ] = "quadsweep-demo.png",
-) -> None:
+@command(
+    "",
+    asks="demo:main",
+    arguments={},
+    plot=replace(OPTIONS["plot"], help="Where the picture goes.", default="quadsweep-demo.png"),
+)
+def demo_command(given: Given) -> None:
     """Solve a built-in data set, print the answer, write a picture.
 
     Example: quadsweep demo --plot animals.png
     """
-    from quadsweep.demo import main
-
-    check_picture(picture)
-    main(picture)
+    given.function(given.plot)

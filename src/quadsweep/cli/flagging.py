@@ -10,30 +10,14 @@ import csv
 from pathlib import Path
 from typing import Any
 
-from quadsweep.cli.ending import BadInput, note
+from quadsweep.cli.ending import BadInput
+from quadsweep.cli.places import writing
 from quadsweep.cli.points import NamedPoints
 from quadsweep.cli.tables.values import is_missing, number
 from quadsweep.exploring import dataset_table
-from quadsweep.extras import needed
 from quadsweep.groups import Groups
 from quadsweep.inputs.frames import KEPT
 from quadsweep.results.result import Result
-
-_WRITTEN = (".csv", ".tsv", ".parquet")
-
-
-def check_table(output: str | None) -> None:
-    """Before any work: will the table have a place to go, and a kind that is written here?"""
-    if output is None:
-        return
-    path = Path(output)
-    if path.suffix.lower() not in _WRITTEN:
-        raise BadInput(f"--output must end in .csv, .tsv or .parquet; got {output!r}")
-    if not path.parent.is_dir():
-        raise BadInput(f"{path.parent} is not a directory, so {output} cannot be written")
-    if path.suffix.lower() == ".parquet":
-        with needed("writing Parquet"):
-            import pyarrow.parquet  # noqa: F401
 
 
 def write_flagged(answer: Result | Groups, points: NamedPoints, output: str | None) -> None:
@@ -56,7 +40,7 @@ def write_table(
 ) -> None:
     """Columns as they were read, and columns of flags after them."""
     path = Path(output)
-    try:
+    with writing(output):
         if path.suffix.lower() == ".parquet":
             _write_parquet(path, names, columns, decimal, flags)
         else:
@@ -64,9 +48,6 @@ def write_table(
             delimiter = "\t" if tabs else ";" if decimal == "," else ","
             words = [_words(values) for values in flags.values()]
             _write_text(path, [*names, *flags], [*columns, *words], delimiter)
-    except OSError as wrong:
-        raise BadInput(f"{output} cannot be written: {wrong.strerror}") from None
-    note(f"wrote {output}")
 
 
 def _whole_table(points: NamedPoints) -> tuple[list[str], list[list[Any]], str]:

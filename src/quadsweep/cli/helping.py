@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
+
+from quadsweep.cli.options import COMMANDS, named_object
 
 
 def _plain(params: list[Any]) -> list[Any]:
@@ -28,11 +31,26 @@ def _bare(shown: Callable[..., str | None], ctx: Any) -> str:
     return (shown(ctx=ctx) or "").removeprefix("<").removesuffix(">")
 
 
-class Command(TyperCommand):
-    """A command with plain help."""
+class PlainCommand(TyperCommand):
+    """A command with plain help; defaults are those of the function that it asks."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         return _plain(super().get_params(ctx))
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        known = COMMANDS.get(self.name or "")
+        if known is not None and known.asks:
+            defaults = inspect.signature(named_object(known.asks)).parameters
+            param: Any
+            for param in self.params:
+                option = known.options.get(param.name)
+                if option is None:
+                    continue
+                if option.choices:
+                    param.help = f"{param.help} {', '.join(named_object(option.choices))}."
+                if param.default is None and option.argument and option.argument in defaults:
+                    param.default = defaults[option.argument].default
+        super().format_help(ctx, formatter)
 
 
 class Group(TyperGroup):

@@ -10,6 +10,7 @@ import re
 import numpy as np
 
 from quadsweep.cli.ending import BadInput, note
+from quadsweep.cli.options import Given
 from quadsweep.cli.points import (
     NamedPoints,
     column_of,
@@ -26,27 +27,22 @@ from quadsweep.inputs.frames import table as frame_of
 from quadsweep.inputs.frames import unpack
 
 
-def read_predictors(
-    file: str,
-    x: list[str] | None,
-    y: str | None,
-    formula: str | None,
-    label: str | None,
-    by: str | None = None,
-) -> NamedPoints:
-    """The columns asked for, of a file or of a built-in data set."""
+def read_predictors(given: Given) -> NamedPoints:
+    """The columns asked for, controls first, of a file or of a built-in data set."""
+    x, y = [*(given.controls or []), *(given.xs or [])], given.y
+    formula, label, by = given.formula, given.label, given.by
     if formula is not None and (x or y is not None):
         raise BadInput("give --formula or --x and --y, not both")
-    if formula is None and len(x or []) < 2:
-        return read_points(file, x[0] if x else None, y, label, by)
+    if formula is None and len(x) < 2:
+        return read_points(given.file, x[0] if x else None, y, label, by)
     if by is not None:
         raise BadInput("--by is for one --x; got several, or a --formula")
-    table = open_table(file)
+    table = open_table(given.file)
     if formula is not None:
         return _by_formula(table, formula, label)
     if y is None:
         raise BadInput("several --x need a --y; got none")
-    chosen = [column_of(table, name) for name in [*(x or []), y]]
+    chosen = [column_of(table, name) for name in [*x, y]]
     twice = sorted({name for name in chosen if chosen.count(name) > 1})
     if twice:
         raise BadInput(f"column {twice[0]!r} is given twice")

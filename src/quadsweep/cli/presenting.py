@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from quadsweep.cli.ending import BadInput, console, note, print_json, print_pairs
+from quadsweep.cli.ending import console, note, print_json, print_pairs
+from quadsweep.cli.places import write_picture
 from quadsweep.cli.points import NamedPoints
-from quadsweep.cli.wording import as_options
-from quadsweep.extras import needed
 from quadsweep.results.formatting import ResultMixin, aligned, renumbered
 
-_ADVICE = ("caution", "verdict", "kept, but far")  # lines that may name an argument
 _NARROWEST = 12  # characters that a column of a table keeps at least
 
 
@@ -44,8 +40,7 @@ def show(
     more: list[tuple[str, str]] | None = None,
 ) -> None:
     """The picture, and the content as JSON or the answer's table, sentence and pairs after it."""
-    if plot is not None:
-        draw(answer, plot)
+    write_picture(answer, plot)
     if as_json:
         print_json(content)
         return
@@ -54,11 +49,7 @@ def show(
         print(aligned(table), end="\n\n")
         more = [*(more or []), *([("columns", f"{left_out} more with --json")] * bool(left_out))]
     first = [("answer", answer.headline)] if answer.headline else []
-    lines = [
-        (name, as_options(said) if name in _ADVICE else said)
-        for name, said in answer.summary_items()
-    ]
-    print_pairs([*content.items(), *first, *lines, *(more or [])])
+    print_pairs([*content.items(), *first, *answer.summary_items(), *(more or [])])
 
 
 def fitted(grid: list[Any], width: int) -> tuple[list[list[str]], int]:
@@ -106,34 +97,3 @@ def as_object(answer: Any, points: NamedPoints, skipped: Any = ()) -> dict[str, 
 def described(points: NamedPoints) -> str:
     """Which columns of what."""
     return f"{points.names[-1]} against {', '.join(points.names[:-1])}, {points.source}"
-
-
-def check_picture(picture: str | None) -> None:
-    """Before any work: can the picture be drawn, and will it have a place to go?"""
-    if picture is None:
-        return
-    with needed("--plot"):
-        import_module("matplotlib")
-    path = Path(picture)
-    if not path.parent.is_dir():
-        raise BadInput(f"{path.parent} is not a directory, so {picture} cannot be written")
-    if path.suffix.lower() not in (".png", ".svg", ".pdf"):
-        raise BadInput(f"--plot must end in .png, .svg or .pdf; got {picture!r}")
-
-
-def draw(result: Any, picture: str) -> None:
-    """The picture of anything that can draw itself on axes."""
-    from matplotlib.figure import Figure
-
-    if getattr(result, "several", False):
-        from quadsweep.plotting.several import panels
-
-        figure = panels(result, Figure(layout="constrained"))
-    else:
-        figure = Figure(figsize=(7.0, 4.8), layout="constrained")
-        result.plot(ax=figure.subplots())
-    try:
-        figure.savefig(picture, dpi=150)
-    except OSError as wrong:
-        raise BadInput(f"{picture} cannot be written: {wrong.strerror}") from None
-    note(f"wrote {picture}")

@@ -7,65 +7,44 @@ that names them, or by number from 1.
 from __future__ import annotations
 
 import difflib
-import sys
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
-import typer
-
 from quadsweep import datasets
-from quadsweep.cli.ending import BadInput, code_of_all
+from quadsweep.cli.answering import asked_once, finish
+from quadsweep.cli.ending import BadInput
+from quadsweep.cli.options import Given
 from quadsweep.cli.points import NamedPoints, is_built_in, labels_of
-from quadsweep.cli.presenting import present
 from quadsweep.cli.tables import SourceTable, open_table
 from quadsweep.cli.tables.values import typed
 from quadsweep.extras import needed
 
+FORMULA = 'With controls: "wage ~ educ + age | region".'  # help of --formula here
 
-@dataclass(frozen=True)
-class Asked:
-    """What the options say about a regression; all empty where it is one line through points."""
 
-    x: str | None = None
-    y: str | None = None
-    formula: str | None = None
-    term: str | None = None
-    controls: list[str] = field(default_factory=list)
-    groups: str | None = None
-    weights: str | None = None
-    vcov: str | None = None
-    fixed: bool = False
-    label: str | None = None
+def is_regression(given: Given) -> bool:
+    """Whether the options say more than x and y."""
+    design = (given.formula, given.term, given.controls, given.groups, given.weights, given.vcov)
+    return any(design) or bool(given.fixed_controls)
 
-    @property
-    def regression(self) -> bool:
-        """Whether there is more to it than x and y."""
-        more = (self.formula, self.term, self.controls, self.groups, self.weights, self.vcov)
-        return any(more) or self.fixed
 
-    def of_data_set(self, file: str) -> Asked:
-        """The published regression of a built-in data set, where no other is asked for."""
-        if not is_built_in(file) or any((self.x, self.y, self.formula, self.controls)):
-            return self
-        data = datasets.load(file)
-        return replace(self, formula=data.formula or None, term=self.term or data.term or None)
+def of_data_set(given: Given) -> Given:
+    """The published regression of a built-in data set, where no other is asked for."""
+    other = any((given.x, given.y, given.formula, given.controls))
+    if other or not is_built_in(given.file):
+        return given
+    data = datasets.load(given.file)
+    return given.but(formula=data.formula or None, term=given.term or data.term or None)
 
-    def check(self) -> None:
-        """Do the options belong together?"""
-        if (self.formula is None) == (self.x is None and self.y is None):
-            raise BadInput("give --formula (and --term), or --x, --y and --controls")
-        if self.formula is not None and self.controls:
-            raise BadInput("a formula has its own controls; give --formula or --controls, not both")
-        if self.formula is None and (self.x is None or self.y is None):
-            raise BadInput("give both --x and --y, or a --formula")
 
-    def columns(self) -> list[tuple[str, str]]:
-        """Options that name a column, with the name."""
-        named = [("--x", self.x), ("--y", self.y), ("--groups", self.groups)]
-        named += [("--weights", self.weights), ("--label", self.label)]
-        named += [("--controls", name) for name in self.controls]
-        return [(option, name) for option, name in named if name is not None]
+def _check(given: Given) -> None:
+    """Do the options belong together?"""
+    if (given.formula is None) == (given.x is None and given.y is None):
+        raise BadInput("give --formula (and --term), or --x, --y and --controls")
+    if given.formula is not None and given.controls:
+        raise BadInput("a formula has its own controls; give --formula or --controls, not both")
+    if given.formula is None and (given.x is None or given.y is None):
+        raise BadInput("give both --x and --y, or a --formula")
 
 
 @dataclass(frozen=True)
@@ -78,62 +57,44 @@ class ReadRegression:
     arguments: dict[str, Any]
 
 
-def read_regression(file: str, asked: Asked) -> ReadRegression:
+def read_regression(given: Given) -> ReadRegression:
     """The columns of a file, rows called by their labels."""
-    asked.check()
-    table = open_table(file)
+    _check(given)
+    table = open_table(given.file)
     columns = _columns(table)
-    for option, name in asked.columns():
-        if name not in columns:
+    named = {"--x": given.x, "--y": given.y, "--groups": given.groups}
+    named |= {"--weights": given.weights, "--label": given.label}
+    for option, name in [*named.items(), *(("--controls", name) for name in given.controls or [])]:
+        if name is not None and name not in columns:
             raise BadInput(f"{option}: {table.source} has no column {name!r}{_hint(name, columns)}")
-    labels = labels_of(table, asked.label, len(next(iter(columns.values()))))
+    labels = labels_of(table, given.label, len(next(iter(columns.values()))))
     with needed("a formula"):
         import pandas as pd
     arguments: dict[str, Any] = {
-        "x": asked.formula or f"{_quoted(asked.y)} ~ {_sum([asked.x, *asked.controls])}",
+        "x": given.formula or f"{_quoted(given.y)} ~ {_sum([given.x, *(given.controls or [])])}",
         "data": pd.DataFrame(columns, index=list(labels)),
-        "term": asked.x if asked.formula is None else asked.term,
-        "groups": asked.groups,
-        "weights": asked.weights,
+        "term": given.x if given.formula is None else given.term,
+        "groups": given.groups,
+        "weights": given.weights,
     }
-    if asked.fixed:
+    if given.fixed_controls:
         arguments["controls"] = "fixed"
-    if asked.vcov is not None:
-        arguments["vcov"] = asked.vcov
-    return ReadRegression(table.source, labels, outcome_of(asked), arguments)
+    if given.vcov is not None:
+        arguments["vcov"] = given.vcov
+    return ReadRegression(table.source, labels, outcome_of(given), arguments)
 
 
-def outcome_of(asked: Asked) -> str:
+def outcome_of(given: Given) -> str:
     """What stands on the left of the formula."""
-    left = asked.y if asked.formula is None else asked.formula.split("~")[0]
+    left = given.y if given.formula is None else given.formula.split("~")[0]
     return str(left).strip().strip("`")
 
 
-def answer_regression(
-    function: Callable[..., Any],
-    file: str,
-    asked: Asked,
-    *,
-    plot: str | None,
-    json: bool,
-    time_limit: float | None,
-    jobs: int | None,
-    seed: int,
-    **more: Any,
-) -> NoReturn:
+def answer_regression(given: Given) -> NoReturn:
     """Read the columns, ask, and show the answer."""
-    read = read_regression(file, asked)
-    found = function(
-        **read.arguments,
-        time_limit=time_limit,
-        n_jobs=jobs,
-        seed=seed,
-        nan_policy="omit",
-        progress=sys.stderr.isatty(),
-        **more,
-    )
-    present(found, _points(found, read), plot, json)
-    raise typer.Exit(code_of_all([found.status]))
+    read = read_regression(given)
+    found = asked_once(given, **read.arguments, **given.arguments(), nan_policy="omit")
+    finish(given, found, _points(found, read))
 
 
 def _points(found: Any, read: ReadRegression) -> NamedPoints:

@@ -14,95 +14,67 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from quadsweep import datasets
-from quadsweep.cli import options
 from quadsweep.cli.ending import BadInput, code_of_all, note
+from quadsweep.cli.options import Given, Option, command
+from quadsweep.cli.places import check_place, write_proof, writing
 from quadsweep.cli.points import read_page_table, read_points
-from quadsweep.cli.proving import check_place, save_proof
-from quadsweep.cli.regressions import Asked, outcome_of, read_regression
-from quadsweep.solving.solve import solve
+from quadsweep.cli.regressions import FORMULA, is_regression, outcome_of, read_regression
 
 if TYPE_CHECKING:
     from quadsweep.report import Report
     from quadsweep.report.live import Table
 
+_LIMITS = ("time_limit", "n_jobs")
+_FLAGS = ("--output", "-o")
+_FILE = typer.Argument(metavar="[FILE]", help="As for solve; without one, an empty page.")
 
-def report_command(
-    file: options.File,
-    output: Annotated[
-        str, typer.Option("--output", "-o", metavar="FILE", help="Where the page goes.")
-    ] = "report.html",
-    x: options.X = None,
-    y: options.Y = None,
-    keep: options.Keep = None,
-    drop: options.Drop = None,
-    objective: options.Goal = None,
-    permutations: options.Permutations = 99,
-    formula: options.RegressionFormula = None,
-    term: options.Term = None,
-    controls: options.Controls = None,
-    groups: options.Groups = None,
-    weights: options.Weights = None,
-    label: options.Label = None,
-    time_limit: options.TimeLimit = None,
-    jobs: options.Jobs = None,
-    seed: options.Seed = 0,
-    proof: options.ProofFile = None,
-) -> None:
+
+@command(
+    "x y keep drop objective permutations term controls groups weights label time_limit jobs seed "
+    "proof",
+    asks="report:gather",
+    formula=FORMULA,
+    output=Option("Where the page goes.", "FILE", flags=_FLAGS, default="report.html"),
+)
+def report_command(given: Given) -> None:
     """One self-contained page: the points, the path, the caveats.
 
     Example: quadsweep report weights.csv -o report.html --drop 3
 
     With controls: quadsweep report wages.csv --formula "wage ~ educ + C(region)" --term educ
     """
-    from quadsweep.report import gather, to_html
+    from quadsweep.report import to_html
+    from quadsweep.solving.solve import solve
 
-    path = Path(output)
-    if not path.parent.is_dir():
-        raise BadInput(f"{path.parent} is not a directory, so {output} cannot be written")
-    check_place(proof)
-    regression = Asked(x, y, formula, term, controls or [], groups, weights, label=label)
-    read = None
-    if regression.regression:
+    file, x, y, output = given.file, given.x, given.y, given.output
+    check_place(output)
+    regression = None
+    if is_regression(given):
         if file == "-":
             raise BadInput("a report with controls reads its file twice; give a file")
-        read = read_regression(file, regression)
-        x, y = x or term, y or outcome_of(regression)
-    points = read_points(file, x, y, label)
-    asked = options.amounts(points, keep, drop, needed=False)
-    report = gather(
+        regression = read_regression(given).arguments
+        x, y = x or given.term, y or outcome_of(given)
+    points = read_points(file, x, y, given.label)
+    report = given.function(
         points.columns,
-        **asked,
-        objective=objective or points.objective or "r2",
-        permutations=permutations,
-        time_limit=time_limit,
-        n_jobs=jobs,
-        seed=seed,
+        **given.arguments(points),
         source=points.source,
         command=shlex.join(["quadsweep", *sys.argv[1:]]),
         progress=sys.stderr.isatty(),
-        regression=None if read is None else read.arguments,
+        regression=regression,
     )
     for section, why in report.failures.items():
         note(f"the page has no {section}: {why}")
-    if proof is not None:
-        answer = report.answer
-        known = solve(
-            points.columns,
-            k=answer.k,
-            objective=answer.objective,
-            time_limit=time_limit,
-            n_jobs=jobs,
-            nan_policy="omit",
-            proof=True,
-        )
-        save_proof(known.proof, proof)
+    if given.proof is not None:
+        asked = {name: v for name, v in given.arguments().items() if name in _LIMITS}
+        asked |= {"k": report.answer.k, "objective": report.answer.objective}
+        known = solve(points.columns, **asked, nan_policy="omit", proof=True)
+        write_proof(known.proof, given.proof)
         if known.proof is not None:
-            report = replace(report, proof=os.path.relpath(proof, path.parent))
-    try:
-        path.write_text(to_html(report, _table(file, x, y, label, report)), encoding="utf-8")
-    except OSError as wrong:
-        raise BadInput(f"{output} cannot be written: {wrong.strerror}") from None
-    note(f"wrote {output}")
+            report = replace(report, proof=os.path.relpath(given.proof, Path(output).parent))
+    page = to_html(report, _table(file, x, y, given.label, report))
+    with writing(output):
+        Path(output).write_text(page, encoding="utf-8")
     raise typer.Exit(code_of_all(report.path.status.tolist()))
 
 
@@ -120,36 +92,25 @@ def _table(
     return replace(table, drop=answer.n - answer.k, objective=answer.objective)
 
 
-def explore_command(
-    file: Annotated[
-        str | None,
-        typer.Argument(metavar="[FILE]", help="As for solve; without one, an empty page."),
-    ] = None,
-    output: Annotated[
-        str | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write the page, open nothing."),
-    ] = None,
-    x: options.X = None,
-    y: options.Y = None,
-    label: options.Label = None,
-) -> None:
+@command(
+    "x y label",
+    asks="exploring:page_of",
+    arguments={"file": Annotated[str | None, _FILE]},
+    output=Option("Write the page, open nothing.", "FILE", flags=_FLAGS),
+)
+def explore_command(given: Given) -> None:
     """A page that solves: move points, drop rows, try columns; nothing leaves the machine.
 
     Example: quadsweep explore weights.csv -o explore.html
     """
-    from quadsweep.exploring import page_of
-
-    tables = [] if file is None else [read_page_table(file, x, y, label)]
-    page = page_of(tables, "quadsweep" if file is None else tables[0].source)
+    file, output = given.file, given.output
+    tables = [] if file is None else [read_page_table(file, given.x, given.y, given.label)]
+    page = given.function(tables, "quadsweep" if file is None else tables[0].source)
     if output is None:
-        folder = Path(tempfile.mkdtemp(prefix="quadsweep-"))
-        target = folder / "explore.html"
+        target = Path(tempfile.mkdtemp(prefix="quadsweep-")) / "explore.html"
         target.write_text(page, encoding="utf-8")
         note(f"opening {target}")
         webbrowser.open(target.as_uri())
         return
-    try:
+    with writing(output):
         Path(output).write_text(page, encoding="utf-8")
-    except OSError as wrong:
-        raise BadInput(f"{output} cannot be written: {wrong.strerror}") from None
-    note(f"wrote {output}")

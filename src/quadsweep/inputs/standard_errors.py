@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from quadsweep.arrays import Mask
+from quadsweep.messages import argument
 
 HC = ("HC0", "HC1", "HC2", "HC3")
 CLASSICAL = ("classical", "iid", "nonrobust")
@@ -154,8 +155,8 @@ def _of_vcov(vcov: Any, labels: Labels) -> StandardErrors:
             return clustered([part.strip() for part in vcov.split("+")], labels)
         except ValueError:
             raise ValueError(
-                f"vcov must be 'classical', {', '.join(map(repr, HC))}, {{'CRV1': 'column'}} or a "
-                f"column of clusters; got {vcov!r}"
+                f"{argument('vcov')} must be 'classical', {', '.join(map(repr, HC))}, "
+                f"{{'CRV1': 'column'}} or a column of clusters; got {vcov!r}"
             ) from None
     return clustered([vcov], labels)
 
@@ -215,7 +216,7 @@ def of_statsmodels(result: Any) -> StandardErrors:
     if kind != "cluster":
         raise ValueError(
             f"standard errors of type {kind!r} are not supported; refit the model with one of "
-            f"{', '.join(map(repr, ('nonrobust', *HC, 'cluster')))}, or give vcov="
+            f"{', '.join(map(repr, ('nonrobust', *HC, 'cluster')))}, or give {argument('vcov')}"
         )
     groups = np.asarray(kwds["groups"])
     corrected = bool(kwds.get("use_correction", True))
@@ -247,7 +248,7 @@ def of_pyfixest(model: Any) -> StandardErrors:
     if kind != "CRV1":
         raise ValueError(
             f"standard errors of type {kind!r} are not supported; refit the model with one of "
-            f"'iid', 'HC1', 'HC2', 'HC3', {{'CRV1': ...}}, or give vcov="
+            f"'iid', 'HC1', 'HC2', 'HC3', {{'CRV1': ...}}, or give {argument('vcov')}"
         )
     by = list(model._clustervar)
     return replace(
@@ -267,11 +268,11 @@ def of_linearmodels(result: Any) -> StandardErrors:
     if kind not in ("HomoskedasticCovariance", "HeteroskedasticCovariance", "ClusteredCovariance"):
         raise ValueError(
             f"standard errors of type {made.name!r} are not supported; refit the model with "
-            "cov_type 'unadjusted', 'robust' or 'clustered', or give vcov="
+            f"cov_type 'unadjusted', 'robust' or 'clustered', or give {argument('vcov')}"
         )
     if not debiased and effects:
         raise ValueError("PanelOLS results with effects and debiased=False are not supported; "
-                         "refit the model with debiased=True, or give vcov=")  # fmt: skip
+                         f"refit with debiased=True, or give {argument('vcov')}")  # fmt: skip
     every = StandardErrors(k_adj=debiased, normal=not debiased, cluster_freedom=False)
     if kind == "HomoskedasticCovariance":
         return every

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quadsweep.arrays import Floats, Ints
+from quadsweep.messages import argument
 from quadsweep.objectives import Objective, Score
 
 
@@ -190,7 +191,10 @@ def keep_count(n: int, k: Any, drop: Any, objective: Score) -> int:
     """
     if (k is None) == (drop is None):
         which = "neither" if k is None else "both"
-        raise ValueError(f"give exactly one of k (points to keep) and drop; got {which}")
+        raise ValueError(
+            f"give exactly one of {argument('k')} (points to keep) and {argument('drop')}; "
+            f"got {which}"
+        )
     name, amount = ("k", k) if drop is None else ("drop", drop)
     given = count(amount, name, n)
     keep = given if drop is None else n - given
@@ -204,7 +208,7 @@ def keep_count(n: int, k: Any, drop: Any, objective: Score) -> int:
             most = n - least
             allowed = f"{objective.name} needs at least {least}, so 0 to {most} may be dropped"
         kept = "none" if keep < 0 else keep
-        raise ValueError(f"{name}={amount} keeps {kept} of {n} points; {allowed}")
+        raise ValueError(f"{argument(name, amount)} keeps {kept} of {n} points; {allowed}")
     return keep
 
 
@@ -213,12 +217,16 @@ def count(amount: Any, name: str, n: int) -> int:
     if isinstance(amount, (bool, np.bool_)) or not isinstance(
         amount, (float, int, numbers.Real, np.number)
     ):
-        raise TypeError(f"{name} must be a whole number or a share in (0, 1); got {amount!r}")
+        raise TypeError(
+            f"{argument(name)} must be a whole number or a share in (0, 1); got {amount!r}"
+        )
     if isinstance(amount, (int, numbers.Integral, np.integer)):
         return int(amount)
     share = float(amount)
     if not 0 < share < 1:
-        raise ValueError(f"{name} must be a whole number or a share in (0, 1); got {amount!r}")
+        raise ValueError(
+            f"{argument(name)} must be a whole number or a share in (0, 1); got {amount!r}"
+        )
     slack = 1e-9
     return math.ceil(share * n - slack) if name == "k" else math.floor(share * n + slack)
 
@@ -238,7 +246,7 @@ def check_varies(points: Sample, objective: Objective) -> None:
 
 def tolerance(tol: Any, name: str = "tol") -> float:
     if not 0 <= _float(tol) < 1:
-        raise ValueError(f"{name} must be a number in [0, 1); got {tol!r}")
+        raise ValueError(f"{argument(name)} must be a number in [0, 1); got {tol!r}")
     return float(tol)
 
 
@@ -259,7 +267,9 @@ def seconds(time_limit: Any) -> float:
         return math.inf
     limit = _float(time_limit)
     if not limit >= 0:
-        raise ValueError(f"time_limit must be None or seconds >= 0; got {time_limit!r}")
+        raise ValueError(
+            f"{argument('time_limit')} must be None or seconds >= 0; got {time_limit!r}"
+        )
     return limit
 
 
@@ -269,7 +279,9 @@ def memory(memory_limit: Any) -> float:
         return _machine_memory() / 4
     number = isinstance(memory_limit, (numbers.Real, np.number))
     if not number or isinstance(memory_limit, bool) or not float(memory_limit) > 0:
-        raise ValueError(f"memory_limit must be None or gigabytes > 0; got {memory_limit!r}")
+        raise ValueError(
+            f"{argument('memory_limit')} must be None or gigabytes > 0; got {memory_limit!r}"
+        )
     return float(memory_limit) * 1e9
 
 
@@ -289,11 +301,11 @@ def _machine_memory() -> float:
 
 def whole(value: Any, name: str, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, (int, numbers.Integral, np.integer)):
-        raise TypeError(f"{name} must be a whole number; got {value!r}")
+        raise TypeError(f"{argument(name)} must be a whole number; got {value!r}")
     if int(value) < least:
-        raise ValueError(f"{name} must be at least {least}; got {brief(value)}")
+        raise ValueError(f"{argument(name)} must be at least {least}; got {brief(value)}")
     if int(value) >= 2**64:
-        raise ValueError(f"{name} must be below 2**64; got {brief(value)}")
+        raise ValueError(f"{argument(name)} must be below 2**64; got {brief(value)}")
     return int(value)
 
 
@@ -313,8 +325,11 @@ def jobs(n_jobs: Any, default: int | None = None) -> int:
     if n_jobs is None:
         return default or cores
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, numbers.Integral, np.integer)):
-        raise TypeError(f"n_jobs must be None or a whole number; got {n_jobs!r}")
+        raise TypeError(f"{argument('n_jobs')} must be None or a whole number; got {n_jobs!r}")
     count = int(n_jobs)
     if count == 0:
-        raise ValueError("n_jobs must be None, positive, or negative to count back from all; got 0")
+        raise ValueError(
+            f"{argument('n_jobs')} must be None, positive, or negative to count back from all; "
+            "got 0"
+        )
     return min(count, cores) if count > 0 else max(1, cores + 1 + count)

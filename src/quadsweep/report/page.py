@@ -192,10 +192,9 @@ def _verdict(report: Report) -> str:
     noise = report.path.noise
     if noise is None:
         return ""
-    told = noise.verdict()
+    told = noise.verdict("quadsweep path --null line asks it" if report.line is None else "")
     if report.line is not None:
-        told = told.removesuffix(": null='line'") + f"; {report.line.verdict()}"
-    told = told.replace("null='line'", "quadsweep path --null line asks it")
+        told += f"; {report.line.verdict()}"
     return f"{told[0].upper() + told[1:]}."
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quadsweep.arrays import Floats, Ints
+from quadsweep.messages import argument
 from quadsweep.results import plane
 from quadsweep.results.formatting import some
 
@@ -45,7 +46,11 @@ def far_rows(result: Result) -> str:
     if len(off):
         times = float(residual[off].max()) / scale
         said.append(f"{_rows(result, off)} up to {times:.2g} standard deviations off the line")
-    return f"{'; '.join(said)}; objective='lts' judges by residuals alone" if said else ""
+    return (
+        f"{'; '.join(said)}; {argument('objective', 'lts')} judges by residuals alone"
+        if said
+        else ""
+    )
 
 
 def _leverage(X: Floats, intercept: bool) -> Floats:

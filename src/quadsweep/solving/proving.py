@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from quadsweep.messages import argument
 from quadsweep.progress import SearchProgress, watching
 from quadsweep.proofs.proof import Proof
 from quadsweep.proofs.several import MOST
@@ -22,10 +23,13 @@ Callback = Callable[[float, float, int, float], object]
 def check_provable(method: str, objective: str, problem: Problem) -> None:
     """Before any work: is there a kind of proof for this?"""
     if objective == "var":
-        raise ValueError("objective 'var' needs no proof: its best points are neighbours")
+        raise ValueError(
+            f"{argument('objective')} 'var' needs no proof: its best points are neighbours"
+        )
     if objective == "mcd":
         raise ValueError(
-            "objective 'mcd' has no proofs yet: its answers are certified by the search alone"
+            f"{argument('objective')} 'mcd' has no proofs yet: its answers are certified "
+            "by the search alone"
         )
     if method not in PROVING:
         raise ValueError(f"proof=True needs method {' or '.join(PROVING)}; got {method!r}")

@@ -22,6 +22,7 @@ from quadsweep.inputs.arguments import is_formula
 from quadsweep.inputs.equations import Equation
 from quadsweep.inputs.standard_errors import StandardErrors
 from quadsweep.least_squares import independent
+from quadsweep.messages import argument
 
 FIXED = "fixed"
 _MOST_DUMMIES = 3 * 10**7  # numbers in the dummies of fixed effects, 240 MB
@@ -153,7 +154,7 @@ def _term(given: Equation, term: Any) -> int:
     if term is None:
         if len(varying) == 1:
             return given.names.index(varying[0])
-        raise ValueError(f"give term=, one of: {', '.join(varying)}")
+        raise ValueError(f"give {argument('term')}, one of: {', '.join(varying)}")
     if term in varying:
         return given.names.index(term)
     near = difflib.get_close_matches(str(term), varying, 1, cutoff=0.5)
@@ -188,7 +189,9 @@ def _clean(
     if weight is not None:
         good &= np.isfinite(weight)
         if np.any(weight[good] <= 0):
-            raise ValueError(f"weights must be positive; got {float(weight[good].min()):g}")
+            raise ValueError(
+                f"{argument('weights')} must be positive; got {float(weight[good].min()):g}"
+            )
     for labels in (group, *(labels for _, labels in given.absorbed)):
         if labels is not None:
             good &= ~standard_errors.missing(labels)
@@ -292,7 +295,7 @@ def _check(design: Design) -> None:
         raise ValueError(f"an audit needs at least {q + 3} rows for {q} controls and the intercept "
                          f"included; got {n}")  # fmt: skip
     if design.size < 2:
-        raise ValueError("groups must be at least two; got one")
+        raise ValueError(f"{argument('groups')} must be at least two; got one")
     if np.all(design.y == design.y[0]):
         raise ValueError(f"{design.outcome} is constant ({design.y[0]:g} in all {n} rows)")
 

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO
 
 from quadsweep.cli.ending import BadInput, note
 from quadsweep.cli.tables.opening import SAMPLE, Reading, SourceTable, distinct
@@ -24,14 +24,6 @@ _POLARS = 64_000_000  # bytes, from which on polars reads the columns where it i
 _CHUNK = 1 << 22
 
 
-class Text(Protocol):
-    """Lines that can be read from the start again."""
-
-    path: Path | None
-
-    def summary_items(self) -> Iterator[str]: ...
-
-
 class HeldText:
     """Text that is in memory already."""
 
@@ -40,7 +32,8 @@ class HeldText:
     def __init__(self, text: str) -> None:
         self._text = text
 
-    def summary_items(self) -> Iterator[str]:
+    def lines(self) -> Iterator[str]:
+        """From the start, as often as needed."""
         return iter(self._text.splitlines(keepends=True))
 
 
@@ -52,7 +45,7 @@ class FileText:
         self.path: Path | None = path if self.encoding == "utf-8-sig" else None
         self._file = path
 
-    def summary_items(self) -> Iterator[str]:
+    def lines(self) -> Iterator[str]:
         try:
             with (
                 _opened(self._file) as raw,
@@ -120,14 +113,14 @@ def _opened(path: Path) -> AbstractContextManager[BinaryIO]:
     )
 
 
-def table(text: Text, suffix: str, source: str, said: Reading) -> SourceTable:
+def table(text: HeldText | FileText, suffix: str, source: str, said: Reading) -> SourceTable:
     """The names and the first rows; whole columns by reading the lines again."""
-    start = list(itertools.islice(text.summary_items(), SAMPLE))
+    start = list(itertools.islice(text.lines(), SAMPLE))
     remarks = len(list(itertools.takewhile(lambda line: line.startswith("#"), start)))
     delimiter = "\t" if suffix in (".tsv", ".tab") else _delimiter(start[remarks:])
 
     def rows() -> Iterator[list[str]]:
-        return _rows(itertools.islice(text.summary_items(), remarks, None), delimiter, source)
+        return _rows(itertools.islice(text.lines(), remarks, None), delimiter, source)
 
     head = list(itertools.islice(rows(), SAMPLE))
     if not head:

@@ -101,7 +101,7 @@ def open_table(file: str) -> SourceTable:
             head = stream.read(4096)
         if head.startswith(b"\x1f\x8b"):
             return _of_bytes(_unpacked(path), file, Path(path.stem).suffix.lower())
-        return _of_file(path, head)
+        return _of(path, head, file, path.suffix.lower())
     except OSError as wrong:
         raise BadInput(f"{file} cannot be read: {wrong.strerror}") from None
 
@@ -113,35 +113,32 @@ def _unpacked(path: Path) -> bytes:
         raise BadInput(f"{path} is not a whole gzip file: {wrong}") from None
 
 
-def _of_file(path: Path, head: bytes) -> SourceTable:
-    from quadsweep.cli.tables import delimited, frames, records
-
-    suffix, said = path.suffix.lower(), _SAID.get()
-    if head.startswith(b"PAR1"):
-        return frames.parquet(path, str(path))
-    if frames.reads(suffix, head):
-        return frames.by_pandas(path, suffix, str(path), said.sheet)
-    if suffix in (".json", ".jsonl", ".ndjson") or head.lstrip()[:1] == b"{":
-        return records.table(delimited.text_of(path.read_bytes(), str(path), said), str(path))
-    _refuse_binary(head, str(path))
-    return delimited.table(delimited.FileText(path, said), suffix, str(path), said)
-
-
-def _of_bytes(content: bytes, source: str, suffix: str) -> SourceTable:
+def _of(file: Path | bytes, head: bytes, source: str, suffix: str) -> SourceTable:
+    """The table in a file, or in bytes that were read already."""
     from quadsweep.cli.tables import delimited, frames, records
 
     said = _SAID.get()
+    if head.startswith(b"PAR1") or frames.reads(suffix, head):
+        given = io.BytesIO(file) if isinstance(file, bytes) else file
+        if head.startswith(b"PAR1"):
+            return frames.parquet(given, source)
+        return frames.by_pandas(given, suffix, source, said.sheet)
+    if suffix in (".json", ".jsonl", ".ndjson") or head.lstrip()[:1] == b"{":
+        content = file if isinstance(file, bytes) else file.read_bytes()
+        return records.table(delimited.text_of(content, source, said), source)
+    _refuse_binary(head, source)
+    text: delimited.HeldText | delimited.FileText
+    if isinstance(file, bytes):
+        text = delimited.HeldText(delimited.text_of(file, source, said))
+    else:
+        text = delimited.FileText(file, said)
+    return delimited.table(text, suffix, source, said)
+
+
+def _of_bytes(content: bytes, source: str, suffix: str) -> SourceTable:
     if not content.strip():
         raise BadInput(f"{source} is empty")
-    if content.startswith(b"PAR1"):
-        return frames.parquet(io.BytesIO(content), source)
-    if frames.reads(suffix, content[:4096]):
-        return frames.by_pandas(io.BytesIO(content), suffix, source, said.sheet)
-    if suffix in (".json", ".jsonl", ".ndjson") or content.lstrip()[:1] == b"{":
-        return records.table(delimited.text_of(content, source, said), source)
-    _refuse_binary(content[:4096], source)
-    text = delimited.text_of(content, source, said)
-    return delimited.table(delimited.HeldText(text), suffix, source, said)
+    return _of(content, content[:4096], source, suffix)
 
 
 def _refuse_binary(head: bytes, source: str) -> None:

@@ -20,6 +20,7 @@ from quadsweep.clock import Clock
 from quadsweep.inputs import validation
 from quadsweep.inputs.arguments import arranged
 from quadsweep.least_squares import fit
+from quadsweep.messages import argument
 from quadsweep.outofcore.solve import loaded
 from quadsweep.paper.comparators.estimates import COMPARATORS, Estimate, r2_of
 from quadsweep.paper.comparators.several import PLANES
@@ -258,11 +259,13 @@ def _names(methods: Any, known: Mapping[str, object]) -> list[str]:
     if methods is None:
         return list(known)
     if isinstance(methods, str):
-        raise TypeError(f"methods must be a sequence of names; got {methods!r}")
+        raise TypeError(f"{argument('methods')} must be a sequence of names; got {methods!r}")
     names = list(methods)
     for name in names:
         if name not in known:
-            raise ValueError(f"methods must be among {', '.join(known)}; got {name!r}")
+            raise ValueError(
+                f"{argument('methods')} must be among {', '.join(known)}; got {name!r}"
+            )
     return names
 
 

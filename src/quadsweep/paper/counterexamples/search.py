@@ -22,6 +22,7 @@ import numpy as np
 from quadsweep import lifts, objectives
 from quadsweep.arrays import Floats, Mask
 from quadsweep.inputs import validation
+from quadsweep.messages import argument
 from quadsweep.paper.counterexamples.construction import Plan, start
 from quadsweep.paper.counterexamples.proof import Counterexample, prove
 from quadsweep.paper.separability.hulls.exact import decide
@@ -100,7 +101,7 @@ def _plan(objective: str, n: int | None, k: int | None, lift: str | None) -> Pla
     goal = objectives.get(objective)
     if objective not in SEARCHED:
         raise ValueError(
-            f"objective must be one of {', '.join(SEARCHED)}, as a theorem rules out "
+            f"{argument('objective')} must be one of {', '.join(SEARCHED)}, as a theorem rules out "
             f"counterexamples for the others; got {objective!r}"
         )
     default_n, default_k = _SIZES[objective]

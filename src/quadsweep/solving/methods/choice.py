@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from quadsweep.messages import argument
 from quadsweep.objectives import Objective
 
 CHOICES = ("auto", "certified", "sweep", "naive", "exhaustive", "concentrate")
@@ -18,7 +19,9 @@ def choose(method: str, objective: Objective, n: int, k: int) -> str:
     ('exhaustive', 'certified')
     """
     if method not in CHOICES:
-        raise ValueError(f"method must be one of {', '.join(CHOICES)}; got {method!r}")
+        raise ValueError(
+            f"{argument('method')} must be one of {', '.join(CHOICES)}; got {method!r}"
+        )
     if objective.name == "var" and method == "auto":
         return "univariate"
     if method != "auto":

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from quadsweep.arrays import Ints
+from quadsweep.messages import argument
 from quadsweep.solving.methods.choice import CHOICES
 from quadsweep.solving.methods.problem import Outcome, Problem
 from quadsweep.solving.methods.several.certified import MOST, beyond, provable, search
@@ -17,7 +18,9 @@ MOST_LISTED = 3_000_000  # subsets that `exhaustive` takes when asked for
 def choose(method: str, problem: Problem) -> str:
     """The method to run, or a ValueError that says what can be done instead."""
     if method not in CHOICES:
-        raise ValueError(f"method must be one of {', '.join(CHOICES)}; got {method!r}")
+        raise ValueError(
+            f"{argument('method')} must be one of {', '.join(CHOICES)}; got {method!r}"
+        )
     if method == "auto":
         if provable(problem.p) and not beyond(problem):
             return "certified"
