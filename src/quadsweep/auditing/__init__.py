@@ -4,6 +4,8 @@
 ``influence``   the question: how far m removals can move slope, r and R2
 ``rows``        the rows both are about, what they are called, and how many may go
 ``design``      the regression: term, controls, weights, what is removed at once
+``classes``     dummies of a partition, fitted by means whichever rows go
+``span``        what some columns span: classes, and an orthonormal basis of the others
 ``moments``     a, b, c of a subset given the controls, in floating point and exactly
 ``fit``         line, correlation and t test of a set of rows
 ``claims``      the claims by name, in conditions and in words

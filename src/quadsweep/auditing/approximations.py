@@ -19,7 +19,8 @@ import numpy as np
 from quadsweep.arrays import Ints
 from quadsweep.auditing.case import Case
 from quadsweep.auditing.conditions import CorrelationAbove, OfCorrelation
-from quadsweep.auditing.controls.proposals import first_of, greedy_path, is_screened, near
+from quadsweep.auditing.controls.proposals import first_of, greedy_path, near
+from quadsweep.auditing.screening import Screen
 from quadsweep.clock import Clock, Stopped
 
 ONE_STEP, GREEDY = "one-step (AMIP)", "greedy"
@@ -139,7 +140,7 @@ def one_step(case: Case, most: int, far: float, check: Callable[[], object]) -> 
             check()
             if _breaks(case, order[:tried]):
                 return _kind(case)(ONE_STEP, predicted, tried, tried, most)
-        tried = len(order) if is_screened(case) else tried
+        tried = len(order) if Screen.fits(case) else tried
     except Stopped:
         pass
     return _kind(case)(ONE_STEP, predicted, None, tried, most)

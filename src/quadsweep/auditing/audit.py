@@ -461,7 +461,7 @@ def _result(
         labels=given.labels,
         frame=given.table,
         term=design.term,
-        controls=design.names,
+        controls=design.listed or design.names,
         groups=None if units is None else [units[i] for i in removal],
         n_groups=None if units is None else len(units),
         test=f"{design.link} regression, z test" if design.link else given.errors.test,

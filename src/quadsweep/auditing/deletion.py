@@ -20,9 +20,9 @@ from quadsweep.auditing import claims
 from quadsweep.auditing.audit import audit_given
 from quadsweep.auditing.controls.reading import Regression, read
 from quadsweep.auditing.controls.robust import fit_term
-from quadsweep.auditing.moments import basis
 from quadsweep.auditing.resources import Resources
 from quadsweep.auditing.result import Audit, RegressionAudit
+from quadsweep.auditing.span import basis
 from quadsweep.clock import Clock
 from quadsweep.inputs import validation
 from quadsweep.inputs.arguments import arranged
@@ -222,7 +222,7 @@ def influence(
 
 
 def _without_each(given: Regression, audit: Audit, progress: bool | None) -> Influence:
-    design = given.design
+    design = given.design.expanded()
     x, y, z = design.scaled
     whole = basis(np.column_stack([z, x])).q
     rest = y - whole @ (whole.T @ y)

@@ -6,7 +6,7 @@ Z includes the intercept, if there is one. What is removed at once is a unit: a 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -31,8 +31,10 @@ class Design:
     instrument, instrument_name : of the term, where it is instrumented.
     fixed : degrees of freedom that were used up before, by controls that are not refitted.
     term, outcome, names : what they are called; names are those of the controls.
-    absorbed : for each fixed effect the number of every row's level; their dummies are the last of
-        the controls.
+    absorbed : for each fixed effect the number of every row's level.
+    classes : the class of every row, -1 for none, of a partition whose dummies are not among the
+        controls but fitted by means; None where all dummies are columns.
+    listed : the names of all controls in their order, where ``names`` has not all of them.
     """
 
     x: Floats
@@ -50,14 +52,33 @@ class Design:
     instrument: Floats | None = None
     instrument_name: str = ""
     link: str = ""
+    classes: Ints | None = None
+    listed: tuple[str, ...] = ()
 
     @property
     def n(self) -> int:
         return len(self.x)
 
-    @property
+    @cached_property
     def q(self) -> int:
-        return int(self.controls.shape[1])
+        """Controls, the classes' dummies and the intercept included."""
+        columns = int(self.controls.shape[1])
+        if self.classes is None:
+            return columns
+        covered = self.intercept is not None and bool(np.all(self.classes >= 0))
+        return columns + len(np.unique(self.classes[self.classes >= 0])) - covered
+
+    def expanded(self) -> Design:
+        """The same with a column for each class."""
+        if self.classes is None:
+            return self
+        every = np.unique(self.classes[self.classes >= 0])
+        if self.intercept is not None and np.all(self.classes >= 0):
+            every = every[1:]
+        dummies = (self.classes[:, None] == every).astype(np.float64)
+        names = (*self.names, *(f"class[{c}]" for c in every.tolist()))
+        controls = np.column_stack([self.controls, dummies])
+        return replace(self, controls=controls, names=names, classes=None)
 
     @cached_property
     def size(self) -> int:

@@ -21,7 +21,7 @@ from quadsweep.auditing.case import Case
 from quadsweep.auditing.conditions import CorrelationAbove, CorrelationBelow, SlopeBeyond
 from quadsweep.auditing.controls.robust import TermFit
 from quadsweep.auditing.design import Design
-from quadsweep.auditing.moments import basis, residual
+from quadsweep.auditing.span import basis, residual
 from quadsweep.results.formatting import chance
 
 LINKS = ("logit", "poisson")

@@ -13,8 +13,9 @@ the rank falls.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, Generic, TypeVar
@@ -22,14 +23,14 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from quadsweep.arrays import Floats, Ints
+from quadsweep.auditing.classes import partition
 from quadsweep.auditing.design import Design
+from quadsweep.auditing.span import UNCLEAR, Span, lengths
 from quadsweep.clock import Stopped
-from quadsweep.least_squares import DEPENDENT
 from quadsweep.rational import whole_numbers
 
 Number = TypeVar("Number", float, Fraction)
 
-_UNCLEAR = 1e-7  # up to here it is not clear whether a column depends on the others
 _SQUARED = 1e140  # lengths up to here, and down to one over it, have squares
 _MOST_COLUMNS = 30  # up to which a rank is counted exactly now and then
 _EXACT_PRODUCTS = 500_000  # of whole numbers, for the sums of all rows: a fifth of a second
@@ -61,51 +62,6 @@ class Sums(Generic[Number]):
         return self.k - self.rank - 1
 
 
-@dataclass(frozen=True, eq=False)
-class Basis:
-    """An orthonormal basis of some columns, and how far its rounding can be trusted.
-
-    ``clear`` is False where it is not certain which columns depend on which.
-    """
-
-    q: Floats
-    condition: float
-    clear: bool
-
-
-def basis(columns: Floats, given: Floats | None = None) -> Basis:
-    """Of the column space, by a QR decomposition with pivoting of the columns at length one.
-
-    ``given`` are the columns before something was taken off them; their lengths count.
-    """
-    from scipy.linalg import qr
-
-    length = lengths(columns if given is None else given)
-    used = columns[:, length > 0] / length[length > 0]
-    if used.shape[1] == 0:
-        return Basis(np.zeros((len(columns), 0)), 1.0, True)
-    q, r, _ = qr(used, mode="economic", pivoting=True)
-    left = np.abs(np.diag(r))
-    rank = int((left > DEPENDENT).sum())
-    clear = not np.any((left > DEPENDENT) & (left < _UNCLEAR))
-    condition = float(np.linalg.cond(r[:rank, :rank])) if rank else 1.0
-    return Basis(np.ascontiguousarray(q[:, :rank]), condition, clear)
-
-
-def lengths(columns: Floats) -> Floats:
-    """Of each column, or of one; squares may be too large or too small for a double."""
-    largest = np.abs(columns).max(axis=0, initial=0.0)
-    unit = np.where(largest > 0, largest, 1.0)
-    return np.asarray(unit * np.linalg.norm(columns / unit, axis=0))
-
-
-def residual(q: Floats, column: Floats) -> Floats:
-    """What the basis leaves of a column."""
-    for _ in range(2):
-        column = column - q @ (q.T @ column)
-    return column
-
-
 class Moments:
     """The sums of any subset of a design."""
 
@@ -113,26 +69,27 @@ class Moments:
         self.design, self._check = design, check
         x, y, z = design.scaled
         self._exact: _Exact | None = None
-        self.basis = self._confirmed(basis(z))
-        self.q = self.basis.q
-        self.rank = int(self.q.shape[1])
-        u, w = residual(self.q, x), residual(self.q, y)
+        self._of_row, self._others = _divided(design)
+        self.basis = Span(z[:, self._others], design.root_weights, self._of_row)
+        self._confirm()
+        self.q, self.classes = self.basis.q, self.basis.classes
+        self.rank = self.basis.rank
+        u, w = self.basis.residual(x), self.basis.residual(y)
         self.scale = (float(lengths(u)), float(lengths(w)))
         part = [s / (float(lengths(v)) or 1.0) for s, v in zip(self.scale, (x, y), strict=True)]
         fits = all(1 / _SQUARED < s < _SQUARED for s in self.scale)
-        self.degenerate = min(part) < _UNCLEAR or not fits
+        self.degenerate = min(part) < UNCLEAR or not fits
         self.x = u / self.scale[0] if self.scale[0] > 0 else u
         self.y = w / self.scale[1] if self.scale[1] > 0 else w
         self.error = 4e-16 * np.sqrt(design.n) * self.basis.condition / max(min(part), 1e-300)
 
-    def _confirmed(self, found: Basis) -> Basis:
-        """The basis, not clear where a control that it leaves out is not exactly dependent."""
-        design = self.design
-        present = int(np.any(design.controls != 0, axis=0).sum())
-        if not found.clear or found.q.shape[1] == present or design.q > _MOST_COLUMNS:
-            return found
+    def _confirm(self) -> None:
+        """The basis is not clear where a control that it leaves out is not exactly dependent."""
+        plain = self.design.controls[:, self._others]
+        if not self.basis.clear or plain.shape[1] > _MOST_COLUMNS:
+            return
         nothing = np.zeros(0, dtype=np.int64)
-        return replace(found, clear=self.exact(nothing).rank - design.fixed == found.q.shape[1])
+        self.basis.clear = self.basis.is_certain(plain, lambda: self.rank_without(nothing))
 
     # ---- floating point, x and y of length one --------------------------------------------------
 
@@ -140,13 +97,13 @@ class Moments:
         """Sums without these rows, a, b, c of scaled x and y; None where rounding may matter."""
         if not self.basis.clear or self.degenerate:
             return None
-        z, u, w = self.q[gone], self.x[gone], self.y[gone]
-        g = np.eye(self.rank) - z.T @ z
-        least = float(np.linalg.eigvalsh(g)[0]) if self.rank else 1.0
+        z, u, w, rank, share = self.removed(gone)
+        g = np.eye(z.shape[1]) - z.T @ z
+        least = share * (float(np.linalg.eigvalsh(g)[0]) if z.shape[1] else 1.0)
         if least < 1e-6:
             return None
         sides = np.column_stack([z.T @ u, z.T @ w])
-        left = sides.T @ np.linalg.solve(g, sides) if self.rank else np.zeros((2, 2))
+        left = sides.T @ np.linalg.solve(g, sides) if z.shape[1] else np.zeros((2, 2))
         a = 1 - float(u @ u) - float(left[0, 0])
         b = 1 - float(w @ w) - float(left[1, 1])
         c = float(self.x @ self.y) - float(u @ w) - float(left[0, 1])
@@ -157,7 +114,19 @@ class Moments:
         error = float(self.rounding(least, a, b, total))
         if error > WORST:
             return None
-        return Sums(len(kept), self.rank + self.design.fixed, a, b, c, total, error)
+        return Sums(len(kept), rank + self.design.fixed, a, b, c, total, error)
+
+    def removed(self, gone: Ints) -> tuple[Floats, Floats, Floats, int, float]:
+        """Rows of Q, x and y that go with these, the rank that is left, and the least share that
+        is left of a class."""
+        columns = self.q, self.x, self.y
+        z, u, w = (v[gone] for v in columns)
+        if self.classes is None:
+            return z, u, w, self.rank, 1.0
+        short = self.classes.without(gone)
+        more = [short.more(v) for v in columns]
+        z, u, w = (np.concatenate([v, m]) for v, m in zip((z, u, w), more, strict=True))
+        return z, u, w, self.rank - int(short.emptied.sum()), short.least
 
     def rounding(self, least: Any, a: Any, b: Any, total: Any) -> Any:
         """About what it may add to c / sqrt(ab) and to R2, where G has this least eigenvalue."""
@@ -177,7 +146,7 @@ class Moments:
 
     def rank_without(self, gone: Ints) -> int:
         """How many controls are left without these rows, exactly; -1 where that takes too long."""
-        if self.design.q > _MOST_COLUMNS:
+        if len(self._others) > _MOST_COLUMNS:
             return -1
         return self.exact(gone).rank - self.design.fixed
 
@@ -185,7 +154,7 @@ class Moments:
         """Sums of all rows: exactly, or where that takes long, from floating point."""
         nothing = np.zeros(0, dtype=np.int64)
         sums = self.without(nothing)
-        if sums is None or self.design.n * (self.design.q + 2) ** 2 <= _EXACT_PRODUCTS:
+        if sums is None or self.design.n * (len(self._others) + 2) ** 2 <= _EXACT_PRODUCTS:
             try:
                 return self.exact(nothing)
             except Stopped:  # no time for it
@@ -210,19 +179,41 @@ class Moments:
     def exact(self, gone: Ints) -> Sums[Fraction]:
         """Sums without these rows, in the units of the data."""
         if self._exact is None:
-            self._exact = _Exact(self.design, self._check)
+            self._exact = _Exact(self.design, self._others, self._of_row, self._check)
         return self._exact.without(gone)
 
 
-class _Exact:
-    """Gram matrices of whole numbers; what is removed is taken from the full one."""
+def _divided(design: Design) -> tuple[Ints | None, Ints]:
+    """The class of each row, if some dummies are not columns of their own, and the other controls.
 
-    def __init__(self, design: Design, check: Callable[[], object]) -> None:
+    Where units are groups, dummies of classes inside of them: those go with their rows, and what is
+    left of the others does not change.
+    """
+    every = np.arange(design.controls.shape[1])
+    if design.classes is not None:
+        return design.classes, every
+    if design.units is None:
+        return None, every
+    of_row, others = partition(design.controls, design.unit)
+    return (of_row, others) if np.any(of_row >= 0) else (None, every)
+
+
+class _Exact:
+    """Gram matrices of whole numbers; what is removed is taken from the full one.
+
+    Classes are taken off first: a class with sum of weights W and of products s takes s s' / W, and
+    L, a common multiple of all W, makes that whole.
+    """
+
+    def __init__(
+        self, design: Design, others: Ints, of_row: Ints | None, check: Callable[[], object]
+    ) -> None:
         self._design = design
+        self._of_row = None if of_row is None else of_row.tolist()
         # Looks at the clock where it takes long: for many columns, or many rows.
-        long = design.n * (design.q + 2) ** 2 > _EXACT_PRODUCTS or design.q > _MOST_COLUMNS
+        long = design.n * (len(others) + 2) ** 2 > _EXACT_PRODUCTS or len(others) > _MOST_COLUMNS
         self._check = check if long else lambda: None
-        columns = [*design.controls.T, design.x, design.y]
+        columns = [*design.controls[:, others].T, design.x, design.y]
         pairs = [whole_numbers(np.ascontiguousarray(v)) for v in columns]
         self._columns = [values for values, _ in pairs]
         self._shift = [shift for _, shift in pairs]
@@ -233,6 +224,25 @@ class _Exact:
     @cached_property
     def _full(self) -> list[list[int]]:
         return self._gram(range(self._design.n))
+
+    @cached_property
+    def _of_classes(self) -> dict[int, list[int]]:
+        return self._class_sums(range(self._design.n))
+
+    def _class_sums(self, rows: range | list[int]) -> dict[int, list[int]]:
+        """Of each class with any of these rows: their number, their weights, and those times each
+        column."""
+        assert self._of_row is not None
+        out: dict[int, list[int]] = {}
+        for i in rows:
+            if self._of_row[i] >= 0:
+                sums = out.setdefault(self._of_row[i], [0] * (len(self._columns) + 2))
+                w = self._weights[i]
+                sums[0] += 1
+                sums[1] += w
+                for j, column in enumerate(self._columns):
+                    sums[j + 2] += w * column[i]
+        return out
 
     def _gram(self, rows: range | list[int]) -> list[list[int]]:
         size = len(self._columns)
@@ -248,12 +258,37 @@ class _Exact:
                 )
         return gram
 
+    def _given_classes(self, g: list[list[int]], gone: list[int]) -> tuple[int, int]:
+        """Takes the classes off a Gram matrix: how many there are, and what it is multiplied by."""
+        if self._of_row is None:
+            return 0, 1
+        less = self._class_sums(gone)
+        left = [
+            [a - b for a, b in zip(sums, less[c], strict=True)] if c in less else sums
+            for c, sums in self._of_classes.items()
+        ]
+        left = [sums for sums in left if sums[0]]
+        multiple = math.lcm(*(sums[1] for sums in left))
+        size = len(g)
+        for i in range(size):
+            for j in range(size):
+                g[i][j] *= multiple
+        for _, weight, *sums in left:
+            self._check()
+            share = multiple // weight
+            for i in range(size):
+                times = sums[i] * share
+                for j in range(size):
+                    g[i][j] -= times * sums[j]
+        return len(left), multiple
+
     def without(self, gone: Ints) -> Sums[Fraction]:
         less = self._gram(gone.tolist())
         size = len(less)
         g = [[self._full[i][j] - less[i][j] for j in range(size)] for i in range(size)]
-        total = self._total(g)
-        pivot, rank = 1, 0
+        total = self._total(gone, g)
+        rank, multiple = self._given_classes(g, gone.tolist())
+        pivot = 1
         for j in range(size - 2):
             here = g[j][j]
             if here == 0:
@@ -268,21 +303,25 @@ class _Exact:
                     g[k][i] = g[i][k]
             pivot = here
         ex, ey = self._shift[-2], self._shift[-1]
+        scale = pivot * multiple
         return Sums(
             self._design.n - len(gone),
             rank + self._design.fixed,
-            self._back(g[-2][-2], pivot, 2 * ex),
-            self._back(g[-1][-1], pivot, 2 * ey),
-            self._back(g[-2][-1], pivot, ex + ey),
+            self._back(g[-2][-2], scale, 2 * ex),
+            self._back(g[-1][-1], scale, 2 * ey),
+            self._back(g[-2][-1], scale, ex + ey),
             total,
         )
 
-    def _back(self, value: int, pivot: int, shift: int) -> Fraction:
-        return Fraction(value, pivot) * Fraction(2) ** (shift + self._weight_shift)
+    def _back(self, value: int, scale: int, shift: int) -> Fraction:
+        return Fraction(value, scale) * Fraction(2) ** (shift + self._weight_shift)
 
-    def _total(self, g: list[list[int]]) -> Fraction:
-        at = self._design.intercept
-        total = Fraction(g[-1][-1])
-        if at is not None and g[at][at]:
-            total -= Fraction(g[at][-1] ** 2, g[at][at])
+    def _total(self, gone: Ints, g: list[list[int]]) -> Fraction:
+        """Of y about its mean, or about 0 without an intercept."""
+        total, y = Fraction(g[-1][-1]), self._columns[-1]
+        if self._design.intercept is not None:
+            kept = np.delete(np.arange(self._design.n), gone).tolist()
+            weight = sum(self._weights[i] for i in kept)
+            first = sum(self._weights[i] * y[i] for i in kept)
+            total -= Fraction(first * first, weight) if weight else 0
         return total * Fraction(2) ** (2 * self._shift[-1] + self._weight_shift)

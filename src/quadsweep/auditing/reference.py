@@ -26,8 +26,8 @@ import numpy as np
 from quadsweep.arrays import Floats
 from quadsweep.auditing.audit import audit_given
 from quadsweep.auditing.claims import Terms
-from quadsweep.auditing.moments import basis
 from quadsweep.auditing.resources import Resources
+from quadsweep.auditing.span import basis
 from quadsweep.auditing.specification import units_of
 from quadsweep.clock import Stopped
 from quadsweep.inputs import validation
@@ -212,7 +212,7 @@ def redrawn(
         regression = replace(given, design=drawn, se=None)
         return audit_given(type(audit), regression, audit.claim, terms, audit.max_drop, resources)
 
-    return design.scaled, again
+    return design.expanded().scaled, again
 
 
 def outcomes(

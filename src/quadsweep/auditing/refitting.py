@@ -6,7 +6,8 @@ and K = Q M Q', row b changes everything by the column K_b as it goes, or return
     v += s K_b v_b for v = x, y,   K += s K_b K_b',   c -= s x_b y_b,   s = 1 / (1 - K_bb)
     v -= s K_b v_b,                K -= s K_b K_b',   c += s x_b y_b,   s = 1 / (1 + K_bb)
 
-so that a row costs n q numbers instead of n q^2.
+so that a row costs n q numbers instead of n q^2. The classes of a partition add e_a e_b / kappa to
+K inside of a class, and Q is about the means of the rows kept there.
 """
 
 from __future__ import annotations
@@ -17,13 +18,16 @@ from functools import cached_property
 import numpy as np
 
 from quadsweep.arrays import Floats, Ints, Mask
+from quadsweep.auditing.classes import Classes
 from quadsweep.auditing.moments import Moments
 
 
 @dataclass(frozen=True, eq=False)
 class Residuals:
     """x and y are scaled as in Moments; a, b, c are their sums of squares and products on the rows
-    that are kept, ``inside``."""
+    that are kept, ``inside``. Q and x, y have the means of the rows kept of each class taken off;
+    of its length a class keeps ``kappa``, infinite where it is emptied.
+    """
 
     q: Floats
     inverse: Floats
@@ -33,11 +37,16 @@ class Residuals:
     b: float
     c: float
     inside: Mask
+    classes: Classes | None
+    kappa: Floats
 
     @cached_property
     def leverage(self) -> Floats:
         """Of each row in the controls' fit."""
-        return np.asarray(((self.q @ self.inverse) * self.q).sum(axis=1))
+        own = ((self.q @ self.inverse) * self.q).sum(axis=1)
+        if self.classes is not None:
+            own = own + self.classes.e**2 / self.kappa[self.classes.of_row]
+        return np.asarray(own)
 
     def without(self, row: int) -> Residuals:
         """A row that was kept goes."""
@@ -50,12 +59,20 @@ class Residuals:
     def _changed(self, row: int, way: float) -> Residuals:
         side = self.inverse @ self.q[row]
         column = self.q @ side
+        q, kappa, mates = self.q, self.kappa, self._mates(row)
+        if self.classes is not None and len(mates):
+            at, e = self.classes.of_row[row], self.classes.e
+            column[mates] += e[mates] * e[row] / kappa[at]
+            kappa = kappa.copy()
+            kappa[at] = _left_of(kappa[at], way * e[row] ** 2)
+            q = q.copy()
+            q[mates] -= way * np.outer(e[mates] * e[row] / kappa[at], self.q[row])
         share = way / max(1 + way * float(column[row]), 1e-12)
         u, w = float(self.x[row]), float(self.y[row])
         inside = self.inside.copy()
         inside[row] = way > 0
         out = Residuals(
-            self.q,
+            q,
             self.inverse - share * np.outer(side, side),
             self.x - share * u * column,
             self.y - share * w * column,
@@ -63,18 +80,38 @@ class Residuals:
             self.b + share * w * w,
             self.c + share * u * w,
             inside,
+            self.classes,
+            kappa,
         )
         out.__dict__["leverage"] = self.leverage - share * column * column
         return out
+
+    def _mates(self, row: int) -> Ints:
+        """The rows of its class."""
+        if self.classes is None or self.classes.of_row[row] < 0:
+            return np.zeros(0, dtype=np.int64)
+        return self.classes.members[int(self.classes.of_row[row])]
+
+
+def _left_of(kappa: float, more: float) -> float:
+    """Of a class after a row returned or went; the last row of one that has gone makes it new."""
+    left = more if np.isinf(kappa) else kappa + more
+    return left if left > 1e-12 else np.inf
 
 
 def residuals(moments: Moments, gone: Ints) -> Residuals:
     """Without these rows."""
     inside = np.ones(moments.design.n, dtype=bool)
     inside[gone] = False
-    q, (z, u, w) = moments.q, (v[gone] for v in (moments.q, moments.x, moments.y))
-    inverse = np.linalg.pinv(np.eye(moments.rank) - z.T @ z, rcond=1e-9, hermitian=True)
-    u = moments.x + q @ (inverse @ (z.T @ u))
-    w = moments.y + q @ (inverse @ (z.T @ w))
-    ku, kw = u[inside], w[inside]
-    return Residuals(q, inverse, u, w, float(ku @ ku), float(kw @ kw), float(ku @ kw), inside)
+    z, u, w, _, _ = moments.removed(gone)
+    columns, kappa = [moments.q, moments.x, moments.y], np.ones(1)
+    if moments.classes is not None:
+        short = moments.classes.without(gone)
+        columns = [short.again_about(v) for v in columns]
+        kappa = np.append(short.kappa, np.inf)  # the last is for rows of no class
+    inverse = np.linalg.pinv(np.eye(z.shape[1]) - z.T @ z, rcond=1e-9, hermitian=True)
+    q = columns[0]
+    x, y = (v + q @ (inverse @ (z.T @ o)) for v, o in zip(columns[1:], (u, w), strict=True))
+    kx, ky = x[inside], y[inside]
+    sums = float(kx @ kx), float(ky @ ky), float(kx @ ky)
+    return Residuals(q, inverse, x, y, *sums, inside, moments.classes, kappa)

@@ -75,7 +75,8 @@ def units_limit(max_drop: Any, design: Design) -> int:
 def phrase(given: Regression) -> str:
     """The term and the controls: "educ (given exper and tenure)"."""
     design = given.design
-    others = [name for i, name in enumerate(design.names) if i != design.intercept]
+    constant = None if design.intercept is None else design.names[design.intercept]
+    others = [name for name in design.listed or design.names if name != constant]
     others = [name for name in others if name not in ("Intercept", "const")]
     others = list(dict.fromkeys(_FACTOR.sub("", name) for name in others))
     how = "given" if not given.fixed else "with fixed"

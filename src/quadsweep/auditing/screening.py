@@ -7,30 +7,40 @@ removals are looked at in one go.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
 from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.auditing.case import Case
-from quadsweep.auditing.moments import WORST, Sums
+from quadsweep.auditing.classes import broken_by
+from quadsweep.auditing.moments import WORST, Moments, Sums
 
 NEAR = 1e-6
-MOST_COLUMNS = 40
-_NUMBERS = 5_000_000  # at a time
+_NUMBERS = 5_000_000  # at a time, and of the units' products
 
 
 class Screen:
     """The units' own products, and what is left without some of them."""
 
+    @staticmethod
+    def fits(case: Case) -> bool:
+        """Whether the units' products are sums, and not too many numbers."""
+        m = case.moments
+        d, whole = m.design, m.classes is None
+        if m.classes is not None and d.units is not None:
+            whole = not len(broken_by(m.classes.of_row, d.unit))
+        return type(case) is Case and whole and d.size * (m.q.shape[1] + 2) ** 2 <= _NUMBERS
+
     def __init__(self, case: Case) -> None:
-        self._case, self._rank = case, case.moments.rank
+        self._case, self._rank = case, int(case.moments.q.shape[1])
         m, d = case.moments, case.moments.design
         columns = np.column_stack([m.q, m.x, m.y])
         products = (columns[:, :, None] * columns[:, None, :]).reshape(d.n, -1)
         root = d.root_weights
         y = d.scaled[1] / m.scale[1] if m.scale[1] > 0 else d.scaled[1]
-        plain = np.column_stack([np.ones(d.n), root * root, root * y, y * y])
-        # Of each unit: products of (Q, x, y); then rows, sum of weights, of y and of y^2.
+        plain = np.column_stack([np.ones(d.n), root * root, root * y, y * y, _first_of_class(m)])
+        # Of each unit: products of (Q, x, y); then rows, sum of weights, of y and of y^2, classes.
         self._grams = d.sums(np.column_stack([products, plain]))
         self._total = self._grams.sum(axis=0)
 
@@ -53,7 +63,7 @@ class Screen:
         if not m.basis.clear or m.degenerate:
             return may
         g = left[:, : (r + 2) ** 2].reshape(-1, r + 2, r + 2)
-        k, weight, first, second = left[:, (r + 2) ** 2 :].T
+        k, weight, first, second, classes = left[:, (r + 2) ** 2 :].T
         fine: Mask = may.copy()
         least: Floats = np.ones(len(left))
         if r:
@@ -71,7 +81,16 @@ class Screen:
                 total = total - first[fine] ** 2 / weight[fine]
             good = (a > 0) & (b > 0) & (total > 0)
             good &= m.rounding(least[fine], a, b, total) < WORST
-            sums = Sums(np.rint(k[fine]).astype(int), r + d.fixed, a, b, c, total)
+            rows, rank = (np.rint(v[fine]).astype(int) for v in (k, classes + r + d.fixed))
+            sums: Sums[Any] = Sums(rows, rank, a, b, c, total)
             past = np.where(sums.freedom < 1, -np.inf, self._case.condition.excess(sums, m.scale))
         may[fine] = ~good | ~(past < -NEAR)
         return may
+
+
+def _first_of_class(m: Moments) -> Floats:
+    """1 for one row of each class."""
+    first = np.zeros(m.design.n)
+    if m.classes is not None:
+        first[[rows[0] for rows in m.classes.members if len(rows)]] = 1.0
+    return first

@@ -17,6 +17,7 @@ from quadsweep.arrays import Floats, Ints
 from quadsweep.auditing.conditions import CorrelationAbove, CorrelationBelow
 from quadsweep.auditing.exact_tests import ExactTests
 from quadsweep.auditing.moments import Moments
+from quadsweep.auditing.span import basis
 from quadsweep.inputs.standard_errors import StandardErrors
 
 
@@ -74,6 +75,13 @@ class TermTest:
         used = [m for m in (self._moments, self._stage) if m is not None]
         return self.plain and all(m.basis.clear and not m.degenerate for m in used)
 
+    @property
+    def _q(self) -> Floats:
+        """A basis of all controls, those included that the moments fit by means."""
+        if self._moments.classes is None:
+            return self._moments.q
+        return basis(self._design.expanded().scaled[2]).q
+
     @cached_property
     def core(self) -> _core.LinearTest:
         """The test as the compiled half wants it."""
@@ -84,7 +92,7 @@ class TermTest:
         if len(clusters) == 2:
             clusters.append(clusters[0] * (clusters[1].max() + 1) + clusters[1])
         return _core.LinearTest(
-            np.ascontiguousarray(m.q[self.rows]), s, x, y, self.first.tolist(),
+            np.ascontiguousarray(self._q[self.rows]), s, x, y, self.first.tolist(),
             kind=errors.kind,
             clusters=[np.unique(c, return_inverse=True)[1].tolist() for c in clusters],
             k_adj=errors.k_adj, g_adj=errors.g_adj, g_min=errors.g_min,
@@ -99,7 +107,7 @@ class TermTest:
 
     @cached_property
     def _exact(self) -> ExactTests:
-        d = self._design
+        d = self._design.expanded()
         if self._stage is None:
             return ExactTests(d.controls, d.x, d.y, weights=d.weights, fixed=d.fixed)
         term = self._stage.design.y

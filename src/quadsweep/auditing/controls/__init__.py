@@ -1,7 +1,6 @@
 """A regression as the user gives it, and what serves any number of controls.
 
 ``reading``     formulas, fitted models and arrays become a design
-``classes``     dummies of a partition, fitted exactly whichever rows go
 ``remaining``   lower bounds for any number of controls, by branching on rows
 ``proofs``      from a condition to the forms that ``remaining`` bounds
 ``proposals``   good removals: influence, greedy, concentration

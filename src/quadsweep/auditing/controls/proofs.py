@@ -22,8 +22,10 @@ import numpy as np
 
 from quadsweep.arrays import Floats
 from quadsweep.auditing.case import Case
+from quadsweep.auditing.classes import broken_by
 from quadsweep.auditing.conditions import CorrelationAbove, CorrelationBelow, R2Beyond, SlopeBeyond
 from quadsweep.auditing.controls.remaining import Controls, Form, Unclear, Verdict
+from quadsweep.auditing.design import Design
 from quadsweep.auditing.resources import Resources
 
 _TAUS = 6  # intervals of tau
@@ -69,12 +71,22 @@ class Prover:
 
     @cached_property
     def _controls(self) -> Controls:
-        m = self._case.moments
-        nothing = np.zeros(0, dtype=np.int64)
-        return Controls(m.design, m.design.controls, lambda: m.rank_without(nothing))
+        d = self._design
+        return Controls(d, d.controls, self._rank, d.classes)
+
+    @cached_property
+    def _design(self) -> Design:
+        """With columns for classes of which a group takes a part."""
+        d = self._case.moments.design
+        if d.classes is None or d.units is None or not len(broken_by(d.classes, d.unit)):
+            return d
+        return d.expanded()
+
+    def _rank(self) -> int:
+        return self._case.moments.rank_without(np.zeros(0, dtype=np.int64))
 
     def _form(self, p: Floats, q: Floats) -> Form:
-        return Form(self._controls, self._case.moments.design, p, q)
+        return Form(self._controls, self._design, p, q)
 
     def _run(self, form: Form, m: int, branch: bool) -> Verdict:
         return form.refute(m, self._resources, branch=branch, most_nodes=self._most_nodes)
@@ -139,13 +151,18 @@ class Prover:
         return Verdict(True)
 
     def _determined(self, how: R2Beyond) -> Form:
-        m, d = self._case.moments, self._case.moments.design
+        m, d = self._case.moments, self._design
         inside = np.ones(d.n, dtype=bool)
         about = self._case.about_the_mean(inside)
         rest = m.y - float(m.x @ m.y) / float(m.x @ m.x) * m.x
         if how.sign > 0:  # R2 rises: RSS > (1 - t) TSS as long as it does not
             x = np.column_stack([d.controls, m.x / d.root_weights])
-            return Form(Controls(d, x), d, rest, rest, (1 - how.threshold) * about * about)
+            spread = (1 - how.threshold) * about * about
+            return Form(Controls(d, x, _unknown, d.classes), d, rest, rest, spread)
         root = math.sqrt(max(1 - how.threshold, 0.0))
         ones = np.ones((d.n, int(d.intercept is not None)))
-        return Form(Controls(d, ones), d, root * about, root * about, rest * rest)
+        return Form(Controls(d, ones, _unknown), d, root * about, root * about, rest * rest)
+
+
+def _unknown() -> int:
+    return -1

@@ -16,7 +16,7 @@ import numpy as np
 from quadsweep.arrays import Floats, Ints
 from quadsweep.auditing.case import Case
 from quadsweep.auditing.refitting import Residuals
-from quadsweep.auditing.screening import MOST_COLUMNS, Screen
+from quadsweep.auditing.screening import Screen
 
 _STEPS = 12
 _STARTS = 4
@@ -184,7 +184,7 @@ class Proposer:
 
     def _swap(self, removal: Ints) -> bool:
         """One for another until none is better."""
-        work = self._case.moments.design.n * (self._case.moments.rank + 8)
+        work = self._case.moments.design.n * (self._case.moments.q.shape[1] + 8)
         swapped = _Swaps(self._case, removal)
         better = True
         while better and self._swaps > 0:
@@ -223,7 +223,7 @@ class _Swaps:
             state = self._state.again_with(unit)
             score = _without_each_row(self._case, state)
         best, own = int(np.argmax(score)), float(score[unit])
-        if best == unit or not score[best] - own > 1e-12 * (1 + abs(own)):
+        if best == unit or not (own == -np.inf or score[best] - own > 1e-12 * (1 + abs(own))):
             return False
         self.removal = np.sort(np.append(others, best))
         self._state = None if state is None else state.without(best)
@@ -232,13 +232,9 @@ class _Swaps:
 
 def first_of(case: Case, order: Ints) -> Iterator[int]:
     """How many of the first units of an order may break the claim."""
-    if is_screened(case):
+    if Screen.fits(case):
         return Screen(case).first(order)
     return iter(range(1, min(len(order), _TRIED) + 1))
-
-
-def is_screened(case: Case) -> bool:
-    return type(case) is Case and case.moments.rank <= MOST_COLUMNS
 
 
 def near(case: Case, removal: Ints) -> bool:
@@ -250,7 +246,7 @@ def greedy_path(case: Case, most: int, check: Callable[[], object]) -> Iterator[
     """Units in the order in which they go, each the best to remove given those gone."""
     design = case.moments.design
     gone: list[int] = []
-    work = design.n * (case.moments.rank + 8)
+    work = design.n * (case.moments.q.shape[1] + 8)
     state = case.residuals(_NOTHING) if _by_rows(case) else None
     for _ in range(min(most, max(1, _WORK // work))):
         check()

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from quadsweep.arrays import Floats, Ints
+from quadsweep.auditing.classes import Classes, partition
 from quadsweep.auditing.design import Design
 from quadsweep.auditing.moments import Moments
 from quadsweep.inputs import formulas, frames, models, standard_errors, validation
@@ -26,6 +27,7 @@ from quadsweep.messages import argument
 
 FIXED = "fixed"
 _MOST_DUMMIES = 3 * 10**7  # numbers in the dummies of fixed effects, 240 MB
+_MANY = 40  # classes from which their dummies are no columns, but fitted by means
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,8 +205,11 @@ def _clean(
     others = [j for j in range(len(given.names)) if j != at]
     absorbed = tuple(_codes(labels[good]) for _, labels in given.absorbed)
     names, z = [given.names[j] for j in others], given.X[good][:, others]
+    by_means = not given.link and instrument is None
+    classes = _most_levels(absorbed) if by_means and absorbed else None
+    listed: list[str] = []
     if absorbed:
-        names, z = _with_dummies(names, z, given, absorbed)
+        names, listed, z = _with_dummies(names, z, given, absorbed, classes)
     every = Design(
         given.X[good, at], given.y[good], z,
         next((i for i in range(z.shape[1]) if _is_constant(z[:, i])), None),
@@ -212,10 +217,16 @@ def _clean(
         given.names[at], given.outcome, tuple(names), absorbed=absorbed,
         instrument=None if instrument is None else instrument[good],
         instrument_name=instrument_name, link=given.link,
+        classes=None if classes is None else absorbed[classes],
+        listed=() if classes is None else tuple(listed),
     )  # fmt: skip
+    if by_means and classes is None:
+        every = _by_means(every)
     design = without_dependent(every)
     dependent = tuple((Counter(every.names) - Counter(design.names)).elements())
     _check(design)
+    if design.listed and dependent:
+        design = replace(design, listed=tuple(n for n in design.listed if n not in dependent))
     if fixed:
         design = residualised(design)
     return Regression(
@@ -234,24 +245,51 @@ def _codes(labels: Any) -> Ints:
     return np.unique(labels.astype(str), return_inverse=True)[1].astype(np.int64)
 
 
-def _with_dummies(
-    names: list[str], z: Floats, given: Equation, absorbed: tuple[Ints, ...]
-) -> tuple[list[str], Floats]:
-    """Columns of the controls followed by an intercept and the dummies of fixed effects."""
+def _most_levels(absorbed: tuple[Ints, ...]) -> int | None:
+    """The fixed effect that is fitted by means, if it has many levels."""
     levels = [int(codes.max()) + 1 for codes in absorbed]
-    if len(z) * sum(levels) > _MOST_DUMMIES:
-        many = " and ".join(
-            f"{name} ({count:,})" for (name, _), count in zip(given.absorbed, levels, strict=True)
-        )
+    return int(np.argmax(levels)) if max(levels) > _MANY else None
+
+
+def _by_means(design: Design) -> Design:
+    """Without the dummies of a partition, where they are many."""
+    if design.q <= _MANY:
+        return design
+    of_row, others = partition(design.controls, np.arange(design.n))
+    if len(np.unique(of_row[of_row >= 0])) <= _MANY:
+        return design
+    keep = np.union1d(others, [] if design.intercept is None else [design.intercept]).astype(int)
+    return replace(
+        design,
+        controls=np.ascontiguousarray(design.controls[:, keep]),
+        names=tuple(design.names[j] for j in keep),
+        intercept=None if design.intercept is None else keep.tolist().index(design.intercept),
+        classes=of_row,
+        listed=design.names,
+    )
+
+
+def _with_dummies(
+    names: list[str], z: Floats, given: Equation, absorbed: tuple[Ints, ...], classes: int | None
+) -> tuple[list[str], list[str], Floats]:
+    """Columns of the controls followed by an intercept and the dummies of fixed effects, but for
+    the one that is fitted by means; their names, and those of all."""
+    levels = [int(codes.max()) + 1 for codes in absorbed]
+    dummies = [i for i in range(len(levels)) if i != classes]
+    if len(z) * sum(levels[i] for i in dummies) > _MOST_DUMMIES:
+        many = " and ".join(f"{given.absorbed[i][0]} ({levels[i]:,})" for i in dummies)
         raise ValueError(f"fixed effects with so many levels are not supported for {len(z):,} "
                          f"rows: {many}")  # fmt: skip
     columns, called = [z], list(names)
     if not any(_is_constant(column) for column in z.T):
         columns, called = [np.ones((len(z), 1)), z], ["Intercept", *names]
-    for (name, _), codes, count in zip(given.absorbed, absorbed, levels, strict=True):
-        columns.append((codes[:, None] == np.arange(1, count)).astype(np.float64))
-        called += [f"{name}[{level}]" for level in range(1, count)]
-    return called, np.column_stack(columns)
+    listed = list(called)
+    for i, (name, _) in enumerate(given.absorbed):
+        listed += (each := [f"{name}[{level}]" for level in range(1, levels[i])])
+        if i != classes:
+            columns.append((absorbed[i][:, None] == np.arange(1, levels[i])).astype(np.float64))
+            called += each
+    return called, listed, np.column_stack(columns)
 
 
 def _units(group: Any, n: int) -> tuple[Ints, Sequence[Any] | None]:
@@ -303,11 +341,10 @@ def _check(design: Design) -> None:
 def without_dependent(design: Design) -> Design:
     """Without controls that those before them explain on all rows, up to rounding."""
     at, z = design.intercept, design.controls
-    others = np.delete(np.arange(design.q), [] if at is None else [at])
-    keep = sorted(
-        [*others[independent(z[:, others], at is not None)], *([] if at is None else [at])]
-    )
-    if len(keep) == design.q:
+    others = np.delete(np.arange(z.shape[1]), [] if at is None else [at])
+    found = others[_independent(design, z[:, others])]
+    keep = sorted([*found, *([] if at is None else [at])])
+    if len(keep) == z.shape[1]:
         return design
     return replace(
         design,
@@ -315,6 +352,15 @@ def without_dependent(design: Design) -> Design:
         names=tuple(design.names[j] for j in keep),
         intercept=None if at is None else keep.index(at),
     )
+
+
+def _independent(design: Design, columns: Floats) -> Ints:
+    """Positions of the columns that the intercept, the classes and those before do not explain."""
+    if design.classes is None:
+        return independent(columns, design.intercept is not None)
+    classes = Classes(design.classes, np.ones(design.n))
+    vary = np.flatnonzero([not classes.is_constant(column) for column in columns.T])
+    return np.asarray(vary[independent(classes.about(columns[:, vary]), False)])
 
 
 def residualised(design: Design) -> Design:
@@ -327,5 +373,6 @@ def residualised(design: Design) -> Design:
         y=m.y * m.scale[1] / root,
         controls=np.zeros((design.n, 0)),
         intercept=None,
+        classes=None,
         fixed=m.rank,
     )

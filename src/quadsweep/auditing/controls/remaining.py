@@ -17,10 +17,10 @@ import numpy as np
 
 from quadsweep import _core
 from quadsweep.arrays import Floats, Ints
-from quadsweep.auditing.controls.classes import partition
+from quadsweep.auditing.classes import partition
 from quadsweep.auditing.design import Design
-from quadsweep.auditing.moments import basis, residual
 from quadsweep.auditing.resources import OutOfPatience, Resources
+from quadsweep.auditing.span import Span
 from quadsweep.clock import Stopped
 
 MOST_NODES = 5_000  # without a limit on time
@@ -44,61 +44,30 @@ class Controls:
     """The classes of a partition and a basis of the other controls given them, on all rows."""
 
     def __init__(
-        self, design: Design, controls: Floats, rank: Callable[[], int] | None = None
+        self, design: Design, controls: Floats, rank: Callable[[], int], of_row: Ints | None = None
     ) -> None:
-        """``rank`` counts exactly, where it can, the controls that are left."""
-        self._design, self._root = design, design.root_weights
-        self.class_of, others = partition(controls, design.unit)
+        """``rank`` counts exactly, where it can, the controls that are left; ``of_row`` are classes
+        whose dummies are not among the controls, others are looked for."""
+        self._design, root = design, design.root_weights
+        others = np.arange(controls.shape[1])
+        if of_row is None:
+            of_row, others = partition(controls, design.unit)
+        self.class_of = of_row
         left = np.zeros((design.n, len(others)))
         for i, j in enumerate(others):
-            left[:, i] = self._root * design.centred(controls[:, j])
-        found = basis(self._about(left), left)
-        if not found.clear or not self._same_rank(found.q.shape[1], controls[:, others], rank):
+            left[:, i] = root * design.centred(controls[:, j])
+        self._span = Span(left, root, of_row)
+        if not self._span.clear or not self._span.is_certain(controls[:, others], rank):
             raise Unclear
-        self.q = found.q
+        self.q, self.residual = self._span.q, self._span.residual
         # Of the span of Q, and with it of each of its rows.
-        self.rounding = 1e-15 * math.sqrt(design.n) * found.condition
+        self.rounding = 1e-15 * math.sqrt(design.n) * self._span.condition
 
-    @cached_property
+    @property
     def unit_vector(self) -> Floats:
         """Of each class, of length one; 0 for rows of none."""
-        at = self.class_of + 1
-        weight = np.bincount(at, self._root**2)
-        return np.where(at > 0, self._root / np.sqrt(weight[at]), 0.0)
-
-    def _about(self, columns: Floats) -> Floats:
-        """Without the classes' means."""
-        e, at = self.unit_vector, np.maximum(self.class_of, 0)
-        flat = columns.reshape(len(columns), -1)
-        out = np.empty_like(flat)
-        for j, column in enumerate(flat.T):
-            for _ in range(2):
-                column = column - e * np.bincount(at, e * column)[at]
-            out[:, j] = column
-        return out.reshape(columns.shape)
-
-    def residual(self, column: Floats) -> Floats:
-        """What all controls leave of a column that has the roots of the weights in it."""
-        return self._about(residual(self.q, self._about(column)))
-
-    def _same_rank(self, rank: int, plain: Floats, exact: Callable[[], int] | None) -> bool:
-        """Whether a control that dropped out really did: constant in every class, or exactly."""
-        present = np.flatnonzero(np.any(plain != 0, axis=0))
-        if rank == len(present):
-            return True
-        constant = sum(self._is_constant(plain[:, j]) for j in present)
-        if rank == len(present) - constant:
-            return True
-        classes = len(np.unique(self.class_of[self.class_of >= 0]))
-        return exact is not None and exact() == rank + classes
-
-    def _is_constant(self, column: Floats) -> bool:
-        """In every class, and 0 in the rows of none."""
-        inside = self.class_of >= 0
-        value = np.zeros(int(self.class_of.max(initial=-1)) + 2)
-        value[self.class_of] = column  # of one row of the class; the last is for rows of none
-        value[-1] = 0.0
-        return bool(np.all(column == value[np.where(inside, self.class_of, -1)]))
+        assert self._span.classes is not None
+        return self._span.classes.e
 
     @cached_property
     def smallest_classes(self) -> Ints:

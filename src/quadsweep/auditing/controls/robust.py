@@ -13,7 +13,8 @@ from quadsweep.auditing.case import Case
 from quadsweep.auditing.conditions import CorrelationAbove, CorrelationBelow, SlopeBeyond
 from quadsweep.auditing.design import Design
 from quadsweep.auditing.fit import Fit
-from quadsweep.auditing.moments import Moments, Sums, basis, residual
+from quadsweep.auditing.moments import Moments, Sums
+from quadsweep.auditing.span import Span
 from quadsweep.auditing.term_test import TermTest
 from quadsweep.inputs.standard_errors import StandardErrors
 from quadsweep.results.formatting import chance
@@ -51,23 +52,23 @@ def fit_term(design: Design, kept: Ints, errors: StandardErrors) -> TermFit:
         kept = _without_singletons(design, kept)
     root = design.root_weights[kept]
     x, y, z = (v[kept] for v in design.scaled)
-    space = basis(z)
+    space = Span(z, root, None if design.classes is None else design.classes[kept])
     s = design.scaled_instrument[kept]
-    u, w = residual(space.q, s), residual(space.q, y)
-    right = u if design.instrument is None else residual(space.q, x)
+    u, w = space.residual(s), space.residual(y)
+    right = u if design.instrument is None else space.residual(x)
     a, moved = float(u @ u), float(u @ right)
     if not a > 1e-24 * max(float(s @ s), 1e-300) or moved == 0:
         return nothing
     b, c = float(w @ w), float(u @ w)
     slope = c / moved
     rest = w - slope * right
-    used = space.q.shape[1] + 1 + design.fixed
+    used = space.rank + 1 + design.fixed
     counted = used - _uncounted(design, kept, errors)
     about = design.y[kept]
     if design.intercept is not None:
         about = about - float((root * root) @ about) / float((root * root).sum())
     total = float(((root * about) ** 2).sum())
-    freedom, variance = _variance(u, rest, space.q, (len(kept), used, counted), errors, kept)
+    freedom, variance = _variance(u, rest, space.leverage, (len(kept), used, counted), errors, kept)
     variance *= (a / moved) ** 2
     se = math.sqrt(variance) if freedom >= 1 and variance >= 0 else math.nan
     t = slope / se if se > 0 else math.copysign(math.inf, slope) if se == 0 else math.nan
@@ -93,7 +94,7 @@ def _p_value(t: float, freedom: int, normal: bool) -> float:
 
 
 def _variance(
-    u: Floats, rest: Floats, q: Floats, counts: tuple[int, int, int], errors: StandardErrors,
+    u: Floats, rest: Floats, leverage: Floats, counts: tuple[int, int, int], errors: StandardErrors,
     kept: Ints,
 ) -> tuple[int, float]:  # fmt: skip
     """Degrees of freedom of the test, and the variance of the coefficient.
@@ -113,7 +114,7 @@ def _variance(
         return (g - 1 if errors.cluster_freedom else k - used), factor * total / a**2
     power = {"HC2": 0.5, "HC3": 1.0}.get(errors.kind)
     if power is not None:
-        left = 1 - (q * q).sum(axis=1) - u * u / a
+        left = 1 - leverage - u * u / a
         with np.errstate(divide="ignore", invalid="ignore"):
             score = np.where(left > 1e-10, score / left**power, 0.0)
     factor = k / freedom if errors.k_adj else 1.0
@@ -166,7 +167,7 @@ def _clustered(score: Floats, errors: StandardErrors, kept: Ints) -> tuple[int, 
 
 
 def _intercept(design: Design, kept: Ints, slope: float) -> float:
-    if design.intercept is None:
+    if design.intercept is None or design.classes is not None:
         return math.nan
     root = design.root_weights[kept]
     z = root[:, None] * design.controls[kept]

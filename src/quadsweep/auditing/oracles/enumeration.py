@@ -1,7 +1,7 @@
 """Every removal of m units: in floating point, and exactly where that is near a threshold.
 
 Without a limit on time as many removals are tried as take some seconds (``MOST``); with one, as
-many as can be tried in the time left.
+many as can be tried in the time left. Where they are few, they are tried before anything else is.
 """
 
 from __future__ import annotations
@@ -10,19 +10,20 @@ import time
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import combinations, islice
-from math import comb
+from math import comb, inf
 
 import numpy as np
 
 from quadsweep.arrays import Ints
 from quadsweep.auditing.case import Case
-from quadsweep.auditing.controls.robust import RobustCase
 from quadsweep.auditing.oracles import REFUTED, UNDECIDED, Decision, Oracle
 from quadsweep.auditing.resources import OutOfPatience, Resources
-from quadsweep.auditing.screening import MOST_COLUMNS, Screen
+from quadsweep.auditing.screening import Screen
 
-MOST = 5_000_000  # removals tried without a limit on time: some 20 seconds
-_SPEED = 100_000  # removals a second, about; twice as many where nothing else runs
+MOST = 50.0  # seconds without a limit on time; fewer where nothing else runs
+_AT_ONCE = 0.5  # seconds, and with a limit a share of what is left, for bounds that cost little
+_SHARE = 0.05
+_EACH, _EACH_NUMBER = 1e-5, 4e-9  # seconds for a removal, and for the cube of its columns
 _CHUNK = 4_096
 
 
@@ -33,31 +34,48 @@ class Enumeration(Oracle):
         super().__init__(case, resources)
         self._size = case.moments.design.size
         self._left: dict[int, Iterator[Ints]] = {}
+        self._known: dict[int, Decision] = {}
 
     @classmethod
     def handles(cls, case: Case) -> bool:
-        return case.moments.rank <= MOST_COLUMNS and not isinstance(case, RobustCase)
+        return Screen.fits(case)
+
+    def seconds(self, m: int) -> float:
+        """How long it takes to try every removal of m units, about."""
+        columns = int(self.case.moments.q.shape[1]) + 2
+        return comb(self._size, m) * (_EACH + _EACH_NUMBER * columns**3)
 
     def is_feasible(self, m: int) -> bool:
         """Whether every removal of m units can be tried in time."""
-        ways, seconds = comb(self._size, m), self.resources.left()
-        return ways <= (max(seconds * _SPEED, _CHUNK) if self.resources.is_limited else MOST)
+        allowed = self.resources.left() if self.resources.is_limited else MOST
+        return comb(self._size, m) <= _CHUNK or self.seconds(m) <= allowed
+
+    def refutes_at_once(self, fewest: int, most: int) -> bool:
+        left = _SHARE * self.resources.left() if self.resources.is_limited else _AT_ONCE
+        sizes = range(fewest, most + 1)
+        if len(sizes) > self._size or sum(map(self.seconds, sizes)) > max(left, _AT_ONCE):
+            return False
+        return all(self.is_feasible(m) and self._tried(m, inf).refuted for m in sizes)
 
     def decide(self, fewest: int, most: int) -> Decision:
         """Of one number of removals only."""
         if fewest != most or not (most in self._left or self.is_feasible(most)):
             return UNDECIDED
-        left = self._left.setdefault(most, self._chunks(most))
-        end = time.perf_counter() + self.resources.for_a_question()
+        return self._tried(most, self.resources.for_a_question())
+
+    def _tried(self, m: int, seconds: float) -> Decision:
+        if m in self._known:
+            return self._known[m]
+        left = self._left.setdefault(m, self._chunks(m))
+        end = time.perf_counter() + seconds
         for chunk in left:
             self.resources.check()
             found = self._first(chunk)
             if found is not None:
-                del self._left[most]
-                return Decision(found)
+                return self._known.setdefault(m, Decision(found))
             if time.perf_counter() > end:
                 raise OutOfPatience
-        return REFUTED
+        return self._known.setdefault(m, REFUTED)
 
     def _first(self, chunk: Ints) -> Ints | None:
         """The first of these removals that breaks the claim."""

@@ -67,6 +67,8 @@ class RobustBoxes(Oracle):
         design = case.moments.design
         if not 1 <= design.q <= MOST_CONTROLS or design.q != case.moments.rank or design.fixed:
             return False
+        if design.classes is not None:
+            return False
         if case.errors.kind == "cluster":
             return len(case.errors.clusters) == 1 and _nested(case.errors.clusters[0], design.unit)
         return case.errors.kind in ("HC0", "HC1")

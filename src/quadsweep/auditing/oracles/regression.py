@@ -70,6 +70,8 @@ class RegressionBoxes(Oracle):
         design = case.moments.design
         if isinstance(case, RobustCase) or not (case.moments.rank >= 1 and design.q <= most):
             return False
+        if design.classes is not None:  # they are not among the columns
+            return False
         falls = isinstance(case.condition, R2Beyond) and case.condition.sign < 0
         return not falls and not _beyond(design)
 

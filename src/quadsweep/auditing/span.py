@@ -1,0 +1,97 @@
+"""The span of some columns: an orthonormal basis, given the dummies of a partition where there are
+any."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from quadsweep.arrays import Floats, Ints
+from quadsweep.auditing.classes import Classes
+from quadsweep.least_squares import DEPENDENT
+
+UNCLEAR = 1e-7  # up to here it is not clear whether a column depends on the others
+
+
+@dataclass(frozen=True, eq=False)
+class Basis:
+    """An orthonormal basis of some columns, and how far its rounding can be trusted.
+
+    ``clear`` is False where it is not certain which columns depend on which.
+    """
+
+    q: Floats
+    condition: float
+    clear: bool
+
+
+def basis(columns: Floats, given: Floats | None = None) -> Basis:
+    """Of the column space, by a QR decomposition with pivoting of the columns at length one.
+
+    ``given`` are the columns before something was taken off them; their lengths count.
+    """
+    from scipy.linalg import qr
+
+    length = lengths(columns if given is None else given)
+    used = columns[:, length > 0] / length[length > 0]
+    if used.shape[1] == 0:
+        return Basis(np.zeros((len(columns), 0)), 1.0, True)
+    q, r, _ = qr(used, mode="economic", pivoting=True)
+    left = np.abs(np.diag(r))
+    rank = int((left > DEPENDENT).sum())
+    clear = not np.any((left > DEPENDENT) & (left < UNCLEAR))
+    condition = float(np.linalg.cond(r[:rank, :rank])) if rank else 1.0
+    return Basis(np.ascontiguousarray(q[:, :rank]), condition, clear)
+
+
+def lengths(columns: Floats) -> Floats:
+    """Of each column, or of one; squares may be too large or too small for a double."""
+    largest = np.abs(columns).max(axis=0, initial=0.0)
+    unit = np.where(largest > 0, largest, 1.0)
+    return np.asarray(unit * np.linalg.norm(columns / unit, axis=0))
+
+
+def residual(q: Floats, column: Floats) -> Floats:
+    """What the basis leaves of a column."""
+    for _ in range(2):
+        column = column - q @ (q.T @ column)
+    return column
+
+
+class Span:
+    """Of the controls on some rows: classes, and a basis of the other columns given them.
+
+    ``columns`` have the roots of the weights in them, ``of_row`` is each row's class, if any.
+    """
+
+    def __init__(self, columns: Floats, root: Floats, of_row: Ints | None = None) -> None:
+        self.classes = None if of_row is None else Classes(of_row, root)
+        found = basis(columns if self.classes is None else self.classes.about(columns), columns)
+        self.q, self.condition, self.clear = found.q, found.condition, found.clear
+
+    @property
+    def rank(self) -> int:
+        return int(self.q.shape[1]) + (0 if self.classes is None else self.classes.count)
+
+    def residual(self, column: Floats) -> Floats:
+        """What all of it leaves of a column that has the roots of the weights in it."""
+        if self.classes is None:
+            return residual(self.q, column)
+        return self.classes.about(residual(self.q, self.classes.about(column)))
+
+    @cached_property
+    def leverage(self) -> Floats:
+        own = (self.q * self.q).sum(axis=1)
+        return np.asarray(own if self.classes is None else own + self.classes.e**2)
+
+    def is_certain(self, plain: Floats, exact: Callable[[], int]) -> bool:
+        """Whether the columns that dropped out really depend on the others: constant in every
+        class, or by a rank that is counted exactly."""
+        present = np.flatnonzero(np.any(plain != 0, axis=0))
+        lost = len(present) - int(self.q.shape[1])
+        if lost and self.classes is not None:
+            lost -= sum(self.classes.is_constant(plain[:, j]) for j in present)
+        return lost == 0 or exact() == self.rank
