@@ -23,6 +23,11 @@ class Clock:
     def left(self) -> float:
         return max(self.limit - self.gone(), 0.0)
 
+    def check(self) -> None:
+        """Raise Stopped when the time is over."""
+        if self.left() == 0:
+            raise Stopped("time_limit")
+
     def until(self) -> float:
         """The limit as a time of day, which other processes can read as well."""
         return time.time() + self.left()

@@ -105,12 +105,7 @@ def approximations(
     ``followed`` says of each case how far the search itself followed both, and no further they are
     followed here: what they find is never fewer than what it found.
     """
-    clock = Clock(seconds)
-
-    def check() -> None:
-        if clock.left() == 0:
-            raise Stopped("time_limit")
-
+    check = Clock(seconds).check
     every = list(zip(cases, followed or [(math.inf, math.inf)] * len(cases), strict=True))
     return (
         _easier([one_step(case, most, far, check) for case, (far, _) in every]),

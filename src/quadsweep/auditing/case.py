@@ -9,15 +9,15 @@ import numpy as np
 
 from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.auditing.conditions import (
-    CLEAR,
     Condition,
     CorrelationAbove,
     CorrelationBelow,
     R2Beyond,
     SlopeBeyond,
+    clear,
 )
 from quadsweep.auditing.moments import Moments
-from quadsweep.auditing.refitting import Residuals, residuals
+from quadsweep.auditing.refitting import Residuals, residuals, residuals_among
 
 _LEAST = 1e-300  # instead of a sum of squares that rounding left nothing of
 
@@ -39,7 +39,7 @@ class Case:
             if sums.freedom < 1:
                 return False
             past = float(self.condition.excess(sums, self.moments.scale))
-            if abs(past) > CLEAR:
+            if abs(past) > clear(sums.error):
                 return past > 0
         exact = self.moments.exact(gone)
         return exact.freedom >= 1 and exact.a > 0 and self.condition.holds(exact)
@@ -59,6 +59,10 @@ class Case:
         """For every unit, the larger the better it is to keep it, seen without the removal."""
         r = self.residuals(removal)
         return self.moments.design.sums(self._gain_of_rows(r))
+
+    def gain_among(self, removal: Ints, rows: Ints) -> Floats:
+        """The same of some rows alone, where a unit is a row and the condition is not of R2."""
+        return self._gain_of_rows(residuals_among(self.moments, removal, rows))
 
     def _gain_of_rows(self, r: Residuals) -> Floats:
         how = self.condition
@@ -113,6 +117,7 @@ class Case:
     def passed(self, removal: Ints) -> bool:
         """Whether the statistic has reached or jumped past the range in which the claim breaks."""
         if isinstance(self.condition, CorrelationBelow):
-            r = self.residuals(removal)
-            return r.c * self.condition.sign < 0 or self.broken(removal)
+            sums = self.moments.without(self.moments.design.rows(removal))
+            c = self.residuals(removal).c if sums is None else sums.c
+            return c * self.condition.sign < 0 or self.broken(removal)
         return self.broken(removal)

@@ -28,7 +28,16 @@ from quadsweep.auditing.moments import Sums
 
 Threshold = Callable[[int], float]
 
-CLEAR = 1e-6
+_CLEAR = 1e-10
+
+
+def clear(error: float) -> float:
+    """What lies farther from a threshold lies on its side, where rounding may add about ``error``.
+
+    A hundred times what is likely; for a million rows it is also more than the most that a sum of
+    products can be off.
+    """
+    return max(100 * error, _CLEAR)
 
 
 class Condition(ABC):

@@ -18,7 +18,9 @@ from typing import Any, NamedTuple, Protocol
 
 from quadsweep.auditing.oracles import UNDECIDED, Decision, Oracle
 from quadsweep.auditing.resources import OutOfPatience, Resources
-from quadsweep.clock import Stopped
+from quadsweep.clock import Clock, Stopped
+
+_GRACE = 0.2  # seconds after a stop, for a first removal where there is none
 
 
 class Interval(NamedTuple):
@@ -32,11 +34,14 @@ class Interval(NamedTuple):
 class Proposer(Protocol):
     """Finds removals that break the claim, without proof."""
 
-    def by_influence(self) -> Iterator[Any]:
-        """The first units in the order of their influence: known however short the time was."""
+    def by_influence(self, check: Callable[[], object]) -> Iterator[Any]:
+        """The first units in the order of their influence; calls ``check`` now and then."""
 
     def quick(self) -> Iterator[Any]:
         """Removals that cost little to find."""
+
+    def from_one(self, removal: Any) -> Iterator[Any]:
+        """Smaller ones that cost little to find from a removal."""
 
     def usual(self) -> Iterator[Any]:
         """Those of the usual approximations, which are shown beside the answer."""
@@ -138,10 +143,11 @@ class Fewest:
             self._offer(removal)
 
     def _shortcut(self) -> None:
-        """What the order of influence gives is known however short the time was."""
+        """What the order of influence gives is known even if the time was short."""
+        grace = Clock(_GRACE)
         try:
             for way in self._ways:
-                self._offer_all(way.proposer.by_influence())
+                self._offer_all(way.proposer.by_influence(grace.check))
         except Stopped:
             pass
 
@@ -186,6 +192,7 @@ class Fewest:
             if decision.removal is not None:
                 pending.append(at)  # clipped when its turn comes
                 self._offer(decision.removal)
+                self._offer_all(way.proposer.from_one(decision.removal))
             elif not decision.refuted:
                 self._put_off(pending, at, impatient)
             if not way.finds and self._stuck:

@@ -22,7 +22,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from quadsweep.arrays import Floats, Ints
+from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.auditing.classes import partition
 from quadsweep.auditing.design import Design
 from quadsweep.auditing.span import UNCLEAR, Span, lengths
@@ -33,6 +33,7 @@ Number = TypeVar("Number", float, Fraction)
 
 _SQUARED = 1e140  # lengths up to here, and down to one over it, have squares
 _MOST_COLUMNS = 30  # up to which a rank is counted exactly now and then
+_CANCELLED = 1e-3  # of a sum of squares: where less is left, it is added up anew
 _EXACT_PRODUCTS = 500_000  # of whole numbers, for the sums of all rows: a fifth of a second
 WORST = 1e-8  # relative error up to which floating point is used
 
@@ -106,15 +107,15 @@ class Moments:
         left = sides.T @ np.linalg.solve(g, sides) if z.shape[1] else np.zeros((2, 2))
         a = 1 - float(u @ u) - float(left[0, 0])
         b = 1 - float(w @ w) - float(left[1, 1])
-        c = float(self.x @ self.y) - float(u @ w) - float(left[0, 1])
-        kept = np.delete(np.arange(self.design.n), gone)
-        total = self.total(kept) / self.scale[1] ** 2
+        c = self.squares.c - float(u @ w) - float(left[0, 1])
+        total = self.total(gone)
         if not (a > 0 and b > 0 and total > 0):
             return None
         error = float(self.rounding(least, a, b, total))
         if error > WORST:
             return None
-        return Sums(len(kept), rank + self.design.fixed, a, b, c, total, error)
+        left_over = self.design.n - len(gone)
+        return Sums(left_over, rank + self.design.fixed, a, b, c, total, error)
 
     def removed(self, gone: Ints) -> tuple[Floats, Floats, Floats, int, float]:
         """Rows of Q, x and y that go with these, the rank that is left, and the least share that
@@ -132,15 +133,44 @@ class Moments:
         """About what it may add to c / sqrt(ab) and to R2, where G has this least eigenvalue."""
         return (self.error + 1e-14) / least / np.minimum(np.minimum(a, b), total)
 
-    def total(self, kept: Ints) -> float:
-        """The sum of squares of y about its mean, in the units of the data."""
-        design = self.design
-        y = design.y[kept]
-        w = np.ones(len(kept)) if design.weights is None else design.weights[kept]
-        if design.intercept is not None:
+    @cached_property
+    def squares(self) -> Sums[float]:
+        """Of all rows, x and y scaled: 1, 1 and their product, or 0 where nothing is left."""
+        a, b, c = float(self.x @ self.x), float(self.y @ self.y), float(self.x @ self.y)
+        return Sums(self.design.n, self.rank, a, b, c, self.total(np.zeros(0, dtype=np.int64)))
+
+    def kept(self, gone: Ints) -> Mask:
+        """The other rows."""
+        inside = np.ones(self.design.n, dtype=bool)
+        inside[gone] = False
+        return inside
+
+    @cached_property
+    def _about(self) -> tuple[Floats, float, float]:
+        """y about its mean on all rows, scaled, times the roots of the weights; its sum of squares,
+        and that of the roots."""
+        root, y = self.design.root_weights, self.design.y
+        if self.design.intercept is not None:
+            w = root * root
             for _ in range(2):
-                y = y - (w @ y) / w.sum()
-        return float(w @ (y * y))
+                y = y - float(w @ y) / float(w.sum())
+        y = np.asarray(root * y / max(self.scale[1], 1e-300))
+        return y, float(y @ y), float(root @ root)
+
+    def total(self, gone: Ints) -> float:
+        """The sum of squares of y about its mean without some rows, scaled."""
+        root, (y, every, weight) = self.design.root_weights, self._about
+        weight -= float(root[gone] @ root[gone])
+        total = every - float(y[gone] @ y[gone])
+        if self.design.intercept is not None and weight > 0:
+            total -= float(root[gone] @ y[gone]) ** 2 / weight
+        if total > _CANCELLED * every:
+            return total
+        kept = self.kept(gone)
+        left, root = y[kept], root[kept]
+        if self.design.intercept is not None and len(left):
+            left = left - root * float(root @ left) / float(root @ root)
+        return float(left @ left)
 
     # ---- exactly --------------------------------------------------------------------------------
 
@@ -158,7 +188,7 @@ class Moments:
             try:
                 return self.exact(nothing)
             except Stopped:  # no time for it
-                sums = sums or self._about()
+                sums = sums or self._rounded()
         x, y = Fraction(self.scale[0]), Fraction(self.scale[1])
         return Sums(
             sums.k,
@@ -170,11 +200,11 @@ class Moments:
             sums.error,
         )
 
-    def _about(self) -> Sums[float]:
+    def _rounded(self) -> Sums[float]:
         """Sums of all rows, whatever rounding has done to them."""
         n, rank = self.design.n, self.rank + self.design.fixed
-        total = self.total(np.arange(n)) / max(self.scale[1], 1e-300) ** 2
-        return Sums(n, rank, 1.0, 1.0, float(self.x @ self.y), total, 1.0)
+        total = self.total(np.zeros(0, dtype=np.int64))
+        return Sums(n, rank, 1.0, 1.0, self.squares.c, total, 1.0)
 
     def exact(self, gone: Ints) -> Sums[Fraction]:
         """Sums without these rows, in the units of the data."""

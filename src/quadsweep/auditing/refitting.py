@@ -99,10 +99,24 @@ def _left_of(kappa: float, more: float) -> float:
     return left if left > 1e-12 else np.inf
 
 
+def residuals_among(moments: Moments, gone: Ints, rows: Ints) -> Residuals:
+    """Without some rows, looked at on others alone: in as many steps as there are of both. There
+    are no classes."""
+    z, u, w = (v[gone] for v in (moments.q, moments.x, moments.y))
+    inverse = np.linalg.pinv(np.eye(moments.rank) - z.T @ z, rcond=1e-9, hermitian=True)
+    zu, zw, full = z.T @ u, z.T @ w, moments.squares
+    x, y = inverse @ zu, inverse @ zw  # the changes of the controls' coefficients
+    a, b, c = full.a - u @ u - zu @ x, full.b - w @ w - zw @ y, full.c - u @ w - zu @ y
+    q = moments.q[rows]
+    u, w = moments.x[rows] + q @ x, moments.y[rows] + q @ y
+    return Residuals(
+        q, inverse, u, w, float(a), float(b), float(c), ~np.isin(rows, gone), None, np.ones(1)
+    )
+
+
 def residuals(moments: Moments, gone: Ints) -> Residuals:
     """Without these rows."""
-    inside = np.ones(moments.design.n, dtype=bool)
-    inside[gone] = False
+    inside = moments.kept(gone)
     z, u, w, _, _ = moments.removed(gone)
     columns, kappa = [moments.q, moments.x, moments.y], np.ones(1)
     if moments.classes is not None:

@@ -35,8 +35,7 @@ class Resources(Clock):
 
     def check(self) -> None:
         """Raise Stopped when the time is over or the callback ends the audit."""
-        if self.gone() > self.limit:
-            raise Stopped("time_limit")
+        super().check()
         if self.callback(self.nodes, self.gone()) is False:
             raise Stopped("interrupted")
 

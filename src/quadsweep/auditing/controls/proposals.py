@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from functools import cached_property
 
 import numpy as np
 
 from quadsweep.arrays import Floats, Ints
 from quadsweep.auditing.case import Case
+from quadsweep.auditing.conditions import R2Beyond
 from quadsweep.auditing.refitting import Residuals
 from quadsweep.auditing.screening import Screen
 
@@ -25,6 +27,9 @@ _WORK = 10**8  # numbers touched by the greedy path
 _SWAPPED = 4 * 10**8  # and by swaps
 _TRIED = 2_000  # removals tried one after the other where no screen says which may do
 _NEAREST = 5  # groups that are refitted for a swap
+_MANY = 50_000  # rows: with more, only those near the front of the order are looked at
+_FRONT = 20_000  # so many of them at least, and _TIMES as many as are to go
+_TIMES = 4
 _NOTHING = np.zeros(0, dtype=np.int64)
 
 
@@ -35,12 +40,20 @@ def lowest(values: Floats, m: int) -> Ints:
     return np.sort(np.argpartition(values, m)[:m]) if m else _NOTHING
 
 
-def concentrated(case: Case, m: int, start: Ints = _NOTHING) -> Ints | None:
-    """From a removal to one of m units that breaks the claim; None where the steps find none."""
+def concentrated(
+    case: Case, m: int, start: Ints = _NOTHING, among: Ints | None = None
+) -> Ints | None:
+    """From a removal to one of m units that breaks the claim; None where the steps find none.
+
+    ``among`` are the rows that may go, in ascending order; all where it is None.
+    """
     seen: list[Ints] = []
     removal = start
     for _ in range(_STEPS):
-        following = lowest(case.gain(removal), m)
+        if among is None:
+            following = lowest(case.gain(removal), m)
+        else:
+            following = among[lowest(case.gain_among(removal, among), m)]
         if any(np.array_equal(following, old) for old in seen):
             break
         seen.append(following)
@@ -62,6 +75,8 @@ class Proposer:
         self._rng = np.random.default_rng(seed)
         self._path: list[int] = []  # the greedy one, as far as it was followed
         self._swaps = float(_SWAPPED)  # numbers that may still be touched
+        self._candidates = _NOTHING
+        self._halved = False  # whether the order of influence was, to its end
         self.best: Ints | None = None
         self.followed: tuple[float, float] = (0, 0)
 
@@ -72,13 +87,13 @@ class Proposer:
 
     def quick(self) -> Iterator[Ints]:
         """Removals that break the claim, by influence and concentration."""
-        yield from self.by_influence()
+        yield from self._by_influence(self._check)
         yield from self._by_halving()
+        yield from self._downwards()
 
     def usual(self) -> Iterator[Ints]:
         """Those of the usual approximations: in the order of influence, and greedily."""
-        yield from self._one_by_one()
-        self.followed = (math.inf, 0)
+        yield from self._one_by_one(self._check)
         yield from self._greedy()
         self.followed = (math.inf, math.inf)
 
@@ -93,22 +108,44 @@ class Proposer:
         self.best = removal
         return True
 
-    def by_influence(self) -> Iterator[Ints]:
-        """The first units in the order of their influence that break the claim, by halving."""
-        effect, _ = self._case.influence()
-        order = np.argsort(-effect, kind="stable")
+    def by_influence(self, check: Callable[[], object]) -> Iterator[Ints]:
+        """The best so far, and those in the order of influence that were not looked at."""
+        if self.best is not None:
+            yield self.best
+        yield from self._by_influence(check)
+        yield from self._one_by_one(check)
+
+    def _by_influence(self, check: Callable[[], object]) -> Iterator[Ints]:
+        """The first units in the order of their influence that break the claim, by halving: once,
+        unless the first time was stopped."""
+        if self._halved:
+            return
+        order = self._order
         low, high = 0, 1
         while high < self.last and not self._case.passed(np.sort(order[:high])):
+            check()
             low, high = high, min(2 * high, self.last)
+        if self._take(np.sort(order[:high])):
+            yield self._found
         while high - low > 1:
+            check()
             middle = (low + high) // 2
             if self._take(np.sort(order[:middle])):
                 high = middle
+                yield self._found
             else:
                 low = middle
-        self._take(np.sort(order[:high]))
-        if self.best is not None:
-            yield self.best
+        self._halved = True
+
+    @property
+    def _found(self) -> Ints:
+        assert self.best is not None
+        return self.best
+
+    @cached_property
+    def _order(self) -> Ints:
+        """All units, those of the greatest influence first."""
+        return np.argsort(-self._case.influence()[0], kind="stable")
 
     def _by_halving(self) -> Iterator[Ints]:
         low, high = 0, 1
@@ -125,29 +162,63 @@ class Proposer:
 
     def _try(self, m: int) -> bool:
         self._check()
-        found = concentrated(self._case, m)
-        return self._take(found)
+        return self._take(concentrated(self._case, m, _NOTHING, self._front(m)))
 
-    def _one_by_one(self) -> Iterator[Ints]:
-        """The first units in the order of their influence: what halving may have jumped over."""
-        order = np.argsort(-self._case.influence()[0], kind="stable")[: self.last]
-        for m in first_of(self._case, order):
+    def from_one(self, removal: Ints) -> Iterator[Ints]:
+        """Smaller ones from a removal that was found by others."""
+        if len(removal) <= self.last:
+            self.best = removal
+        yield from self._downwards()
+
+    def _downwards(self) -> Iterator[Ints]:
+        """One fewer, from the best removal, where only some rows are looked at."""
+        while self.best is not None and self.last and self._front(self.last) is not None:
             self._check()
-            if m > self.last:
+            fewer = concentrated(self._case, self.last, self.best, self._front(self.last))
+            if not self._take(fewer):
                 return
+            yield self.best
+
+    def _front(self, m: int) -> Ints | None:
+        """The rows among which m are looked for: those whose removal seems best at all rows."""
+        case = self._case
+        size = case.moments.design.size
+        if size <= _MANY or not _by_rows(case) or case.moments.classes is not None:
+            return None
+        if isinstance(case.condition, R2Beyond):
+            return None
+        wanted = max(_FRONT, _TIMES * m)
+        if wanted >= size:
+            return None
+        if len(self._candidates) < wanted:
+            self._candidates = lowest(self._first_gain, 2 * wanted)
+        return self._candidates
+
+    @cached_property
+    def _first_gain(self) -> Floats:
+        return self._case.gain(_NOTHING)
+
+    def _one_by_one(self, check: Callable[[], object]) -> Iterator[Ints]:
+        """The first units in the order of their influence: what halving may have jumped over."""
+        if math.isinf(self.followed[0]):
+            return
+        order = self._order[: self.last]
+        for m in first_of(self._case, order):
+            check()
+            if m > self.last:
+                break
             self.followed = (m, 0)
             if near(self._case, order[:m]) and self._take(np.sort(order[:m])):
-                assert self.best is not None
-                yield self.best
-                return
+                yield self._found
+                break
+        self.followed = (math.inf, 0)
 
     def _greedy(self) -> Iterator[Ints]:
         for unit in greedy_path(self._case, self.last, self._check):
             self._path.append(unit)
             self.followed = (math.inf, len(self._path))
             if near(self._case, np.array(self._path)) and self._take(np.sort(self._path)):
-                assert self.best is not None
-                yield self.best
+                yield self._found
                 return
 
     def _fewer(self) -> bool:
@@ -175,7 +246,7 @@ class Proposer:
         yield np.delete(best, int(np.argmax(self._case.gain(best)[best])))
         if len(self._path) >= m:
             yield np.sort(np.array(self._path[:m]))
-        yield np.sort(np.argsort(-self._case.influence()[0], kind="stable")[:m])
+        yield np.sort(self._order[:m])
         size = self._case.moments.design.size
         for _ in range(min(_SWAP_STARTS, size // _UNITS_A_START)):
             some = self._rng.permutation(best)[: m - max(1, m // 5)]

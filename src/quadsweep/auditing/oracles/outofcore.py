@@ -13,7 +13,7 @@ was and a slope is a power of two away.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -264,7 +264,10 @@ class OutOfCoreProposer:
     def __init__(self, case: OutOfCoreCase, most: int) -> None:
         self._case, self._most = case, most
 
-    def by_influence(self) -> Iterator[Removal]:
+    def by_influence(self, check: Callable[[], object]) -> Iterator[Removal]:
+        yield from ()
+
+    def from_one(self, removal: Removal) -> Iterator[Removal]:
         yield from ()
 
     def usual(self) -> Iterator[Removal]:

@@ -200,7 +200,7 @@ class Plane(Oracle):
         answer = search(problem, at_most=at_most, above=above)
         resources.nodes += answer.nodes
         if len(answer.inliers):
-            return Decision(np.setdiff1d(np.arange(self.n), answer.inliers))
+            return Decision(np.flatnonzero(self.case.moments.kept(answer.inliers)))
         if answer.decided:
             return REFUTED
         if answer.status == "time_limit" and resources.left() > 0:
