@@ -18,6 +18,9 @@ from quadsweep.auditing.conditions import SlopeBeyond
 from quadsweep.auditing.controls.proofs import Prover
 from quadsweep.auditing.design import Design
 from quadsweep.auditing.moments import Moments
+from quadsweep.auditing.oracles import choice
+from quadsweep.auditing.oracles.enumeration import Enumeration
+from quadsweep.auditing.oracles.many_controls import ManyControls
 from quadsweep.auditing.resources import Resources
 
 
@@ -373,7 +376,7 @@ def test_a_misspelt_term_is_pointed_out() -> None:
     frame = pd.DataFrame({"wage": y, "educ": x, "age": z[:, 0]})
     with pytest.raises(ValueError, match="did you mean 'educ'"):
         qs.audit("wage ~ educ + age", data=frame, term="edcu")
-    with pytest.raises(ValueError, match="give term=, one of: educ, age"):
+    with pytest.raises(ValueError, match="give term, one of: educ, age"):
         qs.audit("wage ~ educ + age", data=frame)
 
 
@@ -485,3 +488,25 @@ def test_three_rows_on_a_line_are_found_among_twelve():
     y = np.array([3.0, -3, 2, 1, 0, -2, 3, 0, -3, -2, 1, 2])
     audit = qs.audit(x, y, claim="reverse", controls=np.empty((12, 0)))
     assert (audit.lower, audit.upper) == (9, 9)
+
+
+@pytest.mark.parametrize("oracle", [ManyControls, Enumeration])
+def test_groups_of_one_row_each_are_refitted_like_rows(oracle, monkeypatch) -> None:
+    """A class, the intercept for one, is then inside of no group."""
+    fewer, usual = 0, choice.ORACLES
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        n = 12
+        x, z = rng.normal(size=n), rng.normal(size=n)
+        weights = np.exp(rng.normal(0, 3, n))
+        y = 0.5 * x + z + rng.normal(size=n)
+        for claim in ("sign", "significance"):
+            asked = {"controls": z, "weights": weights, "claim": claim, "level": 0.5, "n_jobs": 1}
+            monkeypatch.setattr(choice, "ORACLES", usual)
+            rows = qs.audit(x, y, **asked)
+            monkeypatch.setattr(choice, "ORACLES", (oracle,))
+            groups = qs.audit(x, y, groups=rng.permutation(n), **asked)
+            ends = [f.max_drop + 1 if f.upper is None else f.upper for f in (rows, groups)]
+            assert groups.lower <= ends[0] <= ends[1], (seed, claim)
+            fewer += groups.lower > 1
+    assert fewer > 0

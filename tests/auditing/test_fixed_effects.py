@@ -15,6 +15,7 @@ from quadsweep.auditing.controls import reading
 from quadsweep.auditing.controls.robust import fit_term
 from quadsweep.auditing.design import Design
 from quadsweep.auditing.moments import Moments
+from quadsweep.auditing.oracles.enumeration import Enumeration
 from quadsweep.auditing.refitting import residuals
 from quadsweep.auditing.resources import Resources
 from quadsweep.auditing.result import RegressionAudit
@@ -166,3 +167,14 @@ def test_a_class_that_is_emptied_exactly_is_not_divided_by() -> None:
     design = panel(1)
     gone = np.flatnonzero(design.classes == 0)
     assert isinstance(Moments(design).exact(gone).a, Fraction)
+
+
+def test_what_takes_too_many_removals_is_not_counted() -> None:
+    rng = np.random.default_rng(0)
+    n = 3_000
+    x, z = rng.normal(size=n), rng.normal(size=n)
+    case = qs.audit(x, x + z, controls=z, time_limit=0.0).cases[0]
+    oracle = Enumeration(case, Resources(60.0))
+    assert oracle.seconds(1) < 1
+    assert oracle.seconds(1_500) == np.inf
+    assert not oracle.refutes_at_once(1_000, 2_000)

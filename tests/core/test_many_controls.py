@@ -164,3 +164,13 @@ def test_a_limit_on_time_ends_it():
     found = made.refute(40, most_nodes=10**9, time_limit=0.2)
     assert found["status"] == "time_limit"
     assert not found["proved"]
+
+
+def test_what_is_taken_off_besides_may_not_be_negative():
+    n = 5
+    for wrong in (-1e-9, np.nan):
+        with pytest.raises(ValueError, match="extra must not be negative"):
+            _core.ManyControls(
+                np.zeros((0, n)), np.ones(n), np.ones(n), extra=np.full(n, wrong), e=np.zeros(n),
+                classes=np.full(n, -1), items=np.arange(n), rounding=1e-14,
+            )  # fmt: skip

@@ -18,11 +18,11 @@ import numpy as np
 from quadsweep.arrays import Floats, Ints, Mask
 
 
-def partition(controls: Floats, unit: Ints) -> tuple[Ints, Ints]:
+def partition(controls: Floats, unit: Ints | None) -> tuple[Ints, Ints]:
     """For every row its class, or -1; and the controls that are not spanned by the classes.
 
     Dummies with disjoint rows, those with the fewest rows first, and what an intercept adds to
-    them. Where units are groups, only classes inside one of them: they go as a whole.
+    them. With the rows' groups, only classes inside one of them: they go as a whole.
     """
     n = len(controls)
     of_row, dummies = np.full(n, -1, dtype=np.int64), _dummies(controls)
@@ -34,7 +34,7 @@ def partition(controls: Floats, unit: Ints) -> tuple[Ints, Ints]:
         if rows.any() and np.all(of_row[rows] < 0):
             of_row[rows] = len(used)
             used.append(j)
-    broken = broken_by(of_row, unit)
+    broken = np.zeros(0, dtype=np.int64) if unit is None else broken_by(of_row, unit)
     of_row[np.isin(of_row, broken)] = -1
     kept = [j for c, j in enumerate(used) if c not in set(broken.tolist())]
     return of_row, np.setdiff1d(np.arange(controls.shape[1]), kept)
@@ -52,8 +52,6 @@ def _dummies(controls: Floats) -> list[int]:
 
 def broken_by(of_row: Ints, unit: Ints) -> Ints:
     """Classes of which a group takes a part."""
-    if len(unit) == int(unit.max(initial=-1)) + 1:
-        return np.zeros(0, dtype=np.int64)
     inside = of_row >= 0
     pairs = np.unique(np.column_stack([unit, of_row])[inside], axis=0)
     units = np.bincount(pairs[:, 1], minlength=1)

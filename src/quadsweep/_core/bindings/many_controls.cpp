@@ -37,6 +37,9 @@ Form form_of(const Matrix& z, const Vector& p, const Vector& q, const Vector& ex
     form.p = copied(p);
     form.q = copied(q);
     form.extra = copied(extra);
+    for (double v : form.extra) {
+        if (!(v >= 0)) throw std::invalid_argument("extra must not be negative");
+    }
     form.e = copied(e);
     form.class_of = numbers(classes);
     form.item_of = numbers(items);

@@ -5,6 +5,7 @@
 ``proofs``      from a condition to the forms that ``remaining`` bounds
 ``proposals``   good removals: influence, greedy, concentration
 ``robust``      tests with robust and clustered standard errors
+``robust_bound``  no removal makes such a test small: by norms
 
 Imports design, moments, conditions and case of auditing, and inputs. What is found is re-checked.
 """

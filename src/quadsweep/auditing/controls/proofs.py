@@ -111,7 +111,8 @@ class Prover:
         """The lowest threshold, that of the most degrees of freedom, is the easiest."""
         m = self._case.moments
         try:
-            lost = self.left(m.x, m.y).rank_lost(most) if m.basis.clear else m.rank
+            seconds = self._resources.left()
+            lost = self.left(m.x, m.y).rank_lost(most, seconds) if m.basis.clear else m.rank
         except Unclear:
             lost = m.rank
         return how.threshold(max(1, self.freedom(int(self._fewest_rows[fewest]), lost)))
@@ -135,7 +136,7 @@ class Prover:
         if t >= 1:
             return Verdict(True)
         y = how.sign * m.y
-        a, b = self.left(m.x, m.x).least(most), self.left(y, y).least(most)
+        a, b = (self.left(v, v).least(most, self._resources.left()) for v in (m.x, y))
         if not (a > 0 and b > 0 and t > 0):
             form = self._form(m.x, -y)  # r > 0 at least
             return self._run(form, most, branch)
@@ -157,7 +158,7 @@ class Prover:
         rest = m.y - float(m.x @ m.y) / float(m.x @ m.x) * m.x
         if how.sign > 0:  # R2 rises: RSS > (1 - t) TSS as long as it does not
             x = np.column_stack([d.controls, m.x / d.root_weights])
-            spread = (1 - how.threshold) * about * about
+            spread = max(1 - how.threshold, 0.0) * about * about
             return Form(Controls(d, x, _unknown, d.classes), d, rest, rest, spread)
         root = math.sqrt(max(1 - how.threshold, 0.0))
         ones = np.ones((d.n, int(d.intercept is not None)))

@@ -294,7 +294,9 @@ class _Swaps:
             state = self._state.again_with(unit)
             score = _without_each_row(self._case, state)
         best, own = int(np.argmax(score)), float(score[unit])
-        if best == unit or not (own == -np.inf or score[best] - own > 1e-12 * (1 + abs(own))):
+        if best == unit or not np.isfinite(score[best]):
+            return False
+        if not float(score[best]) > own + 1e-12 * (1 + abs(max(own, -1.0))):
             return False
         self.removal = np.sort(np.append(others, best))
         self._state = None if state is None else state.without(best)

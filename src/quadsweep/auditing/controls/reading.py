@@ -255,7 +255,7 @@ def _by_means(design: Design) -> Design:
     """Without the dummies of a partition, where they are many."""
     if design.q <= _MANY:
         return design
-    of_row, others = partition(design.controls, np.arange(design.n))
+    of_row, others = partition(design.controls, None)
     if len(np.unique(of_row[of_row >= 0])) <= _MANY:
         return design
     keep = np.union1d(others, [] if design.intercept is None else [design.intercept]).astype(int)

@@ -51,7 +51,7 @@ class Controls:
         self._design, root = design, design.root_weights
         others = np.arange(controls.shape[1])
         if of_row is None:
-            of_row, others = partition(controls, design.unit)
+            of_row, others = partition(controls, None if design.units is None else design.unit)
         self.class_of = of_row
         left = np.zeros((design.n, len(others)))
         for i, j in enumerate(others):
@@ -97,14 +97,16 @@ class Form:
             items=design.unit, rounding=controls.rounding,
         )  # fmt: skip
 
-    def least(self, m: int) -> float:
-        """At least this is left whatever m units go; minus infinity if that is not known."""
-        return self._core.least(m)
+    def least(self, m: int, seconds: float = math.inf) -> float:
+        """At least this is left whatever m units go; minus infinity if that is not known, or not in
+        so many seconds."""
+        return self._core.least(m, max(seconds, 0.0) if math.isfinite(seconds) else None)
 
-    def rank_lost(self, m: int) -> int:
+    def rank_lost(self, m: int, seconds: float = math.inf) -> int:
         """Controls that at most drop out when m units go."""
         emptied = int(np.searchsorted(self._controls.smallest_classes, m, side="right"))
-        return emptied if self.least(m) > -math.inf else emptied + self._controls.q.shape[1]
+        known = self.least(m, seconds) > -math.inf
+        return emptied if known else emptied + int(self._controls.q.shape[1])
 
     def refute(
         self, m: int, resources: Resources, *, branch: bool = True, most_nodes: int = 0

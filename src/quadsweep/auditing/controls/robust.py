@@ -140,11 +140,11 @@ def _uncounted(design: Design, kept: Ints, errors: StandardErrors) -> int:
     if errors.effects == "none":
         return sum(len(np.unique(codes)) - 1 for codes in present) + 1
     clusters = [labels[kept] for labels in errors.clusters]
-    nested = [codes for codes in present if any(_nested(codes, c) for c in clusters)]
+    nested = [codes for codes in present if any(nested(codes, c) for c in clusters)]
     return sum(len(np.unique(codes)) - errors.nested_each for codes in nested)
 
 
-def _nested(codes: Ints, clusters: Ints) -> bool:
+def nested(codes: Ints, clusters: Ints) -> bool:
     """Whether all rows of a level are in one cluster."""
     pairs = np.unique(np.column_stack([codes, clusters]), axis=0)
     return len(pairs) == len(np.unique(codes))

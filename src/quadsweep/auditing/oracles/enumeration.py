@@ -25,6 +25,7 @@ _AT_ONCE = 0.5  # seconds, and with a limit a share of what is left, for bounds 
 _SHARE = 0.05
 _EACH, _EACH_NUMBER = 1e-5, 4e-9  # seconds for a removal, and for the cube of its columns
 _CHUNK = 4_096
+_COUNTED = 40  # units of which the removals are too many, of twice as many or more
 
 
 class Enumeration(Oracle):
@@ -43,12 +44,15 @@ class Enumeration(Oracle):
     def seconds(self, m: int) -> float:
         """How long it takes to try every removal of m units, about."""
         columns = int(self.case.moments.q.shape[1]) + 2
-        return comb(self._size, m) * (_EACH + _EACH_NUMBER * columns**3)
+        fewer = min(m, self._size - m)
+        if fewer > _COUNTED and self._size > 2 * _COUNTED:  # comb(2 c, c) at least
+            return inf
+        return comb(self._size, fewer) * (_EACH + _EACH_NUMBER * columns**3)
 
     def is_feasible(self, m: int) -> bool:
         """Whether every removal of m units can be tried in time."""
         allowed = self.resources.left() if self.resources.is_limited else MOST
-        return comb(self._size, m) <= _CHUNK or self.seconds(m) <= allowed
+        return self.seconds(m) <= max(allowed, _CHUNK * self.seconds(0))
 
     def refutes_at_once(self, fewest: int, most: int) -> bool:
         left = _SHARE * self.resources.left() if self.resources.is_limited else _AT_ONCE
