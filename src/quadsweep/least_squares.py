@@ -134,19 +134,37 @@ def independent(columns: Floats, intercept: bool = True) -> Ints:
     >>> independent(np.array([[0.0, 1, 0], [1, 1, 2], [2, 1, 4], [3, 1, 6]]))
     array([0])
     """
+    if _plainly_independent(_scaled(columns, intercept)[1]):
+        return np.arange(columns.shape[1])
     found = [j for j, _ in _residuals(columns, intercept)]
     return np.array(found, dtype=np.int64)
 
 
-def _residuals(columns: Floats, intercept: bool) -> Iterator[tuple[int, Floats]]:
-    """Each independent column's position, and what those before it leave of it."""
+def _plainly_independent(scaled: Floats) -> bool:
+    """Whether more is left of every column than rounding leaves, in some row: seen in one go."""
+    if len(scaled) < scaled.shape[1]:
+        return False
+    with np.errstate(all="ignore"):
+        q, r = np.linalg.qr(scaled)
+        left = np.abs(q).max(axis=0, initial=0.0) * np.abs(np.diag(r))
+    return bool(np.all(left > 2 * _VISIBLE))
+
+
+def _scaled(columns: Floats, intercept: bool) -> tuple[Floats, Floats, Floats]:
+    """The columns as given, with the intercept's; those about their medians over their units; and
+    these."""
     given = columns
     if intercept:
         ones = np.ones(len(columns))
         given = np.column_stack([ones, columns])
         columns = np.column_stack([ones, columns - np.median(columns, axis=0)])
     unit = _units(columns)
-    scaled = columns / unit
+    return given, columns / unit, unit
+
+
+def _residuals(columns: Floats, intercept: bool) -> Iterator[tuple[int, Floats]]:
+    """Each independent column's position, and what those before it leave of it."""
+    given, scaled, unit = _scaled(columns, intercept)
     allowed = DEPENDENT * np.abs(scaled) + _ULPS * np.abs(given / unit)
     q = np.zeros(scaled.shape, order="F")
     into = np.zeros((scaled.shape[1], scaled.shape[1]))  # Q = the columns found times this

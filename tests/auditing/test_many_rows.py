@@ -9,12 +9,16 @@ import numpy as np
 import pytest
 
 import quadsweep as qs
+from quadsweep import least_squares
 from quadsweep.auditing import case as cases
 from quadsweep.auditing.case import Case
 from quadsweep.auditing.conditions import CorrelationAbove, CorrelationBelow, R2Beyond, SlopeBeyond
 from quadsweep.auditing.controls import proposals
+from quadsweep.auditing.controls.robust import fit_term
 from quadsweep.auditing.design import Design
 from quadsweep.auditing.moments import Moments
+from quadsweep.auditing.refitting import inverse_without
+from quadsweep.inputs.standard_errors import StandardErrors
 
 
 def design(seed: int) -> Design:
@@ -122,3 +126,53 @@ def test_looking_at_the_front_alone_changes_no_answer(
     assert (front.status, front.drop) == (whole.status, whole.drop) == ("optimal", whole.upper)
     assert looked_at
     assert max(looked_at) < 3000
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_inverse_without_rows_is_the_pseudo_inverse(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    q, _ = np.linalg.qr(rng.normal(size=(60, 30)))
+    whole = np.linalg.qr(np.column_stack([np.eye(60)[:, :3], q[:, 3:]]))[0]  # 3 rows explained
+    for rows, columns in ((5, q), (30, q), (25, whole), (40, whole)):
+        z = columns[:rows]
+        expected = np.linalg.pinv(np.eye(30) - z.T @ z, rcond=1e-9, hermitian=True)
+        np.testing.assert_allclose(inverse_without(z), expected, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_few_rows_of_many_controls_leave_what_rational_arithmetic_says(weighted: bool) -> None:
+    rng = np.random.default_rng(1)
+    n, q = 60, 25
+    z = np.column_stack([np.ones(n), rng.normal(size=(n, q - 1)) + 5])
+    x, y = rng.normal(size=n) + z[:, 1], rng.normal(size=n) + z[:, 2]
+    weights = rng.uniform(0.5, 2, size=n) if weighted else None
+    d = Design(x, y, z, 0, weights, np.arange(n), None)
+    m = Moments(d)
+    for count in (0, 1, 5, 24, 30):
+        gone = np.sort(rng.permutation(n)[:count])
+        sums, exact = m.without(gone), m.exact(gone)
+        assert sums is not None
+        assert (sums.k, sums.rank) == (exact.k, exact.rank)
+        r = float(exact.c) / math.sqrt(exact.a) / math.sqrt(exact.b)
+        assert sums.c / math.sqrt(sums.a * sums.b) == pytest.approx(r, abs=1e-12)
+        kept = np.flatnonzero(m.kept(gone))
+        root = np.ones(len(kept)) if weights is None else np.sqrt(weights[kept])
+        columns = root[:, None] * np.column_stack([z[kept], x[kept]])
+        coefficients = np.linalg.lstsq(columns, root * y[kept], rcond=None)[0]
+        found = fit_term(d, kept, StandardErrors())
+        assert found.slope == pytest.approx(coefficients[-1], rel=1e-9)
+        assert found.intercept == pytest.approx(coefficients[0], rel=1e-9)
+
+
+def test_columns_that_are_plainly_independent_are_so_by_the_rule() -> None:
+    plain = 0
+    for seed in range(60):
+        rng = np.random.default_rng([seed, 3])
+        columns = rng.normal(size=(30, 5)) * 10.0 ** rng.uniform(-3, 3, size=5)
+        columns[:, 3] = columns[:, 0] + 10.0 ** rng.uniform(-14, 1) * columns[:, 3]
+        intercept = bool(rng.integers(0, 2))
+        by_rule = [j for j, _ in least_squares._residuals(columns, intercept)]
+        assert least_squares.independent(columns, intercept).tolist() == by_rule
+        scaled = least_squares._scaled(columns, intercept)[1]
+        plain += least_squares._plainly_independent(scaled)
+    assert 10 < plain < 50

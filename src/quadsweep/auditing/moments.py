@@ -90,7 +90,10 @@ class Moments:
         if not self.basis.clear or plain.shape[1] > _MOST_COLUMNS:
             return
         nothing = np.zeros(0, dtype=np.int64)
-        self.basis.clear = self.basis.is_certain(plain, lambda: self.rank_without(nothing))
+        try:
+            self.basis.clear = self.basis.is_certain(plain, lambda: self.rank_without(nothing))
+        except Stopped:  # no time to find out
+            self.basis.clear = False
 
     # ---- floating point, x and y of length one --------------------------------------------------
 
@@ -99,12 +102,14 @@ class Moments:
         if not self.basis.clear or self.degenerate:
             return None
         z, u, w, rank, share = self.removed(gone)
-        g = np.eye(z.shape[1]) - z.T @ z
-        least = share * (float(np.linalg.eigvalsh(g)[0]) if z.shape[1] else 1.0)
+        sides = np.column_stack([z.T @ u, z.T @ w])
+        few = len(z) < z.shape[1]  # then G^-1 = I + z' (I - z z')^-1 z
+        g = np.eye(len(z)) - z @ z.T if few else np.eye(z.shape[1]) - z.T @ z
+        least = share * (float(np.linalg.eigvalsh(g)[0]) if len(g) else 1.0)
         if least < 1e-6:
             return None
-        sides = np.column_stack([z.T @ u, z.T @ w])
-        left = sides.T @ np.linalg.solve(g, sides) if z.shape[1] else np.zeros((2, 2))
+        inner = z @ sides if few else sides
+        left = inner.T @ np.linalg.solve(g, inner) + (sides.T @ sides if few else 0.0)
         a = 1 - float(u @ u) - float(left[0, 0])
         b = 1 - float(w @ w) - float(left[1, 1])
         c = self.squares.c - float(u @ w) - float(left[0, 1])

@@ -21,6 +21,8 @@ from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.auditing.classes import Classes
 from quadsweep.auditing.moments import Moments
 
+_NOTHING_LEFT = 1e-9  # of a direction of the controls, on the rows kept
+
 
 @dataclass(frozen=True, eq=False)
 class Residuals:
@@ -99,11 +101,24 @@ def _left_of(kappa: float, more: float) -> float:
     return left if left > 1e-12 else np.inf
 
 
+def inverse_without(z: Floats) -> Floats:
+    """The pseudo-inverse of I - z'z, by the smaller of that and I - z z'."""
+    if len(z) >= z.shape[1]:
+        return np.asarray(
+            np.linalg.pinv(np.eye(z.shape[1]) - z.T @ z, rcond=_NOTHING_LEFT, hermitian=True)
+        )
+    value, vectors = np.linalg.eigh(np.eye(len(z)) - z @ z.T)
+    lost = value < _NOTHING_LEFT
+    gain = np.where(lost, -1 / (1 - np.where(lost, value, 0.0)), 1 / np.where(lost, 1.0, value))
+    across = vectors.T @ z
+    return np.asarray(np.eye(z.shape[1]) + across.T @ (gain[:, None] * across))
+
+
 def residuals_among(moments: Moments, gone: Ints, rows: Ints) -> Residuals:
     """Without some rows, looked at on others alone: in as many steps as there are of both. There
     are no classes."""
     z, u, w = (v[gone] for v in (moments.q, moments.x, moments.y))
-    inverse = np.linalg.pinv(np.eye(moments.rank) - z.T @ z, rcond=1e-9, hermitian=True)
+    inverse = inverse_without(z)
     zu, zw, full = z.T @ u, z.T @ w, moments.squares
     x, y = inverse @ zu, inverse @ zw  # the changes of the controls' coefficients
     a, b, c = full.a - u @ u - zu @ x, full.b - w @ w - zw @ y, full.c - u @ w - zu @ y
@@ -123,7 +138,7 @@ def residuals(moments: Moments, gone: Ints) -> Residuals:
         short = moments.classes.without(gone)
         columns = [short.again_about(v) for v in columns]
         kappa = np.append(short.kappa, np.inf)  # the last is for rows of no class
-    inverse = np.linalg.pinv(np.eye(z.shape[1]) - z.T @ z, rcond=1e-9, hermitian=True)
+    inverse = inverse_without(z)
     q = columns[0]
     x, y = (v + q @ (inverse @ (z.T @ o)) for v, o in zip(columns[1:], (u, w), strict=True))
     kx, ky = x[inside], y[inside]

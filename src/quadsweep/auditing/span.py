@@ -14,6 +14,7 @@ from quadsweep.auditing.classes import Classes
 from quadsweep.least_squares import DEPENDENT
 
 UNCLEAR = 1e-7  # up to here it is not clear whether a column depends on the others
+_WELL = 1e6  # condition numbers up to here: no column depends on the others
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,25 +27,44 @@ class Basis:
     q: Floats
     condition: float
     clear: bool
+    r: Floats  # Q times this are the columns ``used``, each over its length
+    used: Ints
+    length: Floats
+
+    def coefficients(self, column: Floats) -> Floats:
+        """Of the columns in the fit of another, 0 for those that the others explain."""
+        out = np.zeros(len(self.length))
+        if len(self.used):
+            out[self.used] = np.linalg.solve(self.r, self.q.T @ column) / self.length[self.used]
+        return out
 
 
 def basis(columns: Floats, given: Floats | None = None) -> Basis:
-    """Of the column space, by a QR decomposition with pivoting of the columns at length one.
+    """Of the column space, by a QR decomposition of the columns at length one: with pivoting where
+    some may depend on others, which takes several times as long.
 
     ``given`` are the columns before something was taken off them; their lengths count.
     """
     from scipy.linalg import qr
 
     length = lengths(columns if given is None else given)
-    used = columns[:, length > 0] / length[length > 0]
-    if used.shape[1] == 0:
-        return Basis(np.zeros((len(columns), 0)), 1.0, True)
-    q, r, _ = qr(used, mode="economic", pivoting=True)
+    used = np.flatnonzero(length > 0)
+    units = columns[:, used] / length[used]
+    if len(used) == 0:
+        return Basis(np.zeros((len(columns), 0)), 1.0, True, np.zeros((0, 0)), used, length)
+    if len(used) <= len(columns):
+        q, r = np.linalg.qr(units)
+        condition = float(np.linalg.cond(r))
+        if condition < _WELL:
+            return Basis(np.ascontiguousarray(q), condition, True, r, used, length)
+    q, r, order = qr(units, mode="economic", pivoting=True)
     left = np.abs(np.diag(r))
     rank = int((left > DEPENDENT).sum())
     clear = not np.any((left > DEPENDENT) & (left < UNCLEAR))
-    condition = float(np.linalg.cond(r[:rank, :rank])) if rank else 1.0
-    return Basis(np.ascontiguousarray(q[:, :rank]), condition, clear)
+    r = r[:rank, :rank]
+    condition = float(np.linalg.cond(r)) if rank else 1.0
+    q = np.ascontiguousarray(q[:, :rank])
+    return Basis(q, condition, clear, r, used[order[:rank]], length)
 
 
 def lengths(columns: Floats) -> Floats:
@@ -71,6 +91,7 @@ class Span:
         self.classes = None if of_row is None else Classes(of_row, root)
         found = basis(columns if self.classes is None else self.classes.about(columns), columns)
         self.q, self.condition, self.clear = found.q, found.condition, found.clear
+        self.coefficients = found.coefficients
 
     @property
     def rank(self) -> int:

@@ -123,9 +123,11 @@ Selection Concentrator::cheapest_of_many(std::vector<double>& cost) {
     return s;
 }
 
-Selection Concentrator::climb(const Own& from, int most_steps) {
+Selection Concentrator::climb(const Own& from, int most_steps,
+                              const std::function<bool()>& stopped) {
     Selection best = step(from);
     for (int i = 1; i < most_steps; ++i) {
+        if (stopped && stopped()) break;
         Selection next = step(best.own);
         if (!(next.own.score > best.own.score)) break;
         best = std::move(next);

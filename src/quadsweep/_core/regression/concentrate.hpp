@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "box.hpp"
@@ -23,7 +24,8 @@ class Concentrator {
 
     // t: what a partial correlation is aimed at. R2 aims at the subset's own.
     Selection step(const Own& from);
-    Selection climb(const Own& from, int most_steps);
+    // At least one step; no more once `stopped` says so, which is asked before every other.
+    Selection climb(const Own& from, int most_steps, const std::function<bool()>& stopped = {});
     int steps() const { return steps_; }
     Selection select(const std::vector<int>& units) const;
 

@@ -76,6 +76,7 @@ class Search {
         if (!relaxation_.best().subset.empty()) reference = relaxation_.best().subset;
         if (!reference.empty()) relaxation_.place_on(reference);
         const int items = relaxation_.items().size();
+        if (attend()) return;
         if (!table_.grouped() && items >= options_.tree_from) {
             relaxation_.make_tree(std::clamp(items / 8, 1, leaf_items));
         }
@@ -92,14 +93,17 @@ class Search {
         const Items some = sample(items, polished_on, options_.seed + 1);
         const bool all = some.size() == items.size();
         Concentrator on_some(some, form, all ? k_ : share_of(some), options_.k_or_more);
+        const auto stopped = [&] { return attend(); };
         const auto from = [&](const Own& own) {
-            good.push_back(all ? concentrator.climb(own, 100) : on_some.climb(own, 100));
+            good.push_back((all ? concentrator : on_some).climb(own, 100, stopped));
         };
         from(own(form, concentrator.select(everything).sums));
         for (const auto& start : options_.starts) {
             if (!start.empty()) from(own(form, concentrator.select(start).sums));
         }
-        const int random = is_fit(table_.kind) ? 20 * form.searched : 8 * form.searched;
+        const int random = attend()              ? 1
+                           : is_fit(table_.kind) ? 20 * form.searched
+                                                 : 8 * form.searched;
         const Items few = sample(items, sampled, options_.seed);
         const bool whole = few.size() == items.size();
         Concentrator on_sample(few, form, whole ? k_ : share_of(few), options_.k_or_more);
@@ -111,7 +115,7 @@ class Search {
             }
             if (attend()) break;
         }
-        if (!all) good = {concentrator.climb(best_of(good).own, 100)};
+        if (!all) good = {concentrator.climb(best_of(good).own, 100, stopped)};
         for (const Selection& s : good) {
             if (relaxation_.decided()) break;
             offer(s);

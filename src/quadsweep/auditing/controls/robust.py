@@ -75,7 +75,7 @@ def fit_term(design: Design, kept: Ints, errors: StandardErrors) -> TermFit:
     return TermFit(
         n=n,
         slope=slope,
-        intercept=_intercept(design, kept, slope),
+        intercept=_intercept(design, kept, slope, space),
         r=c / (math.sqrt(a) * math.sqrt(b)) if b > 0 and design.instrument is None else math.nan,
         r2=1 - float(rest @ rest) / total if total > 0 else math.nan,
         p_value=_p_value(t, freedom, errors.normal),
@@ -166,14 +166,17 @@ def _clustered(score: Floats, errors: StandardErrors, kept: Ints) -> tuple[int, 
     return fewest, total
 
 
-def _intercept(design: Design, kept: Ints, slope: float) -> float:
-    if design.intercept is None or design.classes is not None:
+def _intercept(design: Design, kept: Ints, slope: float, space: Span) -> float:
+    """From the coefficients of columns about their medians."""
+    at, z = design.intercept, design.controls
+    if at is None or design.classes is not None:
         return math.nan
-    root = design.root_weights[kept]
-    z = root[:, None] * design.controls[kept]
-    y = root * (design.y[kept] - slope * design.x[kept])
-    coefficients = np.linalg.lstsq(z, y, rcond=None)[0]
-    return float(coefficients[design.intercept] * design.controls[0, design.intercept])
+    x, y, controls = design.scaled
+    coefficients = space.coefficients(y[kept] - slope * x[kept])
+    root = design.root_weights[0]
+    medians = z[0] - controls[0] / root
+    level = design.y[0] - y[0] / root - slope * (design.x[0] - x[0] / root)
+    return float(coefficients[at] * z[0, at] + level - coefficients @ medians)
 
 
 def _student(z: float, freedom: int) -> float:
