@@ -8,81 +8,103 @@ It begins with the quadratic sweep of Marc Harary, "Combinatorial optimization o
 of determination" (arXiv:2410.09316), and proves what the sweep assumes.
 """
 
-from quadsweep import datasets
-from quadsweep.auditing.audit import audit
-from quadsweep.auditing.curves import CoefficientCurve, InfluenceCurve
-from quadsweep.auditing.deletion import Influence, influence
-from quadsweep.auditing.influence import influence_curve
-from quadsweep.auditing.reference import Reference
-from quadsweep.auditing.result import Audit, OutOfCoreAudit, RegressionAudit
-from quadsweep.auditing.tables import AuditTable, audit_table
-from quadsweep.choosing.in_passes import StreamedPath
-from quadsweep.choosing.intervals import Bootstrap
-from quadsweep.choosing.line_significance import LineSignificance
-from quadsweep.choosing.pairwise import pairwise
-from quadsweep.choosing.pairwise_result import PairwiseFiles, PairwiseResult
-from quadsweep.choosing.path import Path, path
-from quadsweep.choosing.path_significance import PathSignificance
-from quadsweep.choosing.significance import Significance, significance
-from quadsweep.choosing.stability import Stability, stability
-from quadsweep.exploring import Explorer, explore
-from quadsweep.groups import Groups, by
-from quadsweep.outofcore.result import StreamedResult
-from quadsweep.paper.comparators.compare import Comparison, compare
-from quadsweep.paper.separability.lifted_sweep import naive_sweep
-from quadsweep.paper.separability.separate import Separation, separate
-from quadsweep.proofs.checking import Check, check
-from quadsweep.proofs.proof import Proof
-from quadsweep.results.conic import Conic
-from quadsweep.results.result import Result
-from quadsweep.solving.many import BatchResult, solve_many
-from quadsweep.solving.solve import solve
+from __future__ import annotations
 
-__all__ = [
-    "Audit",
-    "AuditTable",
-    "BatchResult",
-    "Bootstrap",
-    "Check",
-    "CoefficientCurve",
-    "Comparison",
-    "Conic",
-    "Explorer",
-    "Groups",
-    "Influence",
-    "InfluenceCurve",
-    "LineSignificance",
-    "OutOfCoreAudit",
-    "PairwiseFiles",
-    "PairwiseResult",
-    "Path",
-    "PathSignificance",
-    "Proof",
-    "Reference",
-    "RegressionAudit",
-    "Result",
-    "Separation",
-    "Significance",
-    "Stability",
-    "StreamedPath",
-    "StreamedResult",
-    "audit",
-    "audit_table",
-    "by",
-    "check",
-    "compare",
-    "datasets",
-    "explore",
-    "influence",
-    "influence_curve",
-    "naive_sweep",
-    "pairwise",
-    "path",
-    "separate",
-    "significance",
-    "solve",
-    "solve_many",
-    "stability",
-]
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from quadsweep import datasets as datasets
+    from quadsweep.auditing.audit import audit as audit
+    from quadsweep.auditing.curves import CoefficientCurve as CoefficientCurve
+    from quadsweep.auditing.curves import InfluenceCurve as InfluenceCurve
+    from quadsweep.auditing.deletion import Influence as Influence
+    from quadsweep.auditing.deletion import influence as influence
+    from quadsweep.auditing.influence import influence_curve as influence_curve
+    from quadsweep.auditing.reference import Reference as Reference
+    from quadsweep.auditing.result import Audit as Audit
+    from quadsweep.auditing.result import OutOfCoreAudit as OutOfCoreAudit
+    from quadsweep.auditing.result import RegressionAudit as RegressionAudit
+    from quadsweep.auditing.tables import AuditTable as AuditTable
+    from quadsweep.auditing.tables import audit_table as audit_table
+    from quadsweep.choosing.in_passes import StreamedPath as StreamedPath
+    from quadsweep.choosing.intervals import Bootstrap as Bootstrap
+    from quadsweep.choosing.line_significance import LineSignificance as LineSignificance
+    from quadsweep.choosing.pairwise import pairwise as pairwise
+    from quadsweep.choosing.pairwise_result import PairwiseFiles as PairwiseFiles
+    from quadsweep.choosing.pairwise_result import PairwiseResult as PairwiseResult
+    from quadsweep.choosing.path import Path as Path
+    from quadsweep.choosing.path import path as path
+    from quadsweep.choosing.path_significance import PathSignificance as PathSignificance
+    from quadsweep.choosing.significance import Significance as Significance
+    from quadsweep.choosing.significance import significance as significance
+    from quadsweep.choosing.stability import Stability as Stability
+    from quadsweep.choosing.stability import stability as stability
+    from quadsweep.exploring import Explorer as Explorer
+    from quadsweep.exploring import explore as explore
+    from quadsweep.groups import Groups as Groups
+    from quadsweep.groups import by as by
+    from quadsweep.outofcore.result import StreamedResult as StreamedResult
+    from quadsweep.paper.comparators.compare import Comparison as Comparison
+    from quadsweep.paper.comparators.compare import compare as compare
+    from quadsweep.paper.separability.lifted_sweep import naive_sweep as naive_sweep
+    from quadsweep.paper.separability.separate import Separation as Separation
+    from quadsweep.paper.separability.separate import separate as separate
+    from quadsweep.proofs.checking import Check as Check
+    from quadsweep.proofs.checking import check as check
+    from quadsweep.proofs.proof import Proof as Proof
+    from quadsweep.results.conic import Conic as Conic
+    from quadsweep.results.result import Result as Result
+    from quadsweep.solving.many import BatchResult as BatchResult
+    from quadsweep.solving.many import solve_many as solve_many
+    from quadsweep.solving.solve import solve as solve
 
 __version__ = "0.1.0"
+
+# Loaded when they are asked for, so that the import takes no longer than what is used of it.
+_PLACES = {
+    "auditing.audit": "audit",
+    "auditing.curves": "CoefficientCurve InfluenceCurve",
+    "auditing.deletion": "Influence influence",
+    "auditing.influence": "influence_curve",
+    "auditing.reference": "Reference",
+    "auditing.result": "Audit OutOfCoreAudit RegressionAudit",
+    "auditing.tables": "AuditTable audit_table",
+    "choosing.in_passes": "StreamedPath",
+    "choosing.intervals": "Bootstrap",
+    "choosing.line_significance": "LineSignificance",
+    "choosing.pairwise": "pairwise",
+    "choosing.pairwise_result": "PairwiseFiles PairwiseResult",
+    "choosing.path": "Path path",
+    "choosing.path_significance": "PathSignificance",
+    "choosing.significance": "Significance significance",
+    "choosing.stability": "Stability stability",
+    "exploring": "Explorer explore",
+    "groups": "Groups by",
+    "outofcore.result": "StreamedResult",
+    "paper.comparators.compare": "Comparison compare",
+    "paper.separability.lifted_sweep": "naive_sweep",
+    "paper.separability.separate": "Separation separate",
+    "proofs.checking": "Check check",
+    "proofs.proof": "Proof",
+    "results.conic": "Conic",
+    "results.result": "Result",
+    "solving.many": "BatchResult solve_many",
+    "solving.solve": "solve",
+}
+_MODULE_OF = {name: module for module, names in _PLACES.items() for name in names.split()}
+__all__ = ["datasets", *_MODULE_OF]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "datasets":
+        return import_module("quadsweep.datasets")
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module 'quadsweep' has no attribute {name!r}")
+    found = getattr(import_module(f"quadsweep.{_MODULE_OF[name]}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *__all__]

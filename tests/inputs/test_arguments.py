@@ -94,14 +94,31 @@ def test_instruments_are_read_and_named_by_the_audit(formula: str) -> None:
     assert "instrumented by c" in qs.audit(formula, table, term="a", max_drop=2).message
 
 
-def test_every_public_name_is_listed() -> None:
-    from types import ModuleType
+def test_every_public_name_is_listed_for_type_checkers_too() -> None:
+    import ast
+    from pathlib import Path
 
-    public = {
-        name for name, value in vars(qs).items()
-        if not name.startswith("_") and not isinstance(value, ModuleType)
+    tree = ast.parse(Path(qs.__file__).read_text(encoding="utf-8"))
+    typed = {
+        alias.asname: (node.module or "").removeprefix("quadsweep").lstrip(".")
+        for block in tree.body if isinstance(block, ast.If)
+        for node in block.body if isinstance(node, ast.ImportFrom)
+        for alias in node.names
     }  # fmt: skip
-    assert set(qs.__all__) == public | {"datasets"}
+    assert typed == {"datasets": "", **qs._MODULE_OF}
+    assert set(qs.__all__) == set(typed) <= set(dir(qs))
+    assert all(getattr(qs, name).__name__.endswith(name) for name in qs.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'solv'"):
+        qs.solv  # noqa: B018
+
+
+def test_importing_loads_only_what_is_used() -> None:
+    import subprocess
+    import sys
+
+    code = "import sys, quadsweep; print(*(m for m in sys.modules if m.startswith('quadsweep.')))"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert said.stdout.split() == []
 
 
 def test_a_data_set_with_a_published_regression_stands_for_it_in_audits():

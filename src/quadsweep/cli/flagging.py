@@ -14,7 +14,7 @@ from quadsweep.cli.ending import BadInput
 from quadsweep.cli.places import writing
 from quadsweep.cli.points import NamedPoints
 from quadsweep.cli.tables.values import is_missing, number
-from quadsweep.exploring import dataset_table
+from quadsweep.datasets import load
 from quadsweep.groups import Groups
 from quadsweep.inputs.frames import KEPT
 from quadsweep.results.result import Result
@@ -65,8 +65,8 @@ def _whole_table(points: NamedPoints) -> tuple[list[str], list[list[Any]], str]:
 
 def whole_data_set(name: str) -> tuple[list[str], list[list[Any]], str]:
     """A built-in data set: names, columns and the decimal mark."""
-    known = dataset_table(name)
-    return [str(title) for title in known.names], [list(c) for c in known.columns], "."
+    columns = load(name).columns
+    return list(columns), [list(values) for values in columns.values()], "."
 
 
 def _flags(answer: Result | Groups, rows: int) -> list[bool | None]:

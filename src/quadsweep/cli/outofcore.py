@@ -15,9 +15,6 @@ from quadsweep.cli.ending import BadInput, code_of_all, note
 from quadsweep.cli.options import Given
 from quadsweep.cli.presenting import show
 from quadsweep.inputs import validation
-from quadsweep.outofcore.flags import write_flags
-from quadsweep.outofcore.result import StreamedResult
-from quadsweep.outofcore.solve import fits
 from quadsweep.outofcore.sources import Source, is_source, open_source
 
 
@@ -34,6 +31,8 @@ def source_of(given: Given) -> Source | None:
         if glob.has_magic(file):
             raise BadInput(f"{file} is read out of core: give one --x and --y, by name")
         return None
+    from quadsweep.outofcore.solve import fits
+
     try:
         source = open_source(file, x[0], given.y)
     except OSError as wrong:
@@ -47,6 +46,8 @@ def source_of(given: Given) -> Source | None:
 
 def answer_source(given: Given, source: Source) -> NoReturn:
     """Ask, write, show, and end with the code the answer deserves."""
+    from quadsweep.outofcore.flags import write_flags
+
     output = given.output
     if output is not None and not output.endswith(".parquet"):
         raise BadInput(f"--output of data out of core must end in .parquet; got {output!r}")
@@ -65,6 +66,8 @@ def answer_source(given: Given, source: Source) -> NoReturn:
 
 
 def _flags(answer: Any, source: Source) -> Iterator[Any]:
+    from quadsweep.outofcore.result import StreamedResult
+
     if isinstance(answer, StreamedResult):
         yield from answer.flags.arrays()
         return

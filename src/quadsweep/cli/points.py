@@ -6,7 +6,7 @@ import difflib
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,11 +26,12 @@ from quadsweep.cli.tables.values import (
     odd_cells,
     reader_of,
 )
-from quadsweep.exploring import dataset_table
 from quadsweep.inputs.formulas import Formula
 from quadsweep.inputs.frames import Columns
 from quadsweep.inputs.validation import brief
-from quadsweep.report.live.page import Table
+
+if TYPE_CHECKING:
+    from quadsweep.report.live.page import Table
 
 _MOST_LISTED = 20  # columns named in an error
 _MOST_NEARLY = 3  # columns of which it says why they are not numeric
@@ -182,6 +183,9 @@ def read_page_table(
     file: str, x: str | None = None, y: str | None = None, label: str | None = None
 ) -> Table:
     """Every numeric column, and the one that names the rows, for a page that can change columns."""
+    from quadsweep.exploring import dataset_table
+    from quadsweep.report.live.page import Table
+
     if is_built_in(file):
         return dataset_table(file)
     table = open_table(file)

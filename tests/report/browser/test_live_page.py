@@ -23,8 +23,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 import quadsweep as qs
 from quadsweep.cli import main
-from quadsweep.cli.points import dataset_table
-from quadsweep.exploring import Explorer, page_of
+from quadsweep.exploring import Explorer, dataset_table, page_of
 from quadsweep.inputs.frames import Columns
 from quadsweep.objectives import OBJECTIVES
 from quadsweep.report import gather, to_html
