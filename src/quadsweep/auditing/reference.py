@@ -32,7 +32,7 @@ from quadsweep.auditing.specification import units_of
 from quadsweep.clock import Stopped
 from quadsweep.inputs import validation
 from quadsweep.progress import counting
-from quadsweep.results.formatting import ResultMixin, known
+from quadsweep.results.formatting import ResultMixin, attributes, known
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -132,12 +132,9 @@ class Reference(ResultMixin):
         return {
             "p_value": self.p_value,
             "interval": known(self.interval()),
-            "observed": {"lower": self.audit.lower, "upper": self.audit.upper},
+            "observed": attributes(self.audit, "lower upper"),
             "lower": self.lower.astype(int).tolist(),
-            "upper": known(self.upper),
-            "errors": self.errors,
-            "seed": self.seed,
-            "status": self.status,
+            **attributes(self, "upper errors seed status"),
             "message": self.headline,
             "seconds": self.seconds,
         }

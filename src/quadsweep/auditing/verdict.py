@@ -8,7 +8,7 @@ from typing import Any
 from quadsweep.auditing.claims import Claim
 from quadsweep.auditing.fit import Fit
 from quadsweep.auditing.specification import Specification, Tabulated, of_one
-from quadsweep.results.formatting import INDEX, ResultMixin
+from quadsweep.results.formatting import INDEX, ResultMixin, attributes
 
 PROOF = {
     "optimal": "proved: no smaller set of {units} does",
@@ -80,27 +80,14 @@ class Verdict(ResultMixin, Tabulated):
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
         return {
-            "claim": self.claim,
-            "drop": self.drop,
-            "lower": self.lower,
-            "upper": self.upper,
+            **attributes(self, "claim drop lower upper"),
             "rows": INDEX,
-            "outliers": None if self.outliers is None else self.outliers.tolist(),
-            "before": self.before.to_dict(),
-            "after": None if self.after is None else self.after.to_dict(),
-            "status": self.status,
-            "success": self.success,
-            "message": self.message,
-            "n": self.n,
-            "max_drop": self.max_drop,
-            "level": self.level,
-            "threshold": list(self.threshold)
-            if isinstance(self.threshold, tuple)
-            else self.threshold,
-            "tol": self.tol,
+            **attributes(
+                self,
+                "outliers before after status success message n max_drop level threshold tol",
+            ),
             **self._more(),
-            "nodes": self.nodes,
-            "seconds": self.seconds,
+            **attributes(self, "nodes seconds"),
         }
 
     def _more(self) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from quadsweep.choosing.strongest import strongest
 from quadsweep.extras import needed
 from quadsweep.inputs import frames
 from quadsweep.messages import argument
-from quadsweep.results.formatting import ResultMixin, known
+from quadsweep.results.formatting import ResultMixin, attributes, known
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -182,20 +182,9 @@ class PairwiseResult(ResultMixin):
         """Plain values, ready for JSON."""
         return {
             "names": [str(name) for name in self.names],
-            "objective": self.objective,
-            "values": [known(row) for row in self.values],
-            "r": [known(row) for row in self.r],
-            "pearson": [known(row) for row in self.pearson],
-            "p_values": None if self.p_values is None else [known(row) for row in self.p_values],
+            **attributes(self, "objective values r pearson p_values"),
             **self._adjusted_lists(),
-            "null": self.null,
-            "permutations": self.permutations,
-            "rows": self.rows.tolist(),
-            "kept": self.kept.tolist(),
-            "too_few": self.too_few,
-            "undefined": self.undefined,
-            "status": self.status,
-            "seconds": self.seconds,
+            **attributes(self, "null permutations rows kept too_few undefined status seconds"),
         }
 
 
@@ -342,20 +331,10 @@ class PairwiseFiles(ResultMixin):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
-        low, high = known([self.low, self.high])
         return {
             "directory": str(self.directory),
             "files": len(self.files()),
             "columns": len(self.names),
-            "pairs": self.pairs,
-            "done": self.done,
-            "objective": self.objective,
-            "low": low,
-            "high": high,
-            "null": self.null,
-            "too_few": self.too_few,
-            "undefined": self.undefined,
-            "changed": self.changed,
-            "status": self.status,
-            "seconds": self.seconds,
+            **attributes(self, "pairs done objective low high null too_few undefined changed"),
+            **attributes(self, "status seconds"),
         }

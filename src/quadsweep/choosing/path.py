@@ -33,7 +33,7 @@ from quadsweep.outofcore.search import Asked
 from quadsweep.outofcore.solve import Means, taken
 from quadsweep.progress import CountProgress, Tick, counting
 from quadsweep.proofs.proof import Proof, together
-from quadsweep.results.formatting import INDEX, known, named_rows
+from quadsweep.results.formatting import INDEX, attributes, known, named_rows
 from quadsweep.results.result import Result
 from quadsweep.solving.methods import Outcome, Problem
 from quadsweep.solving.methods.certified import search
@@ -239,10 +239,7 @@ class Path(Curve):
             **self._plain(),
             "coef": {name: known(row) for name, row in self._coefficients().items()},
             "rows": INDEX,
-            "leaving": [r.tolist() for r in self.leaving],
-            "returning": [r.tolist() for r in self.returning],
-            "nested": self.nested,
-            "noise": None if self.noise is None else self.noise.to_dict(),
+            **attributes(self, "leaving returning nested noise"),
         }
 
 

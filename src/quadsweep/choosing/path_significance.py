@@ -30,7 +30,7 @@ from quadsweep.choosing.verdicts import SIGNIFICANT, STATUSES, UNREMARKABLE
 from quadsweep.clock import Clock
 from quadsweep.messages import argument
 from quadsweep.progress import Tick
-from quadsweep.results.formatting import ResultMixin, known
+from quadsweep.results.formatting import ResultMixin, attributes, plain
 from quadsweep.solving.methods import Problem
 from quadsweep.solving.methods.batch import Batch, lowered
 
@@ -157,24 +157,14 @@ class PathSignificance(ResultMixin):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
-        low, middle, high = self.band()
+        band = zip(("low", "middle", "high"), plain(self.band()), strict=True)
         return {
-            "objective": self.objective,
-            "n": self.n,
-            "k": self.k.tolist(),
-            "observed": known(self.observed),
-            "p_value": known(self.p_value),
-            "corrected": known(self.corrected),
-            "overall": self.overall,
+            **attributes(self, "objective n k observed p_value corrected overall"),
             "verdict": self.verdict(),
-            "low": known(low),
-            "middle": known(middle),
-            "high": known(high),
+            **dict(band),
             "permutations": self.permutations,
             "done": len(self.null),
-            "status": self.status,
-            "seed": self.seed,
-            "seconds": self.seconds,
+            **attributes(self, "status seed seconds"),
         }
 
 

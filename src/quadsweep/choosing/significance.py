@@ -27,7 +27,7 @@ from quadsweep.inputs import validation
 from quadsweep.inputs.arguments import arranged
 from quadsweep.outofcore.solve import loaded
 from quadsweep.progress import CountProgress, Tick, counting
-from quadsweep.results.formatting import ResultMixin, known
+from quadsweep.results.formatting import ResultMixin, attributes
 from quadsweep.results.result import Result
 from quadsweep.solving.methods import Problem
 from quadsweep.solving.methods.batch import Batch, lowered
@@ -134,21 +134,12 @@ class Significance(ResultMixin):
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
         return {
-            "objective": self.objective,
-            "n": self.n,
-            "k": self.k,
-            "observed": self.observed,
-            "p_value": self.p_value,
-            "interval": list(self.interval),
+            **attributes(self, "objective n k observed p_value interval"),
             "verdict": self.verdict(),
             "permutations": self.permutations,
             "done": len(self.reached),
             "reached": int(self.reached.sum()),
-            "null": known(self.null),
-            "status": self.status,
-            "seed": self.seed,
-            "seconds": self.seconds,
-            "result": self.result.to_dict(),
+            **attributes(self, "null status seed seconds result"),
         }
 
 
@@ -198,8 +189,7 @@ def significance(
     time_limit : float, optional
         Seconds for everything. The shuffles finished by then count; so they do after Ctrl-C.
     n_jobs : int, optional
-        Threads; None is as many as there are cores. The answer does not depend on it,
-        except between subsets tied within ``tol``.
+        As in :func:`path`.
     seed : int
         Shuffle number i is the same for every call with this seed and this n.
     progress : bool or callable, optional

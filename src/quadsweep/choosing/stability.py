@@ -26,7 +26,7 @@ from quadsweep.inputs.arguments import arranged
 from quadsweep.messages import argument
 from quadsweep.outofcore.solve import loaded
 from quadsweep.progress import CountProgress, Tick, counting
-from quadsweep.results.formatting import INDEX, ResultMixin, known, named_rows
+from quadsweep.results.formatting import INDEX, ResultMixin, attributes, named_rows
 from quadsweep.results.result import Result
 from quadsweep.solving.methods import Problem
 from quadsweep.solving.methods.batch import Batch, varied
@@ -146,18 +146,11 @@ class Stability(ResultMixin):
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
         return {
-            "dropped": known(self.dropped),
-            "resamples": self.resamples,
-            "resample": self.resample,
+            **attributes(self, "dropped resamples resample"),
             "rows": INDEX,
             "needed": np.flatnonzero(self.needed).tolist(),
             "disputed": np.flatnonzero(self.disputed).tolist(),
-            "near": [s.tolist() for s in self.near],
-            "complete": self.complete,
-            "margin": self.margin,
-            "status": self.status,
-            "seconds": self.seconds,
-            "result": self.result.to_dict(),
+            **attributes(self, "near complete margin status seconds result"),
         }
 
 
@@ -211,8 +204,7 @@ def stability(
     time_limit : float, optional
         Seconds for everything. What is finished by then is kept, and so it is after Ctrl-C.
     n_jobs : int, optional
-        Threads; None is as many as there are cores. The answer does not depend on it,
-        except between subsets tied within ``tol``.
+        As in :func:`path`.
     seed : int
         For the bootstrap.
     progress : bool or callable, optional

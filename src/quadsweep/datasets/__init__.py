@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quadsweep.arrays import Floats
-from quadsweep.results.formatting import ResultMixin
+from quadsweep.results.formatting import ResultMixin, attributes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -70,14 +70,7 @@ class Dataset(ResultMixin):
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
         return {
-            "x": self.x.tolist(),
-            "y": self.y.tolist(),
-            "k": self.k,
-            "names": list(self.names),
-            "labels": list(self.labels),
-            "objective": self.objective,
-            "formula": self.formula,
-            "term": self.term,
+            **attributes(self, "x y k names labels objective formula term"),
             "columns": {name: list(values) for name, values in self.columns.items()},
             "description": self.description,
         }

@@ -18,7 +18,13 @@ from quadsweep.objectives import OBJECTIVES
 from quadsweep.outofcore.boundary import boundary_in_a_pass
 from quadsweep.outofcore.flags import Flags
 from quadsweep.results.conic import Conic
-from quadsweep.results.formatting import ResultMixin, equation, finite, named_rows
+from quadsweep.results.formatting import (
+    OUTCOME,
+    ResultMixin,
+    attributes,
+    equation,
+    named_rows,
+)
 from quadsweep.results.result import CERTIFICATE, caution
 
 if TYPE_CHECKING:
@@ -159,29 +165,11 @@ class StreamedResult(ResultMixin):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON; rows by their number from 0."""
-        return {
-            "objective": self.objective,
-            "method": self.method,
-            "n": self.n,
-            "k": self.k,
-            "value": finite(self.value),
-            "bound": finite(self.bound),
-            "gap": finite(self.gap),
-            "status": self.status,
-            "success": self.success,
-            "message": self.message,
-            "outliers": None if self.outliers is None else self.outliers.tolist(),
-            "missing": self.missing,
-            "slope": finite(self.slope),
-            "intercept": finite(self.intercept),
-            "names": list(self.names),
-            "passes": self.passes,
-            "reading": self.reading,
-            "rows_read": self.rows_read,
-            "loaded": self.loaded,
-            "nodes": self.nodes,
-            "seconds": self.seconds,
-        }
+        return attributes(
+            self,
+            f"{OUTCOME} outliers missing slope intercept names passes reading rows_read loaded "
+            "nodes seconds",
+        )
 
     def to_frame(self) -> Any:
         """The rows left out, where they are few, as a data frame: number, x and y."""

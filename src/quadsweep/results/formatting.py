@@ -191,6 +191,7 @@ def chance(p: float) -> str:
     return "p < 1e-300" if p < 1e-300 else f"p {p:.2g}"
 
 
+OUTCOME = "objective method n k value bound gap status success message"
 INDEX = "index from 0"  # how plain values call rows, unless they say otherwise
 _ROWS = frozenset(
     {"inliers", "outliers", "omitted", "leaving", "returning", "needed", "disputed", "near"}
@@ -227,6 +228,30 @@ def finite(value: float | None) -> float | None:
     (1.5, None)
     """
     return float(value) if value is not None and math.isfinite(value) else None
+
+
+def plain(value: Any) -> Any:
+    """A value for JSON: arrays and tuples as lists, results as dictionaries, None for NaN.
+
+    >>> plain((1, float("nan"), "a"))
+    [1, None, 'a']
+    """
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
+        return [plain(part) for part in value]
+    return finite(value) if isinstance(value, float) else value
+
+
+def attributes(result: Any, names: str) -> dict[str, Any]:
+    """Some attributes of a result as plain values.
+
+    >>> attributes(1 + 2j, "real imag")
+    {'real': 1.0, 'imag': 2.0}
+    """
+    return {name: plain(getattr(result, name)) for name in names.split()}
 
 
 def known(values: Iterable[float | None]) -> list[float | None]:

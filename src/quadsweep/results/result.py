@@ -18,7 +18,15 @@ from quadsweep.results import plane
 from quadsweep.results.boundary import boundary
 from quadsweep.results.conic import Conic
 from quadsweep.results.far import far_rows
-from quadsweep.results.formatting import INDEX, ResultMixin, equation, finite, named_rows, some
+from quadsweep.results.formatting import (
+    INDEX,
+    OUTCOME,
+    ResultMixin,
+    attributes,
+    equation,
+    named_rows,
+    some,
+)
 from quadsweep.results.scatter import Scatter, collinear, line_through, scatter_of
 
 if TYPE_CHECKING:
@@ -413,36 +421,14 @@ class Result(ResultMixin):
     def _ellipse(self) -> dict[str, Any]:
         if self.objective != "mcd":
             return {}
-        return {
-            "location": [finite(float(v)) for v in self.location],
-            "covariance": [[finite(float(v)) for v in row] for row in self.covariance],
-            "correlation": finite(self.correlation),
-            "line": self.on_a_line,
-        }
+        return {**attributes(self, "location covariance correlation"), "line": self.on_a_line}
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON, which has no infinity: None where nothing is known."""
         return {
-            "objective": self.objective,
-            "method": self.method,
-            "n": self.n,
-            "k": self.k,
-            "value": finite(self.value),
-            "bound": finite(self.bound),
-            "gap": finite(self.gap),
-            "status": self.status,
-            "success": self.success,
-            "message": self.message,
+            **attributes(self, OUTCOME),
             "rows": INDEX,
-            "inliers": self.inliers.tolist(),
-            "outliers": self.outliers.tolist(),
-            "omitted": self.omitted.tolist(),
-            "slope": None if self.slope is None else finite(self.slope),
-            "intercept": finite(self.intercept),
-            "names": list(self.names),
-            "coef": [finite(float(c)) for c in self.coef],
+            **attributes(self, "inliers outliers omitted slope intercept names coef"),
             **self._ellipse(),
-            "conic": None if self.conic is None else self.conic.to_dict(),
-            "nodes": self.nodes,
-            "seconds": self.seconds,
+            **attributes(self, "conic nodes seconds"),
         }

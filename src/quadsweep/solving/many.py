@@ -13,7 +13,7 @@ from quadsweep import objectives
 from quadsweep.arrays import Floats, Mask
 from quadsweep.inputs import validation
 from quadsweep.objectives import Objective
-from quadsweep.results.formatting import ResultMixin, known
+from quadsweep.results.formatting import ResultMixin, attributes
 from quadsweep.solving.methods.batch import Batch
 from quadsweep.solving.methods.choice import choose
 from quadsweep.solving.methods.spreading import hands
@@ -101,13 +101,7 @@ class BatchResult(ResultMixin):
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
         return {
-            "objective": self.objective,
-            "method": self.method,
-            "k": self.k,
-            "values": known(self.values),
-            "bounds": known(self.bounds),
-            "status": self.status.tolist(),
-            "success": self.success,
+            **attributes(self, "objective method k values bounds status success"),
             "inliers": [np.flatnonzero(mask).tolist() for mask in self.masks],
             "nodes": self.nodes.tolist(),
         }

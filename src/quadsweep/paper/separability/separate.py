@@ -21,7 +21,7 @@ from quadsweep.inputs import frames, predictors, validation
 from quadsweep.paper.separability.hulls.distance import TOLERANCE, HullDistances, hull_distance
 from quadsweep.paper.separability.hulls.exact import Decision, Plane, decide
 from quadsweep.results.conic import Conic
-from quadsweep.results.formatting import ResultMixin, finite
+from quadsweep.results.formatting import ResultMixin, attributes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -159,15 +159,9 @@ class Separation(ResultMixin):
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON; exact numbers as text like ``"3/7"``."""
         return {
-            "separable": self.separable,
-            "exact": self.exact,
-            "lift": self.lift,
-            "distance2": finite(self.distance2),
-            "primal": finite(self.primal),
-            "dual": finite(self.dual),
+            **attributes(self, "separable exact lift distance2 primal dual"),
             "inliers": np.flatnonzero(self.mask).tolist(),
-            "conic": None if self.conic is None else self.conic.to_dict(),
-            "terms": list(self.terms),
+            **attributes(self, "conic terms"),
             "plane": None if self.plane is None else [str(c) for c in self.plane],
             "weights": {str(i): str(w) if self.exact else w for i, w in self.weights.items()},
             "message": self.message,
