@@ -1,16 +1,58 @@
 """Types of the compiled half; see _core/README.md."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import Unpack
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bytes = NDArray[np.uint8]
+Leaves = NDArray[np.int32]
+Subsets = Sequence[Sequence[int]]
+Progress = Callable[[float, float, int, float], object] | None
+Ticks = Callable[[int, float], object] | None
+Answer = tuple[Ints, float, float, str, int]
+Placing = tuple[float, float, int, int, float]
+Picked = tuple[Ints, Leaves, Floats, Floats]
 
 STATUSES: list[str]
 
+class Limits(TypedDict, total=False):
+    """Of tries and searches that count."""
+
+    n_jobs: int
+    time_limit: float | None
+    progress: Ticks
+
+class BoxLimits(Limits, total=False):
+    """Of a search over boxes of parameters for removals of ``fewest`` to ``most`` items."""
+
+    enumerate: float
+    most_unclear: int
+    memory_limit: float
+    most_boxes: float
+
+class SubsetSearch(TypedDict, total=False):
+    """What a search for k rows of a regression takes beside its columns."""
+
+    k_or_more: bool
+    starts: Subsets
+    seed: int
+    n_jobs: int
+    time_limit: float | None
+    progress: Progress
+    weights: Floats | None
+    groups: Ints | None
+    enumeration_limit: int
+    tree_from: int
+    memory_limit: float
+
 def solve(
-    x: NDArray[np.float64],
-    y: NDArray[np.float64],
+    x: Floats,
+    y: Floats,
     k: int,
     objective: str,
     method: str,
@@ -18,42 +60,42 @@ def solve(
     time_limit: float,
     n_jobs: int,
     seed: int,
-    callback: Callable[[float, float, int, float], object] | None,
+    callback: Progress,
     memory_limit: float = ...,
-) -> tuple[NDArray[np.int64], float, float, str, int]: ...
+) -> Answer: ...
 def solve_lifted(
-    x: NDArray[np.float64],
-    y: NDArray[np.float64],
-    lifted: NDArray[np.float64],
+    x: Floats,
+    y: Floats,
+    lifted: Floats,
     k: int,
     objective: str,
     method: str,
     order: str,
     time_limit: float,
     n_jobs: int,
-    callback: Callable[[float, float, int, float], object] | None,
-) -> tuple[NDArray[np.int64], float, float, str, int]: ...
+    callback: Progress,
+) -> Answer: ...
 def certified(
-    x: NDArray[np.float64],
-    y: NDArray[np.float64],
+    x: Floats,
+    y: Floats,
     k: int,
     objective: str,
     tol: float,
     time_limit: float,
     n_jobs: int,
     seed: int,
-    callback: Callable[[float, float, int, float], object] | None,
+    callback: Progress,
     k_or_more: bool,
     above: float,
-    starts: Sequence[Sequence[int]],
+    starts: Subsets,
     starting_lines: int,
     enumeration_limit: int,
     cells: bool,
     memory_limit: float = ...,
-) -> tuple[tuple[NDArray[np.int64], float, float, str, int], float, bool]: ...
+) -> tuple[Answer, float, bool]: ...
 def solve_many(
-    x: NDArray[np.float64],
-    y: NDArray[np.float64],
+    x: Floats,
+    y: Floats,
     k: int,
     objective: str,
     method: str,
@@ -61,16 +103,10 @@ def solve_many(
     time_limit: float,
     n_jobs: int,
     seed: int,
-) -> tuple[
-    NDArray[np.float64],
-    NDArray[np.float64],
-    NDArray[np.uint8],
-    NDArray[np.int8],
-    NDArray[np.uint64],
-]: ...
+) -> tuple[Floats, Floats, Bytes, NDArray[np.int8], NDArray[np.uint64]]: ...
 def prove(
-    x: NDArray[np.float64],
-    y: NDArray[np.float64],
+    x: Floats,
+    y: Floats,
     k: int,
     objective: str,
     k_or_more: bool,
@@ -81,107 +117,71 @@ def prove(
     most_nodes: int,
     rounding: bool,
     time_limit: float,
-    callback: Callable[[float, float, int, float], object] | None,
+    callback: Progress,
 ) -> dict[str, Any]: ...
-def lowered(
-    x: NDArray[np.float64],
-    y: NDArray[np.float64],
-    k: int,
-    objective: str,
-    value: float,
-    tol: float,
-) -> float: ...
+def lowered(x: Floats, y: Floats, k: int, objective: str, value: float, tol: float) -> float: ...
 def decide_many(
-    x: NDArray[np.float64],
-    y: NDArray[np.float64],
+    x: Floats,
+    y: Floats,
     k: int,
     objective: str,
-    above: NDArray[np.float64],
+    above: Floats,
     tol: float,
     time_limit: float,
     n_jobs: int,
     seed: int,
     starting_lines: int,
 ) -> NDArray[np.int8]: ...
-def value(
-    x: NDArray[np.float64], y: NDArray[np.float64], subset: Sequence[int], objective: str
-) -> float: ...
+def value(x: Floats, y: Floats, subset: Sequence[int], objective: str) -> float: ...
 def instruction_set() -> str: ...
 def choose_instruction_set(name: str) -> bool: ...
 def regression_fit(
-    columns: NDArray[np.float64],
-    y: NDArray[np.float64],
+    columns: Floats,
+    y: Floats,
     k: int,
     *,
     objective: str = "r2",
     intercept: bool = True,
-    tol: float = 1e-9,
-    k_or_more: bool = False,
+    tol: float = 1e-09,
     above: float | None = None,
-    starts: Sequence[Sequence[int]] = [],
-    seed: int = 0,
-    n_jobs: int = 1,
-    time_limit: float | None = None,
-    progress: Callable[[float, float, int, float], object] | None = None,
-    weights: NDArray[np.float64] | None = None,
-    groups: NDArray[np.int64] | None = None,
-    enumeration_limit: int = 200,
-    tree_from: int = 4096,
-    memory_limit: float = ...,
+    **settings: Unpack[SubsetSearch],
 ) -> dict[str, Any]: ...
 def regression_scores(
-    columns: NDArray[np.float64],
-    y: NDArray[np.float64],
-    subsets: NDArray[np.int64],
+    columns: Floats,
+    y: Floats,
+    subsets: Ints,
     *,
     objective: str = "r2",
     intercept: bool = True,
-    weights: NDArray[np.float64] | None = None,
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]: ...
+    weights: Floats | None = None,
+) -> tuple[Floats, Floats, Ints]: ...
 def regression_partial(
-    x: NDArray[np.float64],
-    y: NDArray[np.float64],
-    controls: NDArray[np.float64],
+    x: Floats,
+    y: Floats,
+    controls: Floats,
     k: int,
     *,
     side: str = "above",
     t: float = 0.0,
     mix: Sequence[float] = (1.0, 0.0, 0.0, 1.0),
-    k_or_more: bool = False,
-    starts: Sequence[Sequence[int]] = [],
-    seed: int = 0,
-    n_jobs: int = 1,
-    time_limit: float | None = None,
-    progress: Callable[[float, float, int, float], object] | None = None,
-    weights: NDArray[np.float64] | None = None,
-    groups: NDArray[np.int64] | None = None,
-    enumeration_limit: int = 200,
-    tree_from: int = 4096,
-    memory_limit: float = ...,
+    **settings: Unpack[SubsetSearch],
 ) -> dict[str, Any]: ...
 
 class ManyControls:
     def __init__(
         self,
-        z: NDArray[np.float64],
-        p: NDArray[np.float64],
-        q: NDArray[np.float64],
+        z: Floats,
+        p: Floats,
+        q: Floats,
         *,
-        extra: NDArray[np.float64],
-        e: NDArray[np.float64],
-        classes: NDArray[np.int64],
-        items: NDArray[np.int64],
+        extra: Floats,
+        e: Floats,
+        classes: Ints,
+        items: Ints,
         rounding: float,
     ) -> None: ...
     def refute(
-        self,
-        m: int,
-        *,
-        most_nodes: int = 1,
-        n_jobs: int = 1,
-        memory: float = 5e8,
-        time_limit: float | None = None,
-        progress: Callable[[int, float], object] | None = None,
+        self, m: int, *, most_nodes: int = 1, memory: float = 500000000.0, **limits: Unpack[Limits]
     ) -> dict[str, Any]: ...
     def least(self, m: int, time_limit: float | None = None) -> float: ...
     def total(self, m: int, d: Sequence[float]) -> float: ...
@@ -191,9 +191,9 @@ class Partition:
 
     def __init__(
         self,
-        placing: tuple[float, float, int, int, float],
-        x: NDArray[np.float64],
-        y: NDArray[np.float64],
+        placing: Placing,
+        x: Floats,
+        y: Floats,
         leaves: int,
         objective: str = "r2",
         share: float = 1.0,
@@ -202,52 +202,30 @@ class Partition:
     @property
     def leaves(self) -> int: ...
     @property
-    def placing(self) -> tuple[float, float, int, int, float]: ...
+    def placing(self) -> Placing: ...
     @property
-    def nearest(self) -> NDArray[np.int32]: ...
-    def locate(self, x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.int32]: ...
+    def nearest(self) -> Leaves: ...
+    def locate(self, x: Floats, y: Floats) -> Leaves: ...
     def add_and_pick(
-        self,
-        x: NDArray[np.float64],
-        y: NDArray[np.float64],
-        wanted: NDArray[np.uint8],
-        table: NDArray[np.float64],
-    ) -> tuple[
-        int,
-        tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]],
-    ]: ...
-    def add(
-        self,
-        x: NDArray[np.float64],
-        y: NDArray[np.float64],
-        wanted: NDArray[np.uint8],
-        table: NDArray[np.float64],
-    ) -> int: ...
-    def pick(
-        self, x: NDArray[np.float64], y: NDArray[np.float64], wanted: NDArray[np.uint8]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]]: ...
-    def refined(
-        self, leaves: NDArray[np.int32], table: NDArray[np.float64], levels: int
-    ) -> Partition: ...
+        self, x: Floats, y: Floats, wanted: Bytes, table: Floats
+    ) -> tuple[int, Picked]: ...
+    def add(self, x: Floats, y: Floats, wanted: Bytes, table: Floats) -> int: ...
+    def pick(self, x: Floats, y: Floats, wanted: Bytes) -> Picked: ...
+    def refined(self, leaves: Leaves, table: Floats, levels: int) -> Partition: ...
     def __getstate__(self) -> tuple[Any, ...]: ...
 
 def plan_sample(
-    x: NDArray[np.float64],
-    y: NDArray[np.float64],
-    objective: str,
-    share: float,
-    seed: int,
-    n_jobs: int,
-) -> tuple[tuple[float, float, int, int, float], list[list[float]]]: ...
+    x: Floats, y: Floats, objective: str, share: float, seed: int, n_jobs: int
+) -> tuple[Placing, list[list[float]]]: ...
 
 class LoadedPartition:
     def __init__(
         self,
         partition: Partition,
-        table: NDArray[np.float64],
-        leaf: NDArray[np.int32],
-        x: NDArray[np.float64],
-        y: NDArray[np.float64],
+        table: Floats,
+        leaf: Leaves,
+        x: Floats,
+        y: Floats,
         n_jobs: int = 1,
     ) -> None: ...
     @property
@@ -265,7 +243,7 @@ class LoadedPartition:
         memory: float,
         time_limit: float,
         n_jobs: int,
-        callback: Callable[[float, float, int, float], object] | None,
+        callback: Progress,
         until: str = "proved",
         above: float = ...,
         k_or_more: bool = False,
@@ -274,27 +252,25 @@ class LoadedPartition:
     ) -> dict[str, Any]: ...
     def least_squares(self, k: int, gap_x: float, gap_y: float) -> tuple[float, float]: ...
 
-def distinct(column: NDArray[np.float64], most: int) -> NDArray[np.float64] | None: ...
-def merge_leaves(
-    into: NDArray[np.float64], leaves: NDArray[np.int32], table: NDArray[np.float64]
-) -> None: ...
+def distinct(column: Floats, most: int) -> Floats | None: ...
+def merge_leaves(into: Floats, leaves: Leaves, table: Floats) -> None: ...
 
 class LinearTest:
     def __init__(
         self,
-        basis: NDArray[np.float64],
-        s: NDArray[np.float64],
-        x: NDArray[np.float64],
-        y: NDArray[np.float64],
+        basis: Floats,
+        s: Floats,
+        x: Floats,
+        y: Floats,
         first: Sequence[int],
         *,
         kind: str,
-        clusters: Sequence[Sequence[int]] = ...,
+        clusters: Subsets = ...,
         k_adj: bool = True,
         g_adj: bool = True,
         g_min: bool = False,
         cluster_freedom: bool = True,
-        critical: NDArray[np.float64],
+        critical: Floats,
         side: int,
         instrument: bool = False,
         fixed: int = 0,
@@ -307,14 +283,12 @@ def try_linear(
     m: int,
     *,
     most_unclear: int = ...,
-    n_jobs: int = 1,
-    time_limit: float | None = None,
-    progress: Callable[[int, float], object] | None = None,
+    **limits: Unpack[Limits],
 ) -> dict[str, Any]: ...
 def try_likelihood(
-    design: NDArray[np.float64],
-    y: NDArray[np.float64],
-    weights: NDArray[np.float64],
+    design: Floats,
+    y: Floats,
+    weights: Floats,
     first: Sequence[int],
     order: Sequence[int],
     m: int,
@@ -325,16 +299,14 @@ def try_likelihood(
     critical: float = 0.0,
     side: int = 0,
     most_unclear: int = ...,
-    n_jobs: int = 1,
-    time_limit: float | None = None,
-    progress: Callable[[int, float], object] | None = None,
+    **limits: Unpack[Limits],
 ) -> dict[str, Any]: ...
 def decide_likelihood(
-    rows: NDArray[np.float64],
-    sizes: NDArray[np.float64],
-    design: NDArray[np.float64],
-    y: NDArray[np.float64],
-    weights: NDArray[np.float64],
+    rows: Floats,
+    sizes: Floats,
+    design: Floats,
+    y: Floats,
+    weights: Floats,
     first: Sequence[int],
     *,
     link: str,
@@ -344,29 +316,17 @@ def decide_likelihood(
     radius: float,
     fewest: int,
     most: int,
-    enumerate: float = ...,
-    most_unclear: int = ...,
-    n_jobs: int = 1,
-    memory_limit: float = ...,
-    most_boxes: float = ...,
-    time_limit: float | None = None,
-    progress: Callable[[int, float], object] | None = None,
+    **limits: Unpack[BoxLimits],
 ) -> dict[str, Any]: ...
 def decide_robust(
     test: LinearTest,
-    rows: NDArray[np.float64],
-    sizes: NDArray[np.float64],
+    rows: Floats,
+    sizes: Floats,
     scores: Sequence[int],
     items: Sequence[int],
     *,
     tau: float,
     fewest: int,
     most: int,
-    enumerate: float = ...,
-    most_unclear: int = ...,
-    n_jobs: int = 1,
-    memory_limit: float = ...,
-    most_boxes: float = ...,
-    time_limit: float | None = None,
-    progress: Callable[[int, float], object] | None = None,
+    **limits: Unpack[BoxLimits],
 ) -> dict[str, Any]: ...
