@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from quadsweep.auditing.result import RegressionAudit as RegressionAudit
     from quadsweep.auditing.tables import AuditTable as AuditTable
     from quadsweep.auditing.tables import audit_table as audit_table
-    from quadsweep.choosing.in_passes import StreamedPath as StreamedPath
     from quadsweep.choosing.intervals import Bootstrap as Bootstrap
     from quadsweep.choosing.line_significance import LineSignificance as LineSignificance
+    from quadsweep.choosing.outofcore import OutOfCorePath as OutOfCorePath
     from quadsweep.choosing.pairwise import pairwise as pairwise
     from quadsweep.choosing.pairwise_result import PairwiseFiles as PairwiseFiles
     from quadsweep.choosing.pairwise_result import PairwiseResult as PairwiseResult
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from quadsweep.exploring import explore as explore
     from quadsweep.groups import Groups as Groups
     from quadsweep.groups import by as by
-    from quadsweep.outofcore.result import StreamedResult as StreamedResult
+    from quadsweep.outofcore.result import OutOfCoreResult as OutOfCoreResult
     from quadsweep.paper.comparators.compare import Comparison as Comparison
     from quadsweep.paper.comparators.compare import compare as compare
     from quadsweep.paper.separability.lifted_sweep import naive_sweep as naive_sweep
@@ -70,7 +70,7 @@ _PLACES = {
     "auditing.reference": "Reference",
     "auditing.result": "Audit OutOfCoreAudit RegressionAudit",
     "auditing.tables": "AuditTable audit_table",
-    "choosing.in_passes": "StreamedPath",
+    "choosing.outofcore": "OutOfCorePath",
     "choosing.intervals": "Bootstrap",
     "choosing.line_significance": "LineSignificance",
     "choosing.pairwise": "pairwise",
@@ -81,7 +81,7 @@ _PLACES = {
     "choosing.stability": "Stability stability",
     "exploring": "Explorer explore",
     "groups": "Groups by",
-    "outofcore.result": "StreamedResult",
+    "outofcore.result": "OutOfCoreResult",
     "paper.comparators.compare": "Comparison compare",
     "paper.separability.lifted_sweep": "naive_sweep",
     "paper.separability.separate": "Separation separate",
@@ -96,7 +96,19 @@ _MODULE_OF = {name: module for module, names in _PLACES.items() for name in name
 __all__ = ["datasets", *_MODULE_OF]
 
 
+_FORMER = {  # names of the release before
+    "StreamedResult": "OutOfCoreResult",
+    "StreamedPath": "OutOfCorePath",
+    "StreamedAudit": "OutOfCoreAudit",
+}
+
+
 def __getattr__(name: str) -> Any:
+    if name in _FORMER:
+        from warnings import warn
+
+        warn(f"{name} is now called {_FORMER[name]}", DeprecationWarning, stacklevel=2)
+        name = _FORMER[name]
     if name == "datasets":
         return import_module("quadsweep.datasets")
     if name not in _MODULE_OF:
@@ -107,4 +119,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *__all__]
+    return [*__all__, *(name for name in globals() if name.startswith("__"))]

@@ -388,7 +388,7 @@ def test_at_most_is_the_best_of_all_sizes(objective):
     for seed in range(4):
         rng = np.random.default_rng([seed, 12])
         x, y = FAMILIES[("normal", "lattice")[seed % 2]](rng, 40)
-        found = search(problem(x, y, 34, objective), at_most=True)
+        found = search(problem(x, y, 34, objective), k_or_more=True)
         sizes = [certified(x, y, k, objective) for k in range(34, 41)]
         best = max(sense(objective) * r.value for r in sizes)
         scale = max(r.gap for r in sizes)
@@ -404,7 +404,7 @@ def test_of_two_equal_subsets_the_exact_fit_is_given(at_most):
     digit = 2.0**-52
     x = np.array([-1.3, -1.3 - digit, -0.5 - digit / 2, -1.1 - digit, -1.3 - digit])
     y = np.array([-1.0 - digit, -1.0 - digit, 0.1 + digit / 8, -0.6 - digit, -1.0])
-    found = search(problem(x, y, 3, "lts"), at_most=at_most, enumerate_up_to=1)
+    found = search(problem(x, y, 3, "lts"), k_or_more=at_most, enumerate_up_to=1)
     total = np.var(y[found.inliers]) * len(found.inliers)
     assert found.status == "optimal"
     assert found.bound == 0
@@ -420,7 +420,7 @@ def test_an_exact_fit_that_is_not_the_best_bounds_nothing(listed, statuses):
     x = np.array([0.6, -1.7 - digit, -1.7 - 2 * digit, -1.7, -0.9 - digit])
     y = np.array([1.6 + digit, 0.5 + digit / 2, 0.5 + digit / 2, 0.5, -0.3])
     asked = problem(x, y, 3, "lts", time_limit=0.2)
-    found = search(asked, at_most=True, enumerate_up_to=listed)
+    found = search(asked, k_or_more=True, enumerate_up_to=listed)
     assert found.status in statuses
     if found.status == "optimal":
         assert 0 <= found.value - found.bound <= 1e-9 * found.value

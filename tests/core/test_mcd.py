@@ -197,7 +197,7 @@ def test_the_best_determinant_falls_with_every_point_dropped():
 
 def test_k_or_more_is_exactly_k():
     x, y = np.random.default_rng(10).normal(size=(2, 30))
-    least = search(problem(x, y, 20), at_most=True)
+    least = search(problem(x, y, 20), k_or_more=True)
     assert len(least.inliers) == 20
     assert least.value == pytest.approx(search(problem(x, y, 20)).value)
 

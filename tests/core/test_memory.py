@@ -81,7 +81,7 @@ def test_at_most_is_listed_where_boxes_do_not_end() -> None:
         rng = np.random.default_rng(seed)
         x, y = rng.random((2, 10))
         x[:5], y[:5] = 1e-17 * np.arange(5), 1e-17 * rng.random(5)
-        found = search(Problem(x, y, 6, get("cov"), tol=0.0), at_most=True)
+        found = search(Problem(x, y, 6, get("cov"), tol=0.0), k_or_more=True)
         listed = [
             qs.solve(x, y, k, objective="cov", method="exhaustive").value for k in range(6, 11)
         ]

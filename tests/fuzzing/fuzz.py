@@ -258,7 +258,7 @@ def exactly(it: Instance) -> None:
 
 def at_most(it: Instance) -> None:
     """k or more points."""
-    found = it.search(at_most=True)
+    found = it.search(k_or_more=True)
     answers = [it.listed(k) for k in range(it.k, len(it.x) + 1)]
     known = [a for a in answers if len(a[0])] or answers[:1]
     check_best(it, found, *max(known, key=lambda a: it.objective.sense * a[1]))

@@ -85,7 +85,7 @@ class NotClosed(Exception):
 def statement(it: Instance, patience: float) -> Statement:
     """The engine's answer as something to be proved."""
     problem = Problem(it.x, it.y, it.k, qs.objectives.get(it.objective), time_limit=patience)
-    found = search(problem, at_most=it.or_more)
+    found = search(problem, k_or_more=it.or_more)
     if found.status != "optimal":
         raise NotClosed(found.status)
     if len(found.inliers) == 0:

@@ -116,7 +116,7 @@ def planar(
         "cells": bool(rng.random() < 0.7),
     }  # fmt: skip
     if form == "at_most":
-        settings["at_most"] = True
+        settings["k_or_more"] = True
     elif form == "warm":
         settings["starts"] = [np.sort(rng.permutation(len(x))[:k])]
     side = rng.choice([-1e-3, 1e-3]) if form == "above" else 0.0

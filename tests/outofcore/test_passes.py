@@ -13,10 +13,10 @@ import quadsweep as qs
 from quadsweep import _core
 from quadsweep.auditing.fit import fit
 from quadsweep.choosing.curve import sizes_meant
-from quadsweep.choosing.in_passes import StreamedPath
+from quadsweep.choosing.outofcore import OutOfCorePath
 from quadsweep.cli.ending import LIMITED
 from quadsweep.objectives import OBJECTIVES
-from quadsweep.outofcore.result import StreamedResult
+from quadsweep.outofcore.result import OutOfCoreResult
 from quadsweep.outofcore.search import Leaves
 from quadsweep.outofcore.solve import IN_PASSES, columns_of
 from quadsweep.outofcore.sources import PartFailed, open_source
@@ -57,13 +57,13 @@ def written(path: Path, x: Any, y: Any, row_groups: int = 17) -> str:
     return str(path)
 
 
-def kept(result: StreamedResult) -> Any:
+def kept(result: OutOfCoreResult) -> Any:
     return np.concatenate(
         [np.asarray(flags.to_numpy(zero_copy_only=False)) for flags in result.flags.arrays()]
     )
 
 
-def assert_same(seed: int, n: int, folder: Path) -> StreamedResult:
+def assert_same(seed: int, n: int, folder: Path) -> OutOfCoreResult:
     x, y = some_points(seed, n)
     objective = IN_PASSES[seed // 4 % len(IN_PASSES)]
     drop = [0.05, 0.2, 0.5][seed // 24 % 3 if seed >= 24 else seed % 3]
@@ -73,7 +73,7 @@ def assert_same(seed: int, n: int, folder: Path) -> StreamedResult:
     here = qs.solve(x, y, **asked)
     result: Any = qs.solve(file, x="a", y="b", memory_limit=limit, seed=seed, **asked)
     told = f"seed {seed}, n {n}, {objective}, drop {drop}: {result.status}"
-    assert isinstance(result, StreamedResult), told
+    assert isinstance(result, OutOfCoreResult), told
     assert (result.status, result.n, result.k) == ("optimal", here.n, here.k), told
     goal = OBJECTIVES[objective]
     slack = 2e-9 * max(abs(here.value), 1.0 if objective in ("r2", "r") else 0.0)
@@ -429,7 +429,7 @@ def test_a_damaged_row_group_is_named_and_a_rerun_goes_on_with_the_finished_part
         ({"x": "a", "y": "c"}, "no column 'c'"),
         ({"x": 1, "y": "b"}, "x must be the name of a column"),
         ({"x": "a", "y": "b", "objective": "mcd"}, "mcd cannot be searched in passes"),
-        ({"x": "a", "y": "b", "method": "sweep"}, "data in parts are for method='auto'"),
+        ({"x": "a", "y": "b", "method": "sweep"}, "data out of core are for method='auto'"),
     ],
 )
 def test_what_cannot_be_asked_is_said_in_a_sentence(
@@ -492,7 +492,7 @@ def test_rows_beyond_32_bits_are_counted(objective: str) -> None:
 
 def assert_same_path(
     seed: int, n: int, folder: Path, asked: dict[str, Any], bytes_a_row: float = 100
-) -> StreamedPath:
+) -> OutOfCorePath:
     x, y = some_points(seed, n)
     objective = IN_PASSES[seed % len(IN_PASSES)]
     here = qs.path(x, y, objective=objective, **asked)
@@ -500,7 +500,7 @@ def assert_same_path(
     limit = bytes_a_row * 1e-9 * n
     found = qs.path(file, x="a", y="b", objective=objective, memory_limit=limit, **asked)
     told = f"seed {seed}, n {n}, {objective}, {asked}: {found}"
-    assert isinstance(found, StreamedPath), told
+    assert isinstance(found, OutOfCorePath), told
     assert found.success, told
     assert found.k.tolist() == here.k.tolist(), told
     slack = 2e-9 * np.maximum(np.abs(here.value), 1.0 if objective in ("r2", "r") else 0.0)
@@ -698,7 +698,7 @@ def test_sentinels_are_proved_around_or_refused(objective, far, tmp_path):
                 qs.solve(file, x="a", y="b", memory_limit=1e-6, n_jobs=1, **asked)
             continue
         result = qs.solve(file, x="a", y="b", memory_limit=1e-6, n_jobs=1, **asked)
-        assert isinstance(result, StreamedResult)
+        assert isinstance(result, OutOfCoreResult)
         assert result.status == "optimal"
         assert result.value == pytest.approx(qs.solve(x, y, **asked).value, rel=1e-8)
 

@@ -11,7 +11,7 @@ import pytest
 import quadsweep as qs
 from quadsweep import _core
 from quadsweep.outofcore.held import Held, Likely
-from quadsweep.outofcore.search import _SAMPLED_PARTS, Room
+from quadsweep.outofcore.search import _SAMPLED_PARTS, MemoryPlan
 from quadsweep.outofcore.work import empty_table
 
 pa = pytest.importorskip("pyarrow")
@@ -58,7 +58,7 @@ def test_rows_that_are_held_are_those_that_a_pass_would_bring(
 ) -> None:
     x, y = a_line(2)
     with_them = in_passes(tmp_path, x, y, 20)
-    monkeypatch.setattr(Room, "held", 0.0)
+    monkeypatch.setattr(MemoryPlan, "held", 0.0)
     without = in_passes(tmp_path, x, y, 20)
     assert (with_them.passes, without.passes) == (2, 3)
     for name in ("value", "bound", "loaded", "nodes", "slope"):

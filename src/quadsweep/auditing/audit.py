@@ -43,8 +43,9 @@ from quadsweep.inputs.arguments import arranged
 from quadsweep.inputs.standard_errors import in_one_word
 from quadsweep.messages import argument
 from quadsweep.outofcore.flags import Flags, listed
-from quadsweep.outofcore.search import Asked
-from quadsweep.outofcore.solve import Means, taken
+from quadsweep.outofcore.search import Query
+from quadsweep.outofcore.solve import Resources as SourceResources
+from quadsweep.outofcore.solve import taken
 from quadsweep.outofcore.sources import Source, collects_itself, is_source, source_meant
 from quadsweep.progress import Removals, SearchProgress, watching
 
@@ -232,9 +233,11 @@ def audit(
     else:
         source, x, y, data = taken(x, y, data, memory_limit)
         if source is not None:
-            asked = Asked.checked("r", None, None, tol, seed, nan_policy)
-            means = Means(resources.memory_limit, time_limit, n_jobs, progress, client, out, resume)
-            return _out_of_core(source, claim, terms, max_drop, asked, means)
+            query = Query.checked("r", None, None, tol, seed, nan_policy)
+            given_to = SourceResources(
+                resources.memory_limit, time_limit, n_jobs, progress, client, out, resume
+            )
+            return _out_of_core(source, claim, terms, max_drop, query, given_to)
         given = plain(x, y, data, nan_policy=nan_policy)
     if proof and kind is RegressionAudit:
         check_provable(given, claim)
@@ -480,12 +483,12 @@ def _result(
 
 
 def _out_of_core(
-    source: Source, claim: str, terms: Terms, max_drop: Any, asked: Asked, means: Means
+    source: Source, claim: str, terms: Terms, max_drop: Any, query: Query, given_to: SourceResources
 ) -> OutOfCoreAudit:
     """The fewest rows of a source whose removal breaks a claim."""
-    with means.search(source, asked, None) as search:
+    with given_to.search(source, query, None) as search:
         resources = Resources(search.clock.limit, search.clock.start)
-        with _reporting(means.progress, resources) as note:
+        with _reporting(given_to.progress, resources) as note:
             engine = Engine(search, search.survey(), resources)
             if engine.n <= FEWEST_KEPT:
                 raise ValueError(f"an audit needs at least 4 rows; got {engine.n}")

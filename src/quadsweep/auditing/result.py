@@ -263,7 +263,7 @@ class OutOfCoreAudit(Verdict):
     missing : int
         Rows left out for a missing value.
     passes, rows_read, loaded : int
-        As in :class:`quadsweep.outofcore.result.StreamedResult`.
+        As in :class:`quadsweep.outofcore.result.OutOfCoreResult`.
     """
 
     names: tuple[str, str]
@@ -294,7 +294,7 @@ class OutOfCoreAudit(Verdict):
         }
 
     def flag(self, source: Any = None, column: str = KEPT) -> Any:
-        """Which rows are kept, as :meth:`quadsweep.outofcore.result.StreamedResult.flag`."""
+        """Which rows are kept, as :meth:`quadsweep.outofcore.result.OutOfCoreResult.flag`."""
         return self._found().flag(source, column)
 
     def write(self, path: str | os.PathLike[str], column: str = KEPT) -> None:
@@ -307,12 +307,12 @@ class OutOfCoreAudit(Verdict):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Rows of the first part, kept and removed, and the line with and without them."""
-        from quadsweep.plotting.passes import plot_streamed
+        from quadsweep.plotting.outofcore import plot_out_of_core
 
         lines = [("all rows", self.before.slope, self.before.intercept)]
         if self.after is not None:
             lines.insert(0, ("without them", self.after.slope, self.after.intercept))
-        return plot_streamed(self._found(), lines, f"of {self.n:,} rows", ax=ax)
+        return plot_out_of_core(self._found(), lines, f"of {self.n:,} rows", ax=ax)
 
     def _found(self) -> Flags:
         if self.flags is None:

@@ -2,7 +2,7 @@
 
 ``path``          the best subset of every size, with ``suggestions`` for k; over shuffled data
                   (``path_significance``) or a clean line (``line_significance``); of rows that
-                  are not in memory (``in_passes``); what both are (``curve``)
+                  are not in memory (``outofcore``); what both are (``curve``)
 ``significance``  a p-value that allows for the choosing
 ``stability``     who is dropped when the data change a little, and what else comes near (``near``)
 ``intervals``     the bootstrap of the line, behind `Result.bootstrap`

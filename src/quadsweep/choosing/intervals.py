@@ -30,7 +30,7 @@ from quadsweep.progress import CountProgress, counting
 from quadsweep.results.formatting import ResultMixin, finite, known
 from quadsweep.results.result import Result
 from quadsweep.solving.methods import Problem
-from quadsweep.solving.methods.spreading import Hands
+from quadsweep.solving.methods.spreading import Executor
 from quadsweep.solving.question import pose
 
 if TYPE_CHECKING:
@@ -271,7 +271,7 @@ class _Lines(Resampling):
     """The line of the points kept in each draw."""
 
     def __init__(self, problem: Problem, draws: int, clock: Clock) -> None:
-        super().__init__(problem, "bootstrap", draws, clock, Hands())
+        super().__init__(problem, "bootstrap", draws, clock, Executor())
         self.found: list[Floats] = []
 
     def record(self, rows: Ints, kept: Mask) -> None:

@@ -163,8 +163,8 @@ def pairwise(
     names, table = _read(frame, task)
     if permutations is None:
         table = replace(table, task=replace(task, permutations=enough_shuffles(table.pairs)))
-    with team(workers, client, jobs) as hands, counting(progress, "pairs") as tick:
-        table = replace(table, threads=jobs if hands is None else 1, until=clock.until())
+    with team(workers, client, jobs) as helpers, counting(progress, "pairs") as tick:
+        table = replace(table, threads=jobs if helpers is None else 1, until=clock.until())
         if table.task.null == "pooled":
             table = replace(table, pools=pools(table, row_counts(table.usable), jobs))
         answers = (
@@ -172,7 +172,7 @@ def pairwise(
             if out is None
             else _Files(names, table, objective, ChunkStore(out), resume)
         )
-        status = _go(answers, hands or one_by_one, clock, tick)
+        status = _go(answers, helpers or one_by_one, clock, tick)
     found = answers.answer(status, clock)
     _warn(answers)
     return found
@@ -239,7 +239,7 @@ class _Answers:
         self.too_few += few
         self.undefined += int((columns["kept"] == 0).sum()) - few
 
-    def go(self, hands: Workers) -> Iterator[int]:
+    def go(self, helpers: Workers) -> Iterator[int]:
         """Do all chunks; how many pairs are answered, again and again."""
         raise NotImplementedError
 
@@ -262,8 +262,8 @@ class _Matrices(_Answers):
         for matrix in (self.r, self.pearson):
             np.fill_diagonal(matrix, 1.0)
 
-    def go(self, hands: Workers) -> Iterator[int]:
-        for chunk, columns, _ in hands(self.table.chunks(_CHUNK, solve_pairs)):
+    def go(self, helpers: Workers) -> Iterator[int]:
+        for chunk, columns, _ in helpers(self.table.chunks(_CHUNK, solve_pairs)):
             if columns is None:
                 return
             self._take(chunk, columns)
@@ -328,11 +328,11 @@ class _Files(_Answers):
         if self.store.is_empty():
             path.write_text(json.dumps(asked), encoding="utf-8")
 
-    def go(self, hands: Workers) -> Iterator[int]:
+    def go(self, helpers: Workers) -> Iterator[int]:
         self.done = sum(chunk.trials for chunk in self.pieces)
         self.done -= sum(chunk.trials for chunk in self.todo)
         yield self.done
-        for chunk in finish(self.todo, self.store, hands):
+        for chunk in finish(self.todo, self.store, helpers):
             self.done += chunk.trials
             yield self.done
 
@@ -362,9 +362,9 @@ class _Files(_Answers):
         )
 
 
-def _go(answers: _Answers, hands: Workers, clock: Clock, tick: Tick) -> str:
+def _go(answers: _Answers, helpers: Workers, clock: Clock, tick: Tick) -> str:
     try:
-        for done in answers.go(hands):
+        for done in answers.go(helpers):
             if tick(done, answers.table.pairs, clock.gone()) is False or clock.left() == 0:
                 break
     except KeyboardInterrupt:

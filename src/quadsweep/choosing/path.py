@@ -20,8 +20,8 @@ import numpy as np
 from quadsweep import objectives
 from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.choosing.curve import Curve, sizes_meant
-from quadsweep.choosing.in_passes import StreamedPath, path_in_passes
 from quadsweep.choosing.line_significance import LAWS, check_line, check_plane, clean_paths
+from quadsweep.choosing.outofcore import OutOfCorePath, path_out_of_core
 from quadsweep.choosing.path_significance import PathSignificance, shuffled_paths
 from quadsweep.choosing.shuffles import check_pairs
 from quadsweep.clock import Clock
@@ -29,8 +29,8 @@ from quadsweep.inputs import validation
 from quadsweep.inputs.arguments import arranged
 from quadsweep.inputs.predictors import least_kept
 from quadsweep.messages import argument
-from quadsweep.outofcore.search import Asked
-from quadsweep.outofcore.solve import Means, taken
+from quadsweep.outofcore.search import Query
+from quadsweep.outofcore.solve import Resources, taken
 from quadsweep.progress import CountProgress, Tick, counting
 from quadsweep.proofs.proof import Proof, together
 from quadsweep.results.formatting import INDEX, attributes, known, named_rows
@@ -247,7 +247,7 @@ class Path(Curve):
 @overload
 def path(
     points: str | os.PathLike[str], /, y: str, *, x: str, **settings: Unpack[Settings]
-) -> Path | StreamedPath: ...
+) -> Path | OutOfCorePath: ...
 @overload
 def path(
     points: Any = None, /, y: Any = None, *, x: Any = None, **settings: Unpack[Settings]
@@ -277,7 +277,7 @@ def path(
     client: Any = None,
     out: str | os.PathLike[str] | None = None,
     resume: bool = False,
-) -> Path | StreamedPath:
+) -> Path | OutOfCorePath:
     """The best subset of every size in a range, each with its proof.
 
     Parameters
@@ -316,7 +316,7 @@ def path(
     Returns
     -------
     Path
-        Or, for data in passes, a :class:`quadsweep.choosing.in_passes.StreamedPath`.
+        Or, for data in passes, a :class:`quadsweep.choosing.outofcore.OutOfCorePath`.
 
     Examples
     --------
@@ -342,9 +342,9 @@ def path(
         if asked or proof or weights is not None or not fit_intercept:
             raise ValueError("a path out of core has no null, proof or weights, and an intercept")
         limit = validation.memory(memory_limit)
-        means = Means(limit, time_limit, n_jobs, False, client, out, resume)
-        posed = Asked.checked(objective, None, None, tol, seed, nan_policy)
-        return path_in_passes(source, posed, means, ks, drop, progress)
+        resources = Resources(limit, time_limit, n_jobs, False, client, out, resume)
+        query = Query.checked(objective, None, None, tol, seed, nan_policy)
+        return path_out_of_core(source, query, resources, ks, drop, progress)
     question = pose(
         x,
         y,

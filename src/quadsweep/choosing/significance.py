@@ -31,7 +31,7 @@ from quadsweep.results.formatting import ResultMixin, attributes
 from quadsweep.results.result import Result
 from quadsweep.solving.methods import Problem
 from quadsweep.solving.methods.batch import Batch, lowered
-from quadsweep.solving.methods.spreading import Hands, hands
+from quadsweep.solving.methods.spreading import Executor, executor
 from quadsweep.solving.question import pose
 
 if TYPE_CHECKING:
@@ -241,7 +241,7 @@ def significance(
     ).keeping(k, drop)
     problem = question.problem
     with (
-        hands(workers, client, problem.n_jobs, out, resume) as helpers,
+        executor(workers, client, problem.n_jobs, out, resume) as helpers,
         counting(progress, "permutations") as tick,
     ):
         result = question.answer(time_limit=clock.left())
@@ -275,7 +275,7 @@ class _Null:
     """Shuffles solved or decided so far, in order."""
 
     def __init__(
-        self, problem: Problem, observed: float, values: bool, clock: Clock, helpers: Hands
+        self, problem: Problem, observed: float, values: bool, clock: Clock, helpers: Executor
     ) -> None:
         self.problem, self.clock, self.helpers = problem, clock, helpers
         self.rng = np.random.default_rng(problem.seed)

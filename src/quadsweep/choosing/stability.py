@@ -31,7 +31,7 @@ from quadsweep.results.result import Result
 from quadsweep.solving.methods import Problem
 from quadsweep.solving.methods.batch import Batch, varied
 from quadsweep.solving.methods.several.certified import provable
-from quadsweep.solving.methods.spreading import Hands, hands
+from quadsweep.solving.methods.spreading import Executor, executor
 from quadsweep.solving.question import Question, pose
 
 if TYPE_CHECKING:
@@ -252,7 +252,7 @@ def stability(
     share = ordinary_margin(result) if wanted is None else wanted
     best = frozenset(np.flatnonzero(result.mask[question.points.rows]).tolist())
     with (
-        hands(workers, client, question.problem.n_jobs, out, resume) as helpers,
+        executor(workers, client, question.problem.n_jobs, out, resume) as helpers,
         counting(progress, "resamples") as tick,
     ):
         counts = _Counts(question.problem, resample, draws, clock, helpers, best)
@@ -291,7 +291,7 @@ class Resampling(ABC):
     """Data sets drawn from the points, each solved exactly; what is done with them is recorded."""
 
     def __init__(
-        self, problem: Problem, resample: str, draws: int, clock: Clock, helpers: Hands
+        self, problem: Problem, resample: str, draws: int, clock: Clock, helpers: Executor
     ) -> None:
         self.problem, self.clock, self.helpers = problem, clock, helpers
         n = problem.n
@@ -363,7 +363,7 @@ class _Counts(Resampling):
         resample: str,
         draws: int,
         clock: Clock,
-        helpers: Hands,
+        helpers: Executor,
         best: Subset,
     ) -> None:
         super().__init__(problem, resample, draws, clock, helpers)

@@ -66,9 +66,9 @@ def answer_source(given: Given, source: Source) -> NoReturn:
 
 
 def _flags(answer: Any, source: Source) -> Iterator[Any]:
-    from quadsweep.outofcore.result import StreamedResult
+    from quadsweep.outofcore.result import OutOfCoreResult
 
-    if isinstance(answer, StreamedResult):
+    if isinstance(answer, OutOfCoreResult):
         yield from answer.flags.arrays()
         return
     import pyarrow as pa

@@ -44,8 +44,8 @@ def team(workers: Any, client: Any, jobs: int) -> Iterator[Workers | None]:
 
     A cluster named by its address is left, and one started here ended, with the block.
 
-    >>> with team("threads", None, 2) as hands:
-    ...     hands is None
+    >>> with team("threads", None, 2) as helpers:
+    ...     helpers is None
     True
     """
     if workers not in KINDS:

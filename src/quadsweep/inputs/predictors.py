@@ -73,8 +73,7 @@ def _several(
         raise ValueError(f"{what} take objective 'r2' or 'lts'; got {objective.name!r}")
     if given.y is None:
         raise ValueError(f"y may be left out only for objective 'var'; got {objective.name!r}")
-    if nan_policy not in ("raise", "omit"):
-        raise ValueError(f"nan_policy must be 'raise' or 'omit'; got {nan_policy!r}")
+    validation.check_nan_policy(nan_policy)
     X = np.column_stack([validation.column(c, _called(given, j)) for j, c in enumerate(columns)])
     y = validation.column(given.y, "y")
     if len(X) != len(y):

@@ -151,10 +151,14 @@ def kind(array: NDArray[Any]) -> str:
     return names.get(array.dtype.kind, f"dtype {array.dtype}")
 
 
-def sample(x: Any, y: Any, objective: Objective, nan_policy: str = "raise") -> Sample:
-    """Columns checked against each other and against the objective."""
+def check_nan_policy(nan_policy: Any) -> None:
     if nan_policy not in ("raise", "omit"):
         raise ValueError(f"nan_policy must be 'raise' or 'omit'; got {nan_policy!r}")
+
+
+def sample(x: Any, y: Any, objective: Objective, nan_policy: str = "raise") -> Sample:
+    """Columns checked against each other and against the objective."""
+    check_nan_policy(nan_policy)
     xs = column(x, "x")
     if y is None:
         if objective.name != "var":

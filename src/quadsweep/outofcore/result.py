@@ -40,7 +40,7 @@ def cost(answer: Any) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class StreamedResult(ResultMixin):
+class OutOfCoreResult(ResultMixin):
     """The best subset of rows that are not in memory, and what is known about it.
 
     Attributes
@@ -177,8 +177,8 @@ class StreamedResult(ResultMixin):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Rows of the first part, kept and left out, and the line."""
-        from quadsweep.plotting.passes import plot_streamed
+        from quadsweep.plotting.outofcore import plot_out_of_core
 
         lines = [("line of kept", self.slope, self.intercept)]
         title = f"of {self.n:,} rows; {self.title} {self.value:.4g} of all kept"
-        return plot_streamed(self.flags, lines, title, ax=ax)
+        return plot_out_of_core(self.flags, lines, title, ax=ax)

@@ -7,8 +7,8 @@
    again, on leaves and rows.
 3. The rows of leaves that are not at hand and of no others; the search runs again.
 
-Step 3 is repeated while leaves that are not loaded leave boxes open. Where more rows are asked for
-than there is room for, these leaves are cut into finer ones by a pass of their own.
+Step 3 is repeated while leaves that are not loaded leave boxes open. Where more rows are query for
+than there is memory_plan for, these leaves are cut into finer ones by a pass of their own.
 """
 
 from __future__ import annotations
@@ -59,15 +59,15 @@ Placing = tuple[float, float, int, int, float]  # x0, y0, ex, ey and the slope o
 
 
 @dataclass(frozen=True)
-class Room:
+class MemoryPlan:
     """What a memory limit leaves for leaves and rows; some of it is for boxes."""
 
     memory: float
     leaves: int
 
     @classmethod
-    def within(cls, memory: float, rows: int) -> Room:
-        """So many leaves to begin with that most of the room is left for rows."""
+    def within(cls, memory: float, rows: int) -> MemoryPlan:
+        """So many leaves to begin with that most of the memory is left for rows."""
         leaves = min(max(memory / 4 / _LEAF_BYTES, _FREE_LEAVES), _MOST_LEAVES, rows / 16)
         return cls(memory, max(_FEWEST_LEAVES, 1 << int(math.log2(max(leaves, 2)))))
 
@@ -93,7 +93,7 @@ class Room:
 
 
 @dataclass(frozen=True)
-class Asked:
+class Query:
     """The question, as checked."""
 
     objective: Objective
@@ -106,11 +106,10 @@ class Asked:
     @classmethod
     def checked(
         cls, objective: str, k: Any, drop: Any, tol: Any, seed: Any, nan_policy: str
-    ) -> Asked:
+    ) -> Query:
         """From what the user gives."""
         goal = objectives.get(objective)
-        if nan_policy not in ("raise", "omit"):
-            raise ValueError(f"nan_policy must be 'raise' or 'omit'; got {nan_policy!r}")
+        validation.check_nan_policy(nan_policy)
         exact, number = validation.tolerance(tol), validation.whole(seed, "seed", 0)
         return cls(goal, k, drop, exact, number, nan_policy)
 
@@ -173,19 +172,19 @@ class Leaves:
 
 @dataclass(frozen=True)
 class Search:
-    """A source, a question about it, and the means to answer it."""
+    """A source, a question about it, and the resources to answer it."""
 
     source: Source
-    asked: Asked
+    query: Query
     passes: Passes
-    room: Room
+    memory_plan: MemoryPlan
     clock: Clock
     callback: Any = None
 
     def run(self) -> tuple[dict[str, Any], Leaves, int]:
         """What the last search found, the leaves it is about, and k."""
         leaves = self.begin()
-        k = self.asked.keep(leaves.n)
+        k = self.query.keep(leaves.n)
         return self.answer(leaves, k, leaves.starts), leaves, k
 
     def begin(self) -> Leaves:
@@ -197,13 +196,13 @@ class Search:
     def answer(self, leaves: Leaves, k: int, starts: list[list[float]]) -> dict[str, Any]:
         """Searches, and opens leaves, until the best k rows are known or a limit is reached.
 
-        Rows that earlier questions loaded are forgotten, once, where they take the room.
+        Rows that earlier questions loaded are forgotten, once, where they take the memory_plan.
         """
         if k == leaves.n:
             return _everything(leaves)
         nodes, earlier, since = 0, len(leaves.row) > 0, self.passes.count
         while True:
-            found = self.ask(leaves, k, self.asked.objective.name, starts=starts)
+            found = self.ask(leaves, k, self.query.objective.name, starts=starts)
             nodes += found["nodes"]
             if found["status"] != "heuristic" or not len(found["wanted"]):
                 break
@@ -224,7 +223,7 @@ class Search:
         x, y = self.sample()
         x0, y0 = (float(np.median(v)) for v in (x, y))
         placing = (x0, y0, _exponent(x), _exponent(y), 0.0)
-        partition = _core.Partition(placing, x, y, self.room.leaves)
+        partition = _core.Partition(placing, x, y, self.memory_plan.leaves)
         leaves = self.tally(partition, [], _discrete(x, y))
         self._check(leaves)
         return leaves
@@ -233,33 +232,33 @@ class Search:
         """The partition, moments of good subsets, which columns look discrete, and which leaves
         will probably be opened."""
         x, y = self.sample()
-        few = np.random.default_rng(self.asked.seed).permutation(len(x))[:_STARTING_ROWS]
-        kept = self.asked.keep(self.source.given) / self.source.given
-        objective = self.asked.objective.name
+        few = np.random.default_rng(self.query.seed).permutation(len(x))[:_STARTING_ROWS]
+        kept = self.query.keep(self.source.given) / self.source.given
+        objective = self.query.objective.name
         placing, starts = _core.plan_sample(
-            x[few], y[few], objective, kept, self.asked.seed, self.passes.jobs
+            x[few], y[few], objective, kept, self.query.seed, self.passes.jobs
         )
-        partition = _core.Partition(placing, x, y, self.room.leaves, objective, kept, starts)
-        likely = Likely.by_sample(partition, x, y, self.source.given, self.room.held)
+        partition = _core.Partition(placing, x, y, self.memory_plan.leaves, objective, kept, starts)
+        likely = Likely.by_sample(partition, x, y, self.source.given, self.memory_plan.held)
         return partition, starts, _discrete(x, y), likely
 
     def sample(self) -> tuple[Floats, Floats]:
         """Some rows of some parts, a few for every leaf."""
-        source, wanted = self.source, self.room.leaves * _SAMPLE_A_LEAF
+        source, wanted = self.source, self.memory_plan.leaves * _SAMPLE_A_LEAF
         count = min(source.parts, _SAMPLED_PARTS)
         parts = np.linspace(0, source.parts - 1, count).round().astype(int)
         rows = source.rows[parts]
         share = min(1.0, wanted / max(int(rows.sum()), 1))
-        asked = [
+        query = [
             {
                 "part": int(p),
                 "rows": math.ceil(share * r),
-                "seed": self.asked.seed,
+                "seed": self.query.seed,
                 "of": source.identity(p, p + 1),
             }
             for p, r in zip(parts, rows, strict=True)
         ]
-        drawn = list(self.passes.some("a sample", sample_part, Task(source), asked))
+        drawn = list(self.passes.some("a sample", sample_part, Task(source), query))
         x, y = (np.concatenate([one[name] for one in drawn]) for name in ("x", "y"))
         if not len(x):
             raise ValueError("x and y must hold finite points; every row looked at has NaN")
@@ -298,12 +297,12 @@ class Search:
         """One question to the engine, about leaves and the rows of some of them."""
         ex, ey, slope = leaves.partition.placing[2:]
         settings: dict[str, Any] = {
-            "tol": self.asked.tol,
+            "tol": self.query.tol,
             "gap_x": leaves.gaps[0],
             "gap_y": leaves.gaps[1],
             "tilt": math.ldexp(slope, ex - ey),
-            "most_rows": max(self.room.rows(len(leaves.table)) - len(leaves.row), 0.0),
-            "memory": self.room.boxes,
+            "most_rows": max(self.memory_plan.rows(len(leaves.table)) - len(leaves.row), 0.0),
+            "memory": self.memory_plan.boxes,
             "time_limit": self.clock.left(),
             "n_jobs": self.passes.jobs,
             "callback": self.callback,
@@ -334,7 +333,7 @@ class Search:
             row, leaf, x, y = row[order], leaf[order], x[order], y[order]
         leaves.row, leaves.leaf, leaves.x, leaves.y = row, leaf, x, y
         leaves.loaded |= more
-        left = (self.room.rows(len(leaves.table)) - len(row)) * _LOADED_BYTES
+        left = (self.memory_plan.rows(len(leaves.table)) - len(row)) * _LOADED_BYTES
         if leaves.held is not None and leaves.held.size * HELD_BYTES > left:
             leaves.held = None
 
@@ -343,7 +342,7 @@ class Search:
         leaves.changes()
         leaves.held = None  # by leaf, and leaves are others now
         before = leaves.partition.leaves
-        levels = self.room.levels(before, len(wanted))
+        levels = self.memory_plan.levels(before, len(wanted))
         partition = leaves.partition.refined(wanted, leaves.table, levels)
         finer = np.zeros(partition.leaves, dtype=np.uint8)
         finer[wanted] = 1
@@ -363,25 +362,25 @@ class Search:
 
     def _fits(self, leaves: Leaves, wanted: NDArray[np.int32]) -> bool:
         rows = leaves.rows_of(wanted) + len(leaves.row)
-        return rows <= self.room.rows(len(leaves.table))
+        return rows <= self.memory_plan.rows(len(leaves.table))
 
     def open(self, leaves: Leaves, wanted: NDArray[np.int32], since: int = 0) -> bool:
-        """The rows of these leaves, or finer leaves where there is no room for them; False where
-        there is no room for either, or after too many passes for one question."""
+        """The rows of these leaves, or finer leaves where memory does not hold them; False where it
+        holds neither, or after too many passes for one question."""
         if self.passes.count - since >= _MOST_PASSES:
             return False
         if self._fits(leaves, wanted):
             at_hand = leaves.at_hand(wanted)
             enough = leaves.rows_of(at_hand) >= _ENOUGH * leaves.rows_of(wanted)
             self.load(leaves, at_hand if len(at_hand) and enough else wanted)
-        elif self.room.levels(leaves.partition.leaves, len(wanted)) > 0:
+        elif self.memory_plan.levels(leaves.partition.leaves, len(wanted)) > 0:
             self.refine(leaves, wanted)
         else:
             return False
         return True
 
     def _check_missing(self, missing: Ints) -> None:
-        if self.asked.nan_policy != "raise" or not missing.sum():
+        if self.query.nan_policy != "raise" or not missing.sum():
             return
         part = int(np.argmax(missing > 0))
         raise ValueError(
@@ -401,7 +400,7 @@ class Search:
     def _check(self, leaves: Leaves) -> None:
         used = leaves.table[leaves.table[:, 0] > 0]
         self._check_width(used[:, 0], used[:, 1:3], used[:, 3:5])
-        goal = self.asked.objective
+        goal = self.query.objective
         for name, needs, gap in zip(
             ("x", "y"), (goal.needs_x, goal.needs_y), leaves.gaps, strict=True
         ):

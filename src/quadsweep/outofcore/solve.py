@@ -20,9 +20,9 @@ from quadsweep.inputs.frames import Columns
 from quadsweep.objectives import Objective
 from quadsweep.outofcore.boundary import gradient_of_sums
 from quadsweep.outofcore.flags import Flags, decide, listed
-from quadsweep.outofcore.result import StreamedResult
+from quadsweep.outofcore.result import OutOfCoreResult
 from quadsweep.outofcore.running import Passes
-from quadsweep.outofcore.search import ROW_BYTES, Asked, Leaves, Placing, Room, Search
+from quadsweep.outofcore.search import ROW_BYTES, Leaves, MemoryPlan, Placing, Query, Search
 from quadsweep.outofcore.sources import Source, collects_itself, source_meant
 from quadsweep.progress import SearchProgress, StatusLine, is_shown, watching
 
@@ -63,7 +63,7 @@ def loaded(question: str, x: Any, y: Any, data: Any) -> tuple[Any, Any, Any]:
 
 
 @dataclass(frozen=True)
-class Means:
+class Resources:
     """What a search in passes may use, as the user gives it."""
 
     memory: float
@@ -75,7 +75,7 @@ class Means:
     resume: bool = False
 
     @contextmanager
-    def search(self, source: Source, asked: Asked, callback: Any) -> Iterator[Search]:
+    def search(self, source: Source, query: Query, callback: Any) -> Iterator[Search]:
         """A search with workers, a place for finished parts and a clock."""
         jobs = validation.jobs(self.n_jobs)
         store = None if self.out is None else ChunkStore(self.out)
@@ -84,8 +84,8 @@ class Means:
         clock = Clock(validation.seconds(self.time_limit))
         with team("threads", self.client, jobs) as workers, telling(self.progress) as tick:
             passes = Passes(jobs, workers, store, tick)
-            room = Room.within(self.memory, source.given)
-            yield Search(source, asked, passes, room, clock, callback)
+            memory_plan = MemoryPlan.within(self.memory, source.given)
+            yield Search(source, query, passes, memory_plan, clock, callback)
 
 
 def check_objective(goal: Objective) -> None:
@@ -95,13 +95,13 @@ def check_objective(goal: Objective) -> None:
         raise ValueError(f"{goal.name} cannot be searched in passes; {allowed} can")
 
 
-def solve_in_passes(source: Source, asked: Asked, means: Means) -> StreamedResult:
+def solve_out_of_core(source: Source, query: Query, resources: Resources) -> OutOfCoreResult:
     """The best subset of a source's rows, which stay where they are."""
-    goal = asked.objective
+    goal = query.objective
     check_objective(goal)
     with (
-        watching(means.progress, goal) as callback,
-        means.search(source, asked, _in_units(callback, goal)) as search,
+        watching(resources.progress, goal) as callback,
+        resources.search(source, query, _in_units(callback, goal)) as search,
     ):
         found, leaves, size = search.run()
         if not found["real"]:
@@ -109,7 +109,7 @@ def solve_in_passes(source: Source, asked: Asked, means: Means) -> StreamedResul
                 f"no {size:,} rows with a value of {goal.name} were found; "
                 "give a larger memory_limit"
             )
-        if not _tells(asked, found):
+        if not _tells(query, found):
             found |= {"status": "heuristic", "bound": 0.0}
         return _result(source, goal, found, leaves, size, search.passes, search.clock)
 
@@ -183,13 +183,13 @@ def _result(
     k: int,
     passes: Passes,
     clock: Clock,
-) -> StreamedResult:
+) -> OutOfCoreResult:
     placing, n = leaves.partition.placing, leaves.n
     value, best = values_of(goal, found, k, placing)
     slope, intercept = line_of(found["moments"], k, placing)
     flags = Flags(source, decide(found, leaves), passes.jobs)
     outliers = listed(flags, passes, n - k)
-    return StreamedResult(
+    return OutOfCoreResult(
         value=value,
         bound=best,
         gap=max(0.0, goal.sense * (best - value)),
@@ -214,15 +214,15 @@ def _result(
     )
 
 
-def _tells(asked: Asked, found: dict[str, Any]) -> bool:
+def _tells(query: Query, found: dict[str, Any]) -> bool:
     """Whether sums in doubles tell a residual sum of squares to the tolerance.
 
     They do not where far rows are kept. What is below 2^-100 of them is an exact fit.
     """
-    if asked.objective.name != "lts" or found["status"] != "optimal" or found["score"] is None:
+    if query.objective.name != "lts" or found["status"] != "optimal" or found["score"] is None:
         return True
     squares, left = float(found["moments"][4]), -float(found["score"])
-    return left <= 2.0**-100 * squares or max(asked.tol, 1e-12) * left >= 2.0**-50 * squares
+    return left <= 2.0**-100 * squares or max(query.tol, 1e-12) * left >= 2.0**-50 * squares
 
 
 def _before(goal: Objective, leaves: Leaves) -> float:

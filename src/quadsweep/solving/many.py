@@ -16,7 +16,7 @@ from quadsweep.objectives import Objective
 from quadsweep.results.formatting import ResultMixin, attributes
 from quadsweep.solving.methods.batch import Batch
 from quadsweep.solving.methods.choice import choose
-from quadsweep.solving.methods.spreading import hands
+from quadsweep.solving.methods.spreading import executor
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -180,7 +180,7 @@ def solve_many(
         jobs,
         validation.whole(seed, "seed", 0),
     )
-    with hands(workers, client, jobs, out, resume) as helpers:
+    with executor(workers, client, jobs, out, resume) as helpers:
         found = helpers.solve(batch, method)
     return BatchResult(
         values=found.values,

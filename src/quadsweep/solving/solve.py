@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, TypedDict, overload
 from quadsweep.clock import Clock
 from quadsweep.inputs import validation
 from quadsweep.inputs.arguments import arranged
-from quadsweep.outofcore.result import StreamedResult
-from quadsweep.outofcore.search import Asked
-from quadsweep.outofcore.solve import Means, solve_in_passes, taken
+from quadsweep.outofcore.result import OutOfCoreResult
+from quadsweep.outofcore.search import Query
+from quadsweep.outofcore.solve import Resources, solve_out_of_core, taken
 from quadsweep.progress import SearchProgress
 from quadsweep.results.result import Result
 from quadsweep.solving.proving import check_provable, with_proof
@@ -51,7 +51,7 @@ def solve(
     *,
     x: str,
     **settings: Unpack[Settings],
-) -> Result | StreamedResult: ...
+) -> Result | OutOfCoreResult: ...
 @overload
 def solve(
     points: Any = None,
@@ -86,7 +86,7 @@ def solve(
     client: Any = None,
     out: str | os.PathLike[str] | None = None,
     resume: bool = False,
-) -> Result | StreamedResult:
+) -> Result | OutOfCoreResult:
     """The k points with the best value of an objective.
 
     Parameters
@@ -148,7 +148,7 @@ def solve(
     Returns
     -------
     Result
-        Or, for data in passes, a :class:`quadsweep.outofcore.result.StreamedResult`.
+        Or, for data in passes, a :class:`quadsweep.outofcore.result.OutOfCoreResult`.
 
     Examples
     --------
@@ -170,11 +170,13 @@ def solve(
     source, x, y, data = taken(x, y, data, memory_limit)
     if source is not None:
         if method not in ("auto", "certified") or proof or weights is not None or not fit_intercept:
-            raise ValueError("data in parts are for method='auto': no proof, weights or line at 0")
-        asked = Asked.checked(objective, k, drop, tol, seed, nan_policy)
+            raise ValueError(
+                "data out of core are for method='auto', with an intercept, no proof or weights"
+            )
+        query = Query.checked(objective, k, drop, tol, seed, nan_policy)
         limit = validation.memory(memory_limit)
-        means = Means(limit, time_limit, n_jobs, progress, client, out, resume)
-        return solve_in_passes(source, asked, means)
+        resources = Resources(limit, time_limit, n_jobs, progress, client, out, resume)
+        return solve_out_of_core(source, query, resources)
     clock = Clock(validation.seconds(time_limit))
     question = pose(
         x,

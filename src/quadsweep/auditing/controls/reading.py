@@ -57,8 +57,7 @@ def read(
     nan_policy: str,
 ) -> Regression:  # fmt: skip
     """The regression that the arguments of an audit describe."""
-    if nan_policy not in ("raise", "omit"):
-        raise ValueError(f"nan_policy must be 'raise' or 'omit'; got {nan_policy!r}")
+    validation.check_nan_policy(nan_policy)
     fixed = isinstance(controls, str) and controls == FIXED
     named = {"groups": groups, "weights": weights, "vcov": vcov}
     if is_formula(x) or models.is_model(x):

@@ -164,14 +164,14 @@ class Engine:
         found = self.begin(m, aim)
         return self._removal(found, aim) if found["real"] else None
 
-    def ask(self, m: int, aim: Aim, above: float, at_most: bool = True) -> Decision:
+    def ask(self, m: int, aim: Aim, above: float, k_or_more: bool = True) -> Decision:
         """Is there a subset above, with at most (or exactly) m removed? Not checked."""
         resources = self.resources
         while True:
             resources.check()
             limit = min(resources.left(), _PATIENCE * resources.patience)
             found = self._asked(
-                m, aim, until="decided", above=above, k_or_more=at_most, time_limit=limit,
+                m, aim, until="decided", above=above, k_or_more=k_or_more, time_limit=limit,
                 callback=resources.report,
             )  # fmt: skip
             resources.nodes += found["nodes"]
@@ -334,8 +334,8 @@ class OutOfCore(Oracle):
         how, n = self.case.condition, engine.n
         if isinstance(how, CorrelationBelow):
             t = how.threshold(n - most - 2)
-            for at_most in (True, False) if fewest == most else (True,):
-                found = self._checked(self._below(how, most, t, at_most))
+            for k_or_more in (True, False) if fewest == most else (True,):
+                found = self._checked(self._below(how, most, t, k_or_more))
                 if found.decided:
                     return found
             return UNDECIDED
@@ -353,7 +353,7 @@ class OutOfCore(Oracle):
         removal: Any = found.removal
         return found if found.refuted or self.case.broken(removal) else UNDECIDED
 
-    def _below(self, how: CorrelationBelow, m: int, t: float, at_most: bool) -> Decision:
+    def _below(self, how: CorrelationBelow, m: int, t: float, k_or_more: bool) -> Decision:
         """Is r < t for some subset? By one tau after the other, as ``plane`` has it."""
         engine: Engine = self.case.engine
         loose = t + _SLACK
@@ -363,7 +363,7 @@ class OutOfCore(Oracle):
         bracket = Bracket(loose, math.sqrt(every.b / every.a))
         while bracket.is_open:
             aim = Aim(product=products(bracket.tau, loose, how.sign))
-            found = engine.ask(m, aim, 0.0, at_most)
+            found = engine.ask(m, aim, 0.0, k_or_more)
             removal: Any = found.removal
             if removal is None:
                 return found
@@ -373,4 +373,4 @@ class OutOfCore(Oracle):
             if how.sign * sums.r < t:
                 return found
             bracket.narrow(how.sign * sums.r, math.sqrt(sums.b / sums.a))
-        return engine.ask(m, self.case.aim, -loose, at_most)
+        return engine.ask(m, self.case.aim, -loose, k_or_more)

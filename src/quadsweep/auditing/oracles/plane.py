@@ -145,8 +145,8 @@ class Plane(Oracle):
     def _decide_below(self, how: CorrelationBelow, fewest: int, most: int) -> Decision:
         """The highest threshold, that of the most removals, is the easiest to fall below."""
         t = how.threshold(self.n - most - 2)
-        for at_most in (True, False) if fewest == most else (True,):
-            found = self.below(most, t, how.sign, at_most=at_most)
+        for k_or_more in (True, False) if fewest == most else (True,):
+            found = self.below(most, t, how.sign, k_or_more=k_or_more)
             if found.refuted:
                 return found
             if found.removal is not None:
@@ -155,7 +155,7 @@ class Plane(Oracle):
                     return Decision(removal)
         return UNDECIDED
 
-    def below(self, m: int, t: float, sign: int, *, at_most: bool = True) -> Decision:
+    def below(self, m: int, t: float, sign: int, *, k_or_more: bool = True) -> Decision:
         """Is sign * r < t for some subset with at most (or exactly) m removed, for t > 0? Not
         checked."""
         loose = t + self.slack(m)
@@ -166,7 +166,7 @@ class Plane(Oracle):
         while bracket.is_open:
             (px, py), (qx, qy) = products(bracket.tau, loose, sign)
             p, q = px * self._x + py * self._y, qx * self._x + qy * self._y
-            found = self._ask(p, q, m, "cov", above=0.0, at_most=at_most)
+            found = self._ask(p, q, m, "cov", above=0.0, k_or_more=k_or_more)
             if found.removal is None:
                 return found
             own = self.case.residuals(found.removal)
@@ -176,12 +176,12 @@ class Plane(Oracle):
             if r < t:
                 return found
             bracket.narrow(r, at)
-        return self._ask(self._x, -sign * self._y, m, "r", above=-loose, at_most=at_most)
+        return self._ask(self._x, -sign * self._y, m, "r", above=-loose, k_or_more=k_or_more)
 
     # ---- the engine ---------------------------------------------------------------------------
 
     def _ask(
-        self, x: Floats, y: Floats, m: int, objective: str, *, above: float, at_most: bool = True
+        self, x: Floats, y: Floats, m: int, objective: str, *, above: float, k_or_more: bool = True
     ) -> Decision:
         resources = self.resources
         resources.check()
@@ -197,7 +197,7 @@ class Plane(Oracle):
             callback=resources.report,
             memory_limit=resources.memory_limit,
         )
-        answer = search(problem, at_most=at_most, above=above)
+        answer = search(problem, k_or_more=k_or_more, above=above)
         resources.nodes += answer.nodes
         if len(answer.inliers):
             return Decision(np.flatnonzero(self.case.moments.kept(answer.inliers)))

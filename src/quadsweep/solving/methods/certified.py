@@ -27,7 +27,7 @@ def certified(problem: Problem) -> Outcome:
 def search(
     problem: Problem,
     *,
-    at_most: bool = False,
+    k_or_more: bool = False,
     above: float | None = None,
     starts: Sequence[Ints] = (),
     starting_lines: int = 0,
@@ -38,7 +38,7 @@ def search(
 
     Parameters
     ----------
-    at_most : bool
+    k_or_more : bool
         Keep k or more points, that is, remove at most n - k.
     above : float, optional
         Only ask whether some subset has a better value than this: stops at the first one.
@@ -63,7 +63,7 @@ def search(
     ([], True)
     """
     if problem.several:
-        return several_search(problem, at_most=at_most, above=above, starts=starts)
+        return several_search(problem, k_or_more=k_or_more, above=above, starts=starts)
     found, n_evaluations, decided = _core.certified(
         problem.x,
         problem.y,
@@ -74,7 +74,7 @@ def search(
         problem.n_jobs,
         problem.seed,
         problem.callback,
-        at_most,
+        k_or_more,
         math.nan if above is None else above,
         [np.asarray(s).tolist() for s in starts],
         starting_lines,

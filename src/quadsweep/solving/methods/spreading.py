@@ -31,7 +31,7 @@ _PARTS = 16  # parts of a block
 
 
 @dataclass(frozen=True)
-class Hands:
+class Executor:
     """Who solves batches, and where finished parts are kept.
 
     ``workers`` None: threads of this process.
@@ -121,13 +121,13 @@ class Hands:
 
 
 @contextmanager
-def hands(
+def executor(
     workers: Any,
     client: Any,
     jobs: int,
     out: str | os.PathLike[str] | None = None,
     resume: bool = False,
-) -> Iterator[Hands]:
+) -> Iterator[Executor]:
     """What the arguments ``workers``, ``client``, ``out`` and ``resume`` mean."""
     store = None if out is None else ChunkStore(out)
     if store is not None:
@@ -135,7 +135,7 @@ def hands(
     elif resume:
         raise ValueError("resume=True goes on with the parts in out; give out, a directory")
     with team(workers, client, jobs) as others:
-        yield Hands(others, store)
+        yield Executor(others, store)
 
 
 def part_size(n: int) -> int:

@@ -43,7 +43,7 @@ def certified(problem: Problem) -> Outcome:
 def search(
     problem: Problem,
     *,
-    at_most: bool = False,
+    k_or_more: bool = False,
     above: float | None = None,
     starts: Sequence[Ints] = (),
 ) -> SearchOutcome:
@@ -56,7 +56,7 @@ def search(
         objective=problem.objective.name,
         intercept=problem.intercept,
         tol=problem.tol,
-        k_or_more=at_most,
+        k_or_more=k_or_more,
         above=above,
         starts=[np.asarray(s).tolist() for s in starts],
         seed=problem.seed,

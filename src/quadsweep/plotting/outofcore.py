@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _MOST = 5_000
 
 
-def plot_streamed(
+def plot_out_of_core(
     flags: Flags, lines: Iterable[tuple[str, float, float]], title: str, ax: Axes | None = None
 ) -> Axes:
     """Draw some rows of the first part, kept and left out, and lines: label, slope, intercept."""

@@ -2,7 +2,7 @@
 
 Sizes are taken from the largest down, and each search starts from its neighbour's subset as well.
 Neighbours need nearly the same rows, so that most sizes need no pass of their own; where the rows
-of earlier sizes leave no room for those of the next, they are forgotten.
+of earlier sizes leave no memory_plan for those of the next, they are forgotten.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quadsweep.choosing.curve import MOST_SIZES, Curve, sizes_meant
-from quadsweep.outofcore.search import Asked, Leaves, Search
-from quadsweep.outofcore.solve import Means, check_objective, line_of, values_of
+from quadsweep.outofcore.search import Leaves, Query, Search
+from quadsweep.outofcore.solve import Resources, check_objective, line_of, values_of
 from quadsweep.outofcore.sources import Source
 from quadsweep.progress import CountProgress, Tick, counting
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class StreamedPath(Curve):
+class OutOfCorePath(Curve):
     """Optima for many k of rows that are not in memory.
 
     It holds no rows: for those of one size ask :func:`quadsweep.solve`.
@@ -34,7 +34,7 @@ class StreamedPath(Curve):
     k, drop, value, bound, status, slope, intercept, nodes, objective, n, seconds
         As in :class:`quadsweep.Path`.
     passes, rows_read, missing : int
-        As in :class:`quadsweep.outofcore.result.StreamedResult`.
+        As in :class:`quadsweep.outofcore.result.OutOfCoreResult`.
     """
 
     passes: int
@@ -64,20 +64,20 @@ class StreamedPath(Curve):
         return self._plain() | counts
 
 
-def path_in_passes(
+def path_out_of_core(
     source: Source,
-    asked: Asked,
-    means: Means,
+    query: Query,
+    resources: Resources,
     ks: Sequence[int | float] | None,
     drop: int | float | Sequence[int | float] | None,
     progress: CountProgress,
-) -> StreamedPath:
+) -> OutOfCorePath:
     """The best subset of every size in a range, of rows that stay where they are."""
-    check_objective(asked.objective)
-    goal = asked.objective
+    check_objective(query.objective)
+    goal = query.objective
     expected = sizes_meant(source.given, ks, drop, goal, MOST_SIZES)
-    middle = replace(asked, k=expected[len(expected) // 2])
-    with counting(progress, "sizes") as tick, means.search(source, middle, None) as search:
+    middle = replace(query, k=expected[len(expected) // 2])
+    with counting(progress, "sizes") as tick, resources.search(source, middle, None) as search:
         leaves = search.begin()
         sizes = sizes_meant(leaves.n, ks, drop, goal, MOST_SIZES)
         found = _walk(search, leaves, sizes, tick)
@@ -89,7 +89,7 @@ def path_in_passes(
                 placing = leaves.partition.placing
                 numbers[:2, i] = values_of(goal, one, k, placing)
                 numbers[2:, i] = line_of(one["moments"], k, placing)
-        return StreamedPath(
+        return OutOfCorePath(
             k=np.array(sizes),
             value=numbers[0],
             bound=numbers[1],
