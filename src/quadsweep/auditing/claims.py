@@ -97,7 +97,7 @@ def build(
     if name == "significance":
         return _significance(full, terms, subject, significant)
     if name not in NAMES:
-        raise NotImplementedError(f"claim {name!r} has no condition")
+        raise ValueError(f"{argument('claim')} must be one of {', '.join(NAMES)}; got {name!r}")
     if full.c * full.c <= Fraction(terms.tol) ** 2 * full.a * full.b:
         raise ValueError(f"{subject.slope} of all rows is 0, so it has no sign to reverse")
     sign = _sign(full)

@@ -9,6 +9,7 @@ undecided, the step is widened.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
@@ -46,7 +47,7 @@ class Extreme:
     is_close: bool = True  # whether the bound is proved, and a small step away
 
 
-class Climber:
+class Climber(ABC):
     """The largest value with up to m units removed, for m = 0, 1, ..."""
 
     limit = math.inf
@@ -57,17 +58,17 @@ class Climber:
         start = self.value(nothing)
         self.best = Extreme(start, start, nothing)
 
+    @abstractmethod
     def value(self, removal: Ints) -> float:
         """The statistic times ``sign`` without these units, minus infinity where undefined."""
-        raise NotImplementedError
 
+    @abstractmethod
     def condition(self, value: float) -> Condition:
         """That the statistic is beyond a value."""
-        raise NotImplementedError
 
+    @abstractmethod
     def better(self, m: int, value: float, step: float) -> Decision:
         """Whether up to m removals take it beyond the value by a step; a removal is not checked."""
-        raise NotImplementedError
 
     @property
     def step(self) -> float:

@@ -7,6 +7,7 @@ so that audits stand in one table with regressions of other libraries.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -25,13 +26,13 @@ _DOES = {
 }
 
 
-class Tabulated:
+class Tabulated(ABC):
     """What maketables asks of a result, answered from its specification."""
 
     @property
+    @abstractmethod
     def specification(self) -> Specification:
         """The term, the claim and the audit, as a table has them."""
-        raise NotImplementedError
 
     @property
     def __maketables_coef_table__(self) -> Any:

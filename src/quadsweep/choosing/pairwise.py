@@ -24,6 +24,7 @@ import json
 import math
 import os
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -225,7 +226,7 @@ def _null(p_values: Any, objective: str) -> str | None:
     return str(p_values) if p_values else None
 
 
-class _Answers:
+class _Answers(ABC):
     """Pairs answered so far; those without a value are counted."""
 
     def __init__(self, names: list[Any], table: Table, objective: str) -> None:
@@ -239,12 +240,13 @@ class _Answers:
         self.too_few += few
         self.undefined += int((columns["kept"] == 0).sum()) - few
 
+    @abstractmethod
     def go(self, helpers: Workers) -> Iterator[int]:
         """Do all chunks; how many pairs are answered, again and again."""
-        raise NotImplementedError
 
+    @abstractmethod
     def answer(self, status: str, clock: Clock) -> PairwiseResult | PairwiseFiles:
-        raise NotImplementedError
+        """The answer, as far as it got."""
 
 
 class _Matrices(_Answers):

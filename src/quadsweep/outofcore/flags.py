@@ -20,7 +20,7 @@ from quadsweep.distributed.store import Columns, digest_of
 from quadsweep.extras import needed
 from quadsweep.inputs.frames import KEPT
 from quadsweep.outofcore.running import Passes
-from quadsweep.outofcore.sources import Source, open_source, unused
+from quadsweep.outofcore.sources import LazySource, Source, open_source, unused
 from quadsweep.outofcore.work import Task, packed
 
 FEW = 10_000  # rows that are listed one by one
@@ -168,7 +168,7 @@ class Flags:
             Of other sources: for every part in turn, an array as long as the part.
         """
         read = self._again(source)
-        if not read.lazy:
+        if not isinstance(read, LazySource):
             return self.arrays(read)
         return read.with_flags(settled(self.decision, read, Passes(self.jobs)).flags, column)
 

@@ -57,15 +57,6 @@ class Source(ABC):
         """Some columns of a part (None: all) as an Arrow table."""
 
     @property
-    def lazy(self) -> bool:
-        """Whether the source can be given a column that is computed when it is asked for."""
-        return False
-
-    def with_flags(self, decide: Decide, column: str) -> Any:
-        """The source with such a column: which rows are kept, null where a value is missing."""
-        raise NotImplementedError(f"{type(self).__name__} is read by parts")
-
-    @property
     def parts(self) -> int:
         return len(self.rows)
 
@@ -151,8 +142,16 @@ class ArrowSource(Source):
         )
 
 
+class LazySource(Source):
+    """One that can be given a column that is computed when it is asked for."""
+
+    @abstractmethod
+    def with_flags(self, decide: Decide, column: str) -> Any:
+        """The source with such a column: which rows are kept, null where a value is missing."""
+
+
 @dataclass(frozen=True)
-class PolarsSource(Source):
+class PolarsSource(LazySource):
     """Slices of a LazyFrame; each is collected by itself."""
 
     frame: Any = field(default=None, repr=False)
@@ -164,10 +163,6 @@ class PolarsSource(Source):
     def _table(self, part: int, columns: list[str] | None) -> Any:
         chosen = self.frame if columns is None else self.frame.select(columns)
         return chosen.slice(int(self.first[part]), int(self.rows[part])).collect().to_arrow()
-
-    @property
-    def lazy(self) -> bool:
-        return True
 
     def with_flags(self, decide: Decide, column: str) -> Any:
         import polars as pl
@@ -187,7 +182,7 @@ class PolarsSource(Source):
 
 
 @dataclass(frozen=True)
-class DaskSource(Source):
+class DaskSource(LazySource):
     """Partitions of a dask DataFrame, each computed where it is asked for."""
 
     frame: Any = field(default=None, repr=False)
@@ -197,10 +192,6 @@ class DaskSource(Source):
 
     def _table(self, part: int, columns: list[str] | None) -> Any:
         return _arrow(self.frame.partitions[part].compute(scheduler="synchronous"), columns)
-
-    @property
-    def lazy(self) -> bool:
-        return True
 
     def with_flags(self, decide: Decide, column: str) -> Any:
         import pandas as pd

@@ -16,6 +16,7 @@ them. What rounding may hide is taken off (`_SAFE`); the checker does it all aga
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import product
@@ -114,7 +115,7 @@ class Part:
         return (self.need < 0 and not self.or_more) or self.need > self.copies.sum()
 
 
-class Tree:
+class Tree(ABC):
     """Writes the nodes below the roots. What a row costs is for those to say that inherit."""
 
     or_more = False  # whether larger subsets count
@@ -180,9 +181,9 @@ class Tree:
         """Coefficients of the columns, and alpha."""
         return np.insert(-at[:-1], own, 1.0), float(at[-1])
 
+    @abstractmethod
     def costs(self, part: Part, own: int) -> tuple[Floats, Floats, tuple[float, ...]]:
         """At every corner, of kept rows and of open ones (side by side); bases; multipliers."""
-        raise NotImplementedError
 
     def squares(self, part: Part, own: int) -> tuple[Floats, Floats, Floats, float]:
         """At every corner tangents of e^2, and the last coefficient; at the middle e, and that."""
