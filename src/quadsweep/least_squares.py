@@ -9,7 +9,7 @@ P the projection on the span of the columns of C. It is defined whatever the ran
 taken in the order given, and the rule has two halves:
 
 on all rows   a column that every row shows to be a combination of those before it, to 1e-12 of that
-              row's own values, takes no part in the search (``independent``);
+              row's own values, is dropped as collinear (``independent``);
 on a subset   a column depends on those before it if it is a combination of them exactly, in
               rational arithmetic. It adds nothing to the span and has coefficient 0.
 

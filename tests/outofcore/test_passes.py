@@ -428,7 +428,7 @@ def test_a_damaged_row_group_is_named_and_a_rerun_goes_on_with_the_finished_part
     [
         ({"x": "a", "y": "c"}, "no column 'c'"),
         ({"x": 1, "y": "b"}, "x must be the name of a column"),
-        ({"x": "a", "y": "b", "objective": "mcd"}, "mcd cannot be searched in passes"),
+        ({"x": "a", "y": "b", "objective": "mcd"}, "mcd cannot be searched out of core"),
         ({"x": "a", "y": "b", "method": "sweep"}, "data out of core are for method='auto'"),
     ],
 )
@@ -547,7 +547,7 @@ def test_a_path_in_passes_tells_itself(tmp_path: Path) -> None:
     assert np.allclose(found.value, qs.path(file, **asked).value)
     with pytest.raises(ValueError, match="no null, proof, weights or line at 0"):
         qs.path(file, memory_limit=2e-4, proof=True, **asked)
-    with pytest.raises(ValueError, match="mcd cannot be searched in passes"):
+    with pytest.raises(ValueError, match="mcd cannot be searched out of core"):
         qs.path(file, memory_limit=2e-4, objective="mcd", **asked)
     late: Any = qs.path(file, memory_limit=2e-4, time_limit=0, **asked)
     assert late.status.tolist() == ["time_limit"] * 4

@@ -223,7 +223,7 @@ def audit(
     in_parts = is_source(data) and not collects_itself(data)
     if in_parts and (proof or kind is RegressionAudit):
         raise ValueError(
-            "an audit of data in parts is about two of their columns: no controls, groups, "
+            "an audit out of core is about two of their columns: no controls, groups, "
             "weights, term, vcov or proof"
         )
     if kind is RegressionAudit or source_meant(data, x, y) is None:

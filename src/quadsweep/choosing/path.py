@@ -284,7 +284,7 @@ def path(
     ----------
     points, x, y, objective, tol, nan_policy :
         As in :func:`solve`, as are ``data``, ``fit_intercept``, ``weights``, and what is for data
-        in passes: ``memory_limit``, ``client``, ``out`` and ``resume``.
+        out of core: ``memory_limit``, ``client``, ``out`` and ``resume``.
     ks : sequence of ints or shares, optional
         Sizes to keep.
     drop : int, share, or sequence of either, optional
@@ -316,7 +316,7 @@ def path(
     Returns
     -------
     Path
-        Or, for data in passes, a :class:`quadsweep.choosing.outofcore.OutOfCorePath`.
+        Or, for data out of core, a :class:`quadsweep.choosing.outofcore.OutOfCorePath`.
 
     Examples
     --------

@@ -109,9 +109,7 @@ class Significance(ResultMixin):
         defined = self.null[np.isfinite(self.null)]
         if len(defined):
             q = np.quantile(defined, [0.05, 0.5, 0.95])
-            lines.append(
-                ("noise", f"{q[1]:.4g}   (nine cases of ten between {q[0]:.4g} and {q[2]:.4g})")
-            )
+            lines.append(("noise", f"{q[1]:.4g}   (90% between {q[0]:.4g} and {q[2]:.4g})"))
         done = STATUSES[self.status].format(done=len(self.reached), asked=self.permutations)
         lines.append(("shuffles", f"{done}, seed {self.seed}"))
         if not self.result.success:

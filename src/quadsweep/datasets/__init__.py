@@ -135,7 +135,7 @@ _ANSCOMBE = {
     1: (10, "an ordinary scatter"),
     2: (8, "a curve, which no line fits"),
     3: (10, "a line and one point off it"),
-    4: (10, "a line that hangs on one point: drop that one and nothing is left to correlate"),
+    4: (10, "a line that depends on one point: drop that one and nothing is left to correlate"),
 }
 
 

@@ -1,4 +1,4 @@
-"""Data frames at the border: columns in with their names and labels, a frame out with the answer.
+"""Data frames: columns in with their names and labels, a frame out with the answer.
 
 pandas, polars and whatever else narwhals knows. Nothing is imported unless a frame was given.
 """

@@ -1,4 +1,4 @@
-"""Several predictors at the border: a table of numbers, weights, and which rows can be used.
+"""Several predictors as given: a table of numbers, weights, and which rows can be used.
 
 One predictor without weights and with an intercept stays the pair of columns it always was; all
 else becomes a matrix with a row for each point.

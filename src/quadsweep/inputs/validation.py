@@ -1,4 +1,4 @@
-"""The border: whatever the user hands over becomes clean arrays here, or one clear sentence.
+"""Validation: what the user gives becomes clean arrays, or an error in one sentence.
 
 Nothing behind this module checks its input again.
 """

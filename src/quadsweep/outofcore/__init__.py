@@ -3,7 +3,7 @@
 =============  =====================================================================
 module         what it does
 =============  =====================================================================
-solve          the door: in memory where the rows fit, in passes where they do not
+solve          the entry point: in memory where the rows fit, out of core where not
 sources        Parquet, Arrow datasets, polars and dask as a list of parts to be read
 work           what a pass does with some parts: a sample, sums by leaf, rows of leaves
 held           rows of leaves that will probably be opened, brought along with the sums
@@ -14,6 +14,6 @@ boundary       the conic between rows kept and rows left out, by one more pass
 result         the answer
 =============  =====================================================================
 
-May import ``border``, ``answers``, ``running`` and ``_core``; is imported by ``solving``,
+May import ``inputs``, ``results``, ``distributed`` and ``_core``; is imported by ``solving``,
 ``choosing`` and ``auditing``.
 """

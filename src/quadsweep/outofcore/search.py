@@ -393,7 +393,7 @@ class Search:
             if (ratio := _farthest(count, ends)) > _WIDEST:
                 raise ValueError(
                     f"column {name!r} has values {ratio:.0e} times as far from its middle as most, "
-                    "which cannot be searched in passes: leave out rows with such sentinels, or "
+                    "which cannot be searched out of core: leave out rows with such sentinels, or "
                     "give a memory_limit that holds all rows"
                 )
 

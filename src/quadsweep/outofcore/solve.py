@@ -1,4 +1,4 @@
-"""The door for data in parts: in memory where they fit, in passes where they do not."""
+"""The entry point for sources: in memory where the rows fit, out of core where they do not."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def columns_of(source: Source) -> tuple[Any, Any]:
 
 
 def taken(x: Any, y: Any, data: Any, memory_limit: Any) -> tuple[Source | None, Any, Any, Any]:
-    """A source that has to be read in passes, or None with x, y and data in memory."""
+    """A source that has to be read out of core, or None with x, y and data in memory."""
     source = source_meant(data, x, y)
     if source is None or (collects_itself(data) and fits(source, validation.memory(memory_limit))):
         return None, x, y, data
@@ -57,14 +57,14 @@ def loaded(question: str, x: Any, y: Any, data: Any) -> tuple[Any, Any, Any]:
     if source is not None:
         raise ValueError(
             f"{question} needs its rows in memory; got {source.given:,} rows, which do not fit "
-            "(solve, path and audit read them in passes)"
+            "(solve, path and audit work out of core)"
         )
     return x, y, data
 
 
 @dataclass(frozen=True)
 class Resources:
-    """What a search in passes may use, as the user gives it."""
+    """What a search out of core may use, as the user gives it."""
 
     memory: float
     time_limit: float | None = None
@@ -92,7 +92,7 @@ def check_objective(goal: Objective) -> None:
     """Says so if an objective needs its rows in memory."""
     if goal.name not in IN_PASSES:
         allowed = ", ".join(IN_PASSES)
-        raise ValueError(f"{goal.name} cannot be searched in passes; {allowed} can")
+        raise ValueError(f"{goal.name} cannot be searched out of core; {allowed} can")
 
 
 def solve_out_of_core(source: Source, query: Query, resources: Resources) -> OutOfCoreResult:
@@ -115,7 +115,7 @@ def solve_out_of_core(source: Source, query: Query, resources: Resources) -> Out
 
 
 def _in_units(callback: Any, goal: Objective) -> Any:
-    """Scores of a search in passes are in units of its own; only those of r and r2 are shown."""
+    """Scores of a search out of core are in units of its own; only those of r and r2 are shown."""
     if callback is None or goal.name in ("r2", "r"):
         return callback
     return lambda score, bound, nodes, seconds: callback(math.nan, math.nan, nodes, seconds)

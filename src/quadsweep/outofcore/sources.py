@@ -224,7 +224,7 @@ class _Flagging:
 
 
 def is_source(given: Any) -> bool:
-    """Whether this is data to be read in parts: a path of Parquet, a dataset, a lazy frame.
+    """Whether this is data to be read part by part: a path of Parquet, a dataset, a lazy frame.
 
     >>> is_source("logs/*.parquet"), is_source([1, 2, 3])
     (True, False)
@@ -243,12 +243,12 @@ def is_source(given: Any) -> bool:
 
 
 def collects_itself(given: Any) -> bool:
-    """Whether this is a LazyFrame, which the border takes like any frame where it fits."""
+    """Whether this is a LazyFrame, which ``inputs`` takes like any frame where it fits."""
     return type(given).__module__.startswith("polars") and type(given).__name__ == "LazyFrame"
 
 
 def source_meant(data: Any, x: Any, y: Any) -> Source | None:
-    """The source to be read in parts, if this is one; a LazyFrame only for two of its columns."""
+    """The source that this is, if it is one; a LazyFrame only for two of its columns."""
     if not is_source(data):
         return None
     if collects_itself(data) and not (isinstance(x, str) and isinstance(y, str)):
@@ -270,7 +270,7 @@ def open_source(given: Any, x: Any, y: Any) -> Source:
 
 
 def _dataset(path: str) -> Any:
-    with needed("reading Parquet in parts"):
+    with needed("reading Parquet part by part"):
         import pyarrow.dataset as ds
     files: Any = path
     if glob.has_magic(path):
@@ -389,7 +389,7 @@ def _numbers(column: Any, name: str) -> Floats:
 
 
 def _days(column: Any, name: str) -> Floats:
-    """Dates, and times with a zone or without, as the border has them."""
+    """Dates, and times with a zone or without, as ``inputs`` has them."""
     import pyarrow as pa
 
     if pa.types.is_time(column.type) or pa.types.is_interval(column.type):

@@ -38,7 +38,7 @@ def plot_path(path: Path, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     path : Path
-        With ``noise``, the band of nine in ten shuffles is drawn under the curve.
+        With ``noise``, the 90% band of the shuffles is drawn under the curve.
     ax : matplotlib axes, optional
         A new figure if left out.
     """

@@ -1,4 +1,4 @@
 """What an answer is and how it is formatted: result, conic, curve, summary, table.
 
-Imports the border and what everyone shares; pictures are asked for by name. Nothing in here solves.
+Imports the inputs and what everyone shares; pictures are asked for by name. Nothing in here solves.
 """

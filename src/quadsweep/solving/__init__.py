@@ -1,5 +1,5 @@
-"""One question to one answer: the border, then a method, then a `Result`; and many at once.
+"""One question to one answer: validation, then a method, then a `Result`; and many at once.
 
-Imports border, methods and answers. Every other question (choosing, auditing, comparing) comes in
-by this door.
+Imports inputs, methods and results. Every other question (choosing, auditing, comparing) is posed
+here too.
 """

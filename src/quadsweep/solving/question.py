@@ -1,4 +1,4 @@
-"""The door: what the user hands over becomes a question, a method answers it, a Result comes out.
+"""What the user gives becomes a question, a method answers it, and a Result comes out.
 
 ``solve`` is this and nothing else; ``path``, ``significance``, ``stability`` and ``compare`` ask
 more than one thing of the same question.

@@ -1,4 +1,4 @@
-"""The front door: one call from columns to a Result."""
+"""The entry point: one call from columns to a Result."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def solve(
         ``x`` and ``y`` are then names of its columns (``x`` a list of names for several), or ``x``
         is a formula such as ``"y ~ a + b + C(group)"``, which needs the extra ``formula``. A path
         of Parquet (file, folder or pattern), an Arrow dataset, a polars LazyFrame or a dask
-        DataFrame is read in passes where its rows do not fit in ``memory_limit``
+        DataFrame is searched out of core where its rows do not fit in ``memory_limit``
         (``docs/out-of-core.md``).
     fit_intercept : bool
         False for a plane through the origin; R2 is then of y about zero.
@@ -142,13 +142,13 @@ def solve(
         exact arithmetic: ``Result.proof``. Takes about as long again; without it nothing is kept.
         Where ``time_limit`` is over before it is written, there is none.
     client, out, resume : optional
-        For data in passes: a dask client, an address or ``"local"``; a folder for finished parts;
+        For data out of core: a dask client, an address or ``"local"``; a folder for finished parts;
         True goes on with those that are there.
 
     Returns
     -------
     Result
-        Or, for data in passes, a :class:`quadsweep.outofcore.result.OutOfCoreResult`.
+        Or, for data out of core, a :class:`quadsweep.outofcore.result.OutOfCoreResult`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-// What a question in passes is scored by, and the best selection so far.
+// What a question out of core is scored by, and the best selection so far.
 #pragma once
 
 #include <cmath>

@@ -2,7 +2,7 @@
 
 A table is opened first, which reads its names and some rows; only the columns chosen from those are
 then read in full, so that a long file costs the memory of what is asked of it. Imports only the
-border, the data sets and `cli.ending`; nothing in here knows what the columns are for.
+inputs, the data sets and `cli.ending`; nothing in here knows what the columns are for.
 """
 
 from quadsweep.cli.tables.opening import Reading, SourceTable, open_table, reading

@@ -1,6 +1,6 @@
 """Can a surface of the lift cut a subset off? Decided exactly, and swept over any lift.
 
-Imports solving, border and the lifts. Certificates are rational; nothing in here trusts a float.
+Imports solving, inputs and the lifts. Certificates are rational; nothing in here trusts a float.
 """
 
 from quadsweep.paper.separability.hulls.distance import HullDistances as HullDistances

@@ -14,7 +14,7 @@ univariate     the best subset for ``var``                 n log n
 ``problem`` is what they are given and what they give back, ``choice`` picks one; ``batch`` asks
 about many data sets and ``spreading`` sends these elsewhere. Where there are several predictors,
 weights or no intercept, `several` has the same names. Imports ``running``, the compiled core and
-what everyone shares. Never checks its arguments: the border has.
+what everyone shares. Never checks its arguments: ``inputs`` has.
 """
 
 from quadsweep.solving.methods import several
