@@ -545,7 +545,7 @@ def test_a_path_in_passes_tells_itself(tmp_path: Path) -> None:
     assert (found.to_dict()["missing"], found.to_dict()["k"][0]) == (1, 2999)
     assert "4 sizes of 2,999 points" in found.plot().get_title(loc="left")
     assert np.allclose(found.value, qs.path(file, **asked).value)
-    with pytest.raises(ValueError, match="no null, proof, weights or line at 0"):
+    with pytest.raises(ValueError, match="out of core has no null, proof or weights"):
         qs.path(file, memory_limit=2e-4, proof=True, **asked)
     with pytest.raises(ValueError, match="mcd cannot be searched out of core"):
         qs.path(file, memory_limit=2e-4, objective="mcd", **asked)
@@ -639,7 +639,7 @@ def test_an_audit_of_a_source_that_fits_is_the_usual_one(tmp_path: Path) -> None
     assert isinstance(found, qs.Audit)
     assert np.array_equal(found.outliers, qs.audit(x, y).outliers)
     assert found.names == ("a", "b")
-    with pytest.raises(ValueError, match="about two of their columns: no controls"):
+    with pytest.raises(ValueError, match="about two columns: no controls"):
         qs.audit(file, x="a", y="b", controls="number")
 
 

@@ -45,8 +45,8 @@ from quadsweep.messages import argument
 from quadsweep.outofcore.flags import Flags, listed
 from quadsweep.outofcore.search import Query
 from quadsweep.outofcore.solve import Resources as SourceResources
-from quadsweep.outofcore.solve import taken
-from quadsweep.outofcore.sources import Source, collects_itself, is_source, source_meant
+from quadsweep.outofcore.solve import refuse, taken
+from quadsweep.outofcore.sources import Source, collects_itself, is_source
 from quadsweep.progress import Removals, SearchProgress, watching
 
 if TYPE_CHECKING:
@@ -223,15 +223,15 @@ def audit(
     in_parts = is_source(data) and not collects_itself(data)
     if in_parts and (proof or kind is RegressionAudit):
         raise ValueError(
-            "an audit out of core is about two of their columns: no controls, groups, "
+            "an audit out of core is about two columns: no controls, groups, "
             "weights, term, vcov or proof"
         )
-    if kind is RegressionAudit or source_meant(data, x, y) is None:
-        _refuse(client=client, out=out, resume=resume)
+    for_sources = {"client": client, "out": out, "resume": resume}
     if kind is RegressionAudit:
+        refuse(**for_sources)
         given = read(x, y, data=data, **regression, nan_policy=nan_policy)
     else:
-        source, x, y, data = taken(x, y, data, memory_limit)
+        source, x, y, data = taken(x, y, data, memory_limit, **for_sources)
         if source is not None:
             query = Query.checked("r", None, None, tol, seed, nan_policy)
             given_to = SourceResources(
@@ -243,16 +243,6 @@ def audit(
         check_provable(given, claim)
     with _reporting(progress, resources) as note:
         return _in_memory(kind, given, claim, terms, max_drop, resources, note, proof)
-
-
-def _refuse(**unused: Any) -> None:
-    """What goes with data out of core is not silently ignored with arrays and frames."""
-    given = [name for name, value in unused.items() if value not in (None, False)]
-    if given:
-        raise ValueError(
-            f"{', '.join(given)}: only with a source out of core, a path for instance; the data "
-            "given are in memory"
-        )
 
 
 @contextmanager

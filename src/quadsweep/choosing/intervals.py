@@ -124,9 +124,8 @@ class Bootstrap(ResultMixin):
 
         Parameters
         ----------
-        x : sequence of numbers
-        level : float
-            In (0, 1), for every x by itself.
+        x, level :
+            As in :meth:`confidence_band`.
         """
         at = np.atleast_1d(np.asarray(x, dtype=np.float64))
         kept = self.result.inliers

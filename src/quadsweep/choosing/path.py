@@ -337,7 +337,7 @@ def path(
     if asked or null != "shuffled":
         _check_null(null, objective)
     x, y, data = arranged("path", points, x, y, data)
-    source, x, y, data = taken(x, y, data, memory_limit)
+    source, x, y, data = taken(x, y, data, memory_limit, client=client, out=out, resume=resume)
     if source is not None:
         if asked or proof or weights is not None or not fit_intercept:
             raise ValueError("a path out of core has no null, proof or weights, and an intercept")

@@ -21,9 +21,8 @@ from quadsweep.cli import (
 )
 from quadsweep.cli.ending import BadInput, fail
 from quadsweep.cli.helping import Group, PlainCommand
-from quadsweep.cli.options import SPELLED, commands_of
+from quadsweep.cli.options import commands_of
 from quadsweep.extras import sentence
-from quadsweep.messages import spelled_as
 from quadsweep.paper.experiments.command import reproduce
 
 app = typer.Typer(
@@ -70,8 +69,7 @@ def run(arguments: list[str]) -> int:
     if sys.stdout is None:
         return fail("standard output is closed")
     try:
-        with spelled_as(SPELLED):
-            code = app(args=arguments, prog_name="quadsweep", standalone_mode=False)
+        code = app(args=arguments, prog_name="quadsweep", standalone_mode=False)
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except BrokenPipeError:

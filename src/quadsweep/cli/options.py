@@ -20,6 +20,7 @@ from quadsweep.cli.ending import BadInput, begin
 from quadsweep.cli.places import check_picture, check_place
 from quadsweep.cli.tables import Reading, reading
 from quadsweep.inputs.validation import brief
+from quadsweep.messages import spelled_as
 from quadsweep.objectives import OBJECTIVES
 from quadsweep.solving.methods.choice import CHOICES
 
@@ -158,11 +159,6 @@ OPTIONS = {
     "debug": Option("Show where an error came from.", kind=bool),
 }
 _READING = ("encoding", "decimal", "sheet", "missing", "debug")
-SPELLED = {
-    "controls=fixed": flag("fixed_controls"),
-    **{name: flag(name) for name in ("term", "controls", "groups", "weights", "vcov")},
-    **{option.argument: flag(name) for name, option in OPTIONS.items() if option.argument},
-}
 
 
 class Given:
@@ -180,6 +176,12 @@ class Given:
     def function(self) -> Callable[..., Any]:
         """The function that the command asks."""
         return named_object(self._asks)  # type: ignore[no-any-return]
+
+    @property
+    def spelled(self) -> dict[str, str]:
+        """Arguments, and the options that the command has for them."""
+        names = {option.argument or name: flag(name) for name, option in self._options.items()}
+        return names | {"controls=fixed": flag("fixed_controls")}
 
     def but(self, **values: Any) -> Given:
         """The same with other values of some options."""
@@ -270,5 +272,8 @@ def _run(body: Callable[[Given], Any], given: Given) -> Any:
         begin(debugging=True)
     check_picture(given.plot)
     check_place(given.proof)
-    with reading(Reading(given.encoding, given.decimal, given.sheet, tuple(given.missing or ()))):
+    with (
+        spelled_as(given.spelled),
+        reading(Reading(given.encoding, given.decimal, given.sheet, tuple(given.missing or ()))),
+    ):
         return body(given)

@@ -21,8 +21,28 @@ from quadsweep.messages import argument
 from quadsweep.objectives import Objective, Score
 
 
+class Points:
+    """What everything with rows x has: their number, and that of the predictors."""
+
+    x: Floats
+
+    @property
+    def n(self) -> int:
+        return len(self.x)
+
+    @property
+    def several(self) -> bool:
+        """Whether x is a matrix."""
+        return self.x.ndim == 2
+
+    @property
+    def p(self) -> int:
+        """Predictors given."""
+        return self.x.shape[1] if self.several else 1
+
+
 @dataclass(frozen=True)
-class Sample:
+class Sample(Points):
     """Validated points.
 
     Attributes
@@ -43,20 +63,6 @@ class Sample:
     weights: Floats | None = None
     intercept: bool = True
     searched: Ints | None = None
-
-    @property
-    def n(self) -> int:
-        return len(self.x)
-
-    @property
-    def several(self) -> bool:
-        """Whether x is a matrix."""
-        return self.x.ndim == 2
-
-    @property
-    def p(self) -> int:
-        """Predictors given."""
-        return self.x.shape[1] if self.several else 1
 
     @property
     def searched_x(self) -> Floats:

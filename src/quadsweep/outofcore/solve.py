@@ -17,6 +17,7 @@ from quadsweep.distributed.store import ChunkStore
 from quadsweep.distributed.workers import team
 from quadsweep.inputs import validation
 from quadsweep.inputs.frames import Columns
+from quadsweep.messages import argument
 from quadsweep.objectives import Objective
 from quadsweep.outofcore.boundary import gradient_of_sums
 from quadsweep.outofcore.flags import Flags, decide, listed
@@ -41,9 +42,23 @@ def columns_of(source: Source) -> tuple[Any, Any]:
     return x, y
 
 
-def taken(x: Any, y: Any, data: Any, memory_limit: Any) -> tuple[Source | None, Any, Any, Any]:
+def refuse(**for_sources: Any) -> None:
+    """What goes with data out of core is not silently ignored with arrays and frames."""
+    given = [argument(name) for name, v in for_sources.items() if v is not None and v is not False]
+    if given:
+        raise ValueError(
+            f"{', '.join(given)}: only with a source out of core, a path for instance; the data "
+            "given are in memory"
+        )
+
+
+def taken(
+    x: Any, y: Any, data: Any, memory_limit: Any, **for_sources: Any
+) -> tuple[Source | None, Any, Any, Any]:
     """A source that has to be read out of core, or None with x, y and data in memory."""
     source = source_meant(data, x, y)
+    if source is None:
+        refuse(**for_sources)
     if source is None or (collects_itself(data) and fits(source, validation.memory(memory_limit))):
         return None, x, y, data
     if not fits(source, validation.memory(memory_limit)):

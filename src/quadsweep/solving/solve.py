@@ -167,7 +167,7 @@ def solve(
     (array([3]), array([2., 3.]))
     """
     x, y, data = arranged("solve", points, x, y, data)
-    source, x, y, data = taken(x, y, data, memory_limit)
+    source, x, y, data = taken(x, y, data, memory_limit, client=client, out=out, resume=resume)
     if source is not None:
         if method not in ("auto", "certified") or proof or weights is not None or not fit_intercept:
             raise ValueError(

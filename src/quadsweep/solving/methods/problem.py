@@ -9,13 +9,14 @@ from typing import Any
 
 from quadsweep import _core
 from quadsweep.arrays import Floats, Ints
+from quadsweep.inputs.validation import Points
 from quadsweep.objectives import Objective
 
 Callback = Callable[[float, float, int, float], object]
 
 
 @dataclass(frozen=True)
-class Problem:
+class Problem(Points):
     """Clean points and the question asked of them.
 
     x is a column, or a matrix with a row for each point where there are several predictors, weights
@@ -38,20 +39,6 @@ class Problem:
     memory_limit: float = math.inf
     weights: Floats | None = None
     intercept: bool = True
-
-    @property
-    def n(self) -> int:
-        return len(self.x)
-
-    @property
-    def several(self) -> bool:
-        """Whether x is a matrix."""
-        return self.x.ndim == 2
-
-    @property
-    def p(self) -> int:
-        """Predictors."""
-        return self.x.shape[1] if self.several else 1
 
     def changed(self, **fields: Any) -> Problem:
         """`dataclasses.replace` in a fifth of its time, which thirty points notice."""
