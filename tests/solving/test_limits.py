@@ -36,7 +36,7 @@ def test_concentration_ends_soon_after_the_clock_has_jumped(monkeypatch, looks, 
     X = rng.normal(size=(n, 8))
     y = X.sum(axis=1) + rng.normal(size=n)
     clock = Jumping(looks)
-    module = import_module("quadsweep.solving.methods.several.concentrate")
+    module = import_module("quadsweep.solving.methods.regression.concentrate")
     monkeypatch.setattr(module, "Clock", clock)
     result = qs.solve(X, y, drop=n // 10, objective=objective, method="concentrate")
     assert result.status == "time_limit"

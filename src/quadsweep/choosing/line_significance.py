@@ -37,7 +37,7 @@ from quadsweep.least_squares import fit
 from quadsweep.messages import argument
 from quadsweep.progress import Tick
 from quadsweep.solving.methods import Problem
-from quadsweep.solving.methods.several.certified import MOST
+from quadsweep.solving.methods.regression.certified import MOST
 
 OBJECTIVES = ("r2", "r", "lts")
 LAWS = {"line": UNKNOWN, "normal": NORMAL}  # the null's name, and the odds of its noise

@@ -37,8 +37,8 @@ from quadsweep.results.formatting import INDEX, attributes, known, named_rows
 from quadsweep.results.result import Result
 from quadsweep.solving.methods import Outcome, Problem
 from quadsweep.solving.methods.certified import search
-from quadsweep.solving.methods.several.choice import best
-from quadsweep.solving.methods.several.concentrate import step
+from quadsweep.solving.methods.regression.choice import best
+from quadsweep.solving.methods.regression.concentrate import step
 from quadsweep.solving.methods.univariate import univariate
 from quadsweep.solving.proving import check_provable, proof_of
 from quadsweep.solving.question import Question, pose

@@ -30,7 +30,7 @@ from quadsweep.results.formatting import INDEX, ResultMixin, attributes, named_r
 from quadsweep.results.result import Result
 from quadsweep.solving.methods import Problem
 from quadsweep.solving.methods.batch import Batch, varied
-from quadsweep.solving.methods.several.certified import provable
+from quadsweep.solving.methods.regression.certified import provable
 from quadsweep.solving.methods.spreading import Executor, executor
 from quadsweep.solving.question import Question, pose
 

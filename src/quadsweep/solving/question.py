@@ -20,8 +20,8 @@ from quadsweep.results.result import Result
 from quadsweep.solving.answering import make_result
 from quadsweep.solving.methods import Outcome, Problem, run
 from quadsweep.solving.methods.choice import choose
-from quadsweep.solving.methods.several.choice import choose as choose_several
-from quadsweep.solving.methods.several.choice import remark
+from quadsweep.solving.methods.regression.choice import choose as choose_several
+from quadsweep.solving.methods.regression.choice import remark
 
 
 @dataclass(frozen=True)

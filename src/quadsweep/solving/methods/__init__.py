@@ -13,11 +13,11 @@ univariate     the best subset for ``var``                 n log n
 
 ``problem`` is what they are given and what they give back, ``choice`` picks one; ``batch`` asks
 about many data sets and ``spreading`` sends these elsewhere. Where there are several predictors,
-weights or no intercept, `several` has the same names. Imports ``running``, the compiled core and
-what everyone shares. Never checks its arguments: ``inputs`` has.
+weights or no intercept, ``regression`` has the same names. Imports ``inputs``, ``distributed``, the
+compiled core and what everyone shares. Never checks its arguments: ``inputs`` has.
 """
 
-from quadsweep.solving.methods import several
+from quadsweep.solving.methods import regression
 from quadsweep.solving.methods.certified import certified
 from quadsweep.solving.methods.concentrate import concentrate
 from quadsweep.solving.methods.exhaustive import exhaustive
@@ -38,7 +38,7 @@ METHODS: dict[str, Method] = {
 
 def run(name: str, problem: Problem) -> Outcome:
     """The method of that name, for one predictor or for several."""
-    return (several.METHODS if problem.several else METHODS)[name](problem)
+    return (regression.METHODS if problem.several else METHODS)[name](problem)
 
 
 __all__ = ["METHODS", "Method", "Outcome", "Problem", "run"]

@@ -16,7 +16,7 @@ from quadsweep.arrays import Floats, Mask
 from quadsweep.objectives import Objective
 from quadsweep.solving.methods.choice import choose
 from quadsweep.solving.methods.problem import Problem
-from quadsweep.solving.methods.several import batch as several
+from quadsweep.solving.methods.regression import batch as regression
 
 _FEW_LINES = 2  # random starts of a decision: most are settled by the first
 
@@ -69,7 +69,9 @@ class Batch:
         if problem.several:
             size = problem.k if k is None else k
             w = problem.weights if weights is None else weights
-            return SeveralBatch.of(several.problems(problem, x, y, w, size), problem, time_limit)
+            return RegressionBatch.of(
+                regression.problems(problem, x, y, w, size), problem, time_limit
+            )
         if x.ndim < y.ndim:
             x = np.broadcast_to(x, y.shape)
         return cls(
@@ -119,7 +121,7 @@ class Batch:
 
 
 @dataclass(frozen=True)
-class SeveralBatch(Batch):
+class RegressionBatch(Batch):
     """T data sets with several predictors each."""
 
     problems: tuple[Problem, ...] = ()
@@ -132,11 +134,11 @@ class SeveralBatch(Batch):
     def n(self) -> int:
         return self.problems[0].n
 
-    def part(self, which: slice) -> SeveralBatch:
+    def part(self, which: slice) -> RegressionBatch:
         return replace(self, problems=self.problems[which])
 
     @classmethod
-    def of(cls, asked: list[Problem], problem: Problem, time_limit: float) -> SeveralBatch:
+    def of(cls, asked: list[Problem], problem: Problem, time_limit: float) -> RegressionBatch:
         """The question of the problem about each of some."""
         p = problem
         k = asked[0].k if asked else p.k
@@ -144,7 +146,7 @@ class SeveralBatch(Batch):
 
     def solve(self, method: str = "auto") -> BatchOutcome:
         """The best subset of each."""
-        found = several.solve_each(list(self.problems), self.n_jobs, self.time_limit)
+        found = regression.solve_each(list(self.problems), self.n_jobs, self.time_limit)
         masks = np.zeros((len(found), self.problems[0].n), dtype=bool)
         for mask, outcome in zip(masks, found, strict=True):
             mask[outcome.inliers] = True
@@ -159,7 +161,7 @@ class SeveralBatch(Batch):
     def reach(self, least: float | Floats) -> NDArray[np.int8]:
         """Whether some subset of each passes a value: 1 yes, 0 no, -1 if a limit came first."""
         goals = np.broadcast_to(np.asarray(least, dtype=np.float64), (len(self.problems),))
-        return several.reach_each(list(self.problems), goals, self.n_jobs, self.time_limit)
+        return regression.reach_each(list(self.problems), goals, self.n_jobs, self.time_limit)
 
 
 def varied(x: Floats, y: Floats, objective: Objective | None = None) -> Mask:

@@ -16,7 +16,7 @@ import numpy as np
 from quadsweep import _core
 from quadsweep.arrays import Ints
 from quadsweep.solving.methods.problem import Outcome, Problem, SearchOutcome, compiled
-from quadsweep.solving.methods.several.certified import search as several_search
+from quadsweep.solving.methods.regression.certified import search as regression_search
 
 
 def certified(problem: Problem) -> Outcome:
@@ -63,7 +63,7 @@ def search(
     ([], True)
     """
     if problem.several:
-        return several_search(problem, k_or_more=k_or_more, above=above, starts=starts)
+        return regression_search(problem, k_or_more=k_or_more, above=above, starts=starts)
     found, n_evaluations, decided = _core.certified(
         problem.x,
         problem.y,

@@ -23,7 +23,7 @@ from quadsweep.clock import Clock
 from quadsweep.distributed.runner import finish, missing, stored
 from quadsweep.distributed.store import Chunk, ChunkStore, Columns, digest_of
 from quadsweep.distributed.workers import Workers, one_by_one, team
-from quadsweep.solving.methods.batch import Batch, BatchOutcome, SeveralBatch
+from quadsweep.solving.methods.batch import Batch, BatchOutcome, RegressionBatch
 
 _PART_NUMBERS = 1 << 15  # points of a part, over its data sets
 _LARGEST_PART = 512  # data sets of a part
@@ -163,7 +163,7 @@ class Part:
         b = self.batch
         arrays = [b.x, b.y] if self.goals is None else [b.x, b.y, self.goals]
         question = [b.k, b.objective.name, b.tol, b.seed]
-        if isinstance(b, SeveralBatch):
+        if isinstance(b, RegressionBatch):
             arrays = [] if self.goals is None else [self.goals]
             for p in b.problems:
                 arrays += [p.x, p.y] if p.weights is None else [p.x, p.y, p.weights]

@@ -16,7 +16,7 @@ from quadsweep.arrays import Ints
 from quadsweep.clock import Clock
 from quadsweep.least_squares import hides_rows
 from quadsweep.solving.methods.problem import Outcome, Problem, SearchOutcome
-from quadsweep.solving.methods.several.exhaustive import score
+from quadsweep.solving.methods.regression.exhaustive import score
 
 MOST = 5  # predictors that are compiled
 

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from quadsweep.arrays import Floats
 from quadsweep.clock import Clock
 from quadsweep.solving.methods.problem import Outcome, Problem
-from quadsweep.solving.methods.several.certified import provable, search
-from quadsweep.solving.methods.several.choice import best
+from quadsweep.solving.methods.regression.certified import provable, search
+from quadsweep.solving.methods.regression.choice import best
 
 
 def problems(

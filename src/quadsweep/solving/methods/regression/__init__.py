@@ -1,13 +1,13 @@
-"""The methods for several predictors: the same names, one algorithm a file, p + 1 columns.
+"""The methods for multiple regression: the same names, one algorithm a file, p + 1 columns.
 
 Imports the problem and what everyone shares: `quadsweep.least_squares` has the one rule for subsets
 on which predictors depend on each other.
 """
 
 from quadsweep.solving.methods.problem import Method
-from quadsweep.solving.methods.several.certified import certified
-from quadsweep.solving.methods.several.concentrate import concentrate
-from quadsweep.solving.methods.several.exhaustive import exhaustive
+from quadsweep.solving.methods.regression.certified import certified
+from quadsweep.solving.methods.regression.concentrate import concentrate
+from quadsweep.solving.methods.regression.exhaustive import exhaustive
 
 METHODS: dict[str, Method] = {
     "certified": certified,

@@ -9,7 +9,7 @@ from quadsweep.arrays import Ints
 from quadsweep.messages import argument
 from quadsweep.solving.methods.choice import CHOICES
 from quadsweep.solving.methods.problem import Outcome, Problem
-from quadsweep.solving.methods.several.certified import MOST, beyond, provable, search
+from quadsweep.solving.methods.regression.certified import MOST, beyond, provable, search
 
 EXHAUSTIVE_LIMIT = 20_000  # subsets listed in about a quarter of a second
 MOST_LISTED = 3_000_000  # subsets that `exhaustive` takes when asked for
@@ -40,7 +40,7 @@ def choose(method: str, problem: Problem) -> str:
 
 def best(problem: Problem, starts: Sequence[Ints] = ()) -> Outcome:
     """What `auto` finds, from some subsets to start from."""
-    from quadsweep.solving.methods.several import METHODS
+    from quadsweep.solving.methods.regression import METHODS
 
     method = choose("auto", problem)
     return search(problem, starts=starts) if method == "certified" else METHODS[method](problem)
