@@ -224,22 +224,10 @@ def _test(
     p_value, corrected = corrected_p_values(
         _gains(observed, name), _gains(null, name), np.zeros(len(k)), sense=1
     )
-    return LineSignificance(
-        k=k,
-        observed=observed,
-        null=null,
-        p_value=p_value,
-        corrected=corrected,
-        permutations=permutations,
-        seed=problem.seed,
-        status="finished" if len(null) == permutations else clock.ended(),
-        objective=name,
-        n=problem.n,
-        seconds=clock.gone(),
-        normal=line.normal,
-        law=law,
-        plane=problem.p > 1,
-    )
+    return LineSignificance.of(
+        problem, k, observed, null, p_value, corrected, permutations, clock,
+        normal=line.normal, law=law, plane=problem.p > 1,
+    )  # fmt: skip
 
 
 def _settled(observed: Floats, objective: str, permutations: int, null: Floats) -> bool:

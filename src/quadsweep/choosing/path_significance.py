@@ -36,6 +36,7 @@ from quadsweep.solving.methods.batch import Batch, lowered
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from typing_extensions import Self
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,6 +101,27 @@ class PathSignificance(ResultMixin):
         r = np.sqrt(values) if self.objective == "r2" else values
         fisher: Floats = np.arctanh(np.clip(r, -1 + 1e-12, 1 - 1e-12))
         return fisher
+
+    @classmethod
+    def of(
+        cls,
+        problem: Problem,
+        k: Ints,
+        observed: Floats,
+        null: Floats,
+        p_value: Floats,
+        corrected: Floats,
+        permutations: int,
+        clock: Clock,
+        start: float = 0.0,
+        **more: Any,
+    ) -> Self:
+        """From the draws that a clock left time for, the first at ``start``."""
+        status = "finished" if len(null) == permutations else clock.ended()
+        return cls(
+            k, observed, null, p_value, corrected, permutations, problem.seed, status,
+            problem.objective.name, problem.n, clock.gone() - start, **more,
+        )  # fmt: skip
 
     def band(self, share: float = 0.9) -> tuple[Floats, Floats, Floats]:
         """For every k what shuffled data reach: low, median, high, with ``share`` in between."""
@@ -185,19 +207,8 @@ def shuffled_paths(
     p_value, corrected = corrected_p_values(
         observed, null, _slack(problem, k, observed), problem.objective.sense
     )
-    return PathSignificance(
-        k=k,
-        observed=observed,
-        null=null,
-        p_value=p_value,
-        corrected=corrected,
-        permutations=permutations,
-        seed=problem.seed,
-        status="finished" if len(null) == permutations else clock.ended(),
-        objective=problem.objective.name,
-        n=problem.n,
-        seconds=clock.gone() - start,
-    )
+    drawn = (k, observed, null, p_value, corrected, permutations)
+    return PathSignificance.of(problem, *drawn, clock, start)
 
 
 def never(null: Floats) -> bool:

@@ -14,18 +14,16 @@ from typing import TYPE_CHECKING, Any
 
 from quadsweep.arrays import Ints
 from quadsweep.inputs.frames import KEPT
-from quadsweep.objectives import OBJECTIVES
 from quadsweep.outofcore.boundary import boundary_in_a_pass
 from quadsweep.outofcore.flags import Flags
+from quadsweep.results.certificate import Certified, caution
 from quadsweep.results.conic import Conic
 from quadsweep.results.formatting import (
     OUTCOME,
-    ResultMixin,
     attributes,
     equation,
     named_rows,
 )
-from quadsweep.results.result import CERTIFICATE, caution
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,7 +38,7 @@ def cost(answer: Any) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class OutOfCoreResult(ResultMixin):
+class OutOfCoreResult(Certified):
     """The best subset of rows that are not in memory, and what is known about it.
 
     Attributes
@@ -93,18 +91,6 @@ class OutOfCoreResult(ResultMixin):
     method: str = "certified, in passes"
 
     @property
-    def success(self) -> bool:
-        """True if the answer is proved to be the best."""
-        return self.status == "optimal"
-
-    @property
-    def certificate(self) -> str:
-        """What is proved, in words."""
-        if self.success and self.k == self.n:
-            return f"nothing to choose: all {self.n:,} points are kept"
-        return CERTIFICATE[self.status].format(k=self.k, n=self.n)
-
-    @property
     def message(self) -> str:
         """The status in words."""
         return self.certificate[0].upper() + self.certificate[1:] + "."
@@ -134,11 +120,6 @@ class OutOfCoreResult(ResultMixin):
         One part at a time, a row group each.
         """
         self.flags.write(path, column)
-
-    @property
-    def title(self) -> str:
-        """How people write the objective."""
-        return OBJECTIVES[self.objective].title
 
     def summary_items(self) -> list[tuple[str, str]]:
         """The summary as pairs: what, and its text."""

@@ -16,12 +16,12 @@ from quadsweep.least_squares import Plane
 from quadsweep.objectives import OBJECTIVES
 from quadsweep.results import plane
 from quadsweep.results.boundary import boundary
+from quadsweep.results.certificate import Certified, caution
 from quadsweep.results.conic import Conic
 from quadsweep.results.far import far_rows
 from quadsweep.results.formatting import (
     INDEX,
     OUTCOME,
-    ResultMixin,
     attributes,
     equation,
     named_rows,
@@ -38,33 +38,8 @@ if TYPE_CHECKING:
     from quadsweep.proofs.proof import Proof
 
 
-CERTIFICATE = {
-    "optimal": "proved: no other {k:,} of these {n:,} points do better",
-    "best_separable": "the best of the subsets that a conic cuts off; others were not looked at",
-    "heuristic": "a good subset, with no proof that it is the best",
-    "time_limit": "the time limit stopped the search; the best subset so far",
-    "memory_limit": "the memory limit stopped the search; the best subset so far",
-    "interrupted": "interrupted; the best subset so far",
-}
-
-
-def caution(objective: str, k: int, n: int) -> str:
-    """The caution about the best k of n points; nothing where no point was dropped."""
-    if k == n:
-        return ""
-    share = k / n
-    if objective in ("r2", "r") and share < 0.75:
-        return (
-            f"the best {share:.0%} of pure noise also look like a line; see quadsweep.significance"
-        )
-    goal = OBJECTIVES.get(objective)
-    aim = "optimise" if goal is None else "maximise" if goal.sense > 0 else "minimise"
-    title = objective if goal is None else goal.title
-    return f"rows were selected to {aim} {title}; standard p-values are invalid"
-
-
 @dataclass(frozen=True, eq=False)
-class Result(ResultMixin):
+class Result(Certified):
     """The chosen subset and what is known about it.
 
     Attributes
@@ -153,11 +128,6 @@ class Result(ResultMixin):
         )
 
     @property
-    def success(self) -> bool:
-        """True if the answer is proved to be the best."""
-        return self.status == "optimal"
-
-    @property
     def limit(self) -> str:
         """Deprecated: the status says which limit stopped the search."""
         warn("limit is deprecated; status says memory_limit", DeprecationWarning, stacklevel=2)
@@ -172,13 +142,6 @@ class Result(ResultMixin):
     def used(self) -> Ints:
         """Positions considered, inliers and outliers."""
         return np.sort(np.concatenate([self.inliers, self.outliers]))
-
-    @property
-    def certificate(self) -> str:
-        """What is proved, in words."""
-        if self.success and self.k == self.n:
-            return f"nothing to choose: all {self.n:,} points are kept"
-        return CERTIFICATE[self.status].format(k=self.k, n=self.n)
 
     @property
     def several(self) -> bool:
@@ -289,12 +252,6 @@ class Result(ResultMixin):
         proved, reason, line = self.certificate, self._boundary[1], self.on_a_line
         exact = "" if line is None else f"They lie on the line {line}."
         return " ".join(filter(None, [proved[0].upper() + proved[1:] + ".", exact, reason]))
-
-    @property
-    def title(self) -> str:
-        """How people write the objective."""
-        known = OBJECTIVES.get(self.objective)
-        return self.objective if known is None else known.title
 
     @property
     def before(self) -> float:
