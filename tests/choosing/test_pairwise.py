@@ -281,6 +281,6 @@ def test_too_few_shuffles_for_holm_are_said():
     assert answer.adjusted("holm")[0, 1] > 0.05
     said = dict(answer.summary_items())["caution"]
     assert said.startswith("199 shuffles cannot give a p-value below 0.28 after Holm; ")
-    assert said.endswith("permutations=1,099 can reach 0.05")
+    assert said.endswith("permutations=1099 can reach 0.05")
     assert {"p_holm", "p_bh"} <= set(answer.to_frame().columns)
     assert answer.to_dict()["p_holm"][0][1] == answer.adjusted("holm")[0, 1]
