@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -178,3 +179,23 @@ def test_what_takes_too_many_removals_is_not_counted() -> None:
     assert oracle.seconds(1) < 1
     assert oracle.seconds(1_500) == np.inf
     assert not oracle.refutes_at_once(1_000, 2_000)
+
+
+def test_dummies_alone_are_controls_enough(monkeypatch) -> None:
+    monkeypatch.setattr(reading, "_MANY", 5)
+    rng = np.random.default_rng(4)
+    of_row = np.arange(60) % 20
+    x = rng.normal(size=60)
+    y = 0.15 * x + rng.normal(size=60) + of_row
+    found = qs.audit(x, y, controls=np.eye(20)[of_row][:, 1:])
+
+    def within(kept: np.ndarray) -> float:
+        means = [[v[kept][of_row[kept] == c].mean() for c in of_row[kept]] for v in (x, y)]
+        return float((x[kept] - means[0]) @ (y[kept] - means[1]))
+
+    every = np.arange(60)
+    assert within(every) > 0
+    broken = [
+        m for m in (1, 2) for gone in combinations(every, m) if within(np.delete(every, gone)) < 0
+    ]
+    assert (found.status, found.drop) == ("optimal", min(broken))

@@ -138,7 +138,7 @@ class Shortened:
         out = np.zeros((len(self.kappa), flat.shape[1]))
         for j, column in enumerate(flat.T):
             out[:, j] = np.bincount(at, e * column, minlength=len(out)) / self.kappa
-        return out.reshape(-1, *columns.shape[1:])
+        return out.reshape(len(out), *columns.shape[1:])
 
     def more(self, columns: Floats) -> Floats:
         """The rows that go in addition, one for each class that is touched and not emptied."""
