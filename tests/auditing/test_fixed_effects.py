@@ -12,6 +12,7 @@ import pytest
 import quadsweep as qs
 from quadsweep.auditing.audit import _in_memory
 from quadsweep.auditing.claims import terms
+from quadsweep.auditing.classes import Classes
 from quadsweep.auditing.controls import reading
 from quadsweep.auditing.controls.robust import fit_term
 from quadsweep.auditing.design import Design
@@ -179,6 +180,11 @@ def test_what_takes_too_many_removals_is_not_counted() -> None:
     assert oracle.seconds(1) < 1
     assert oracle.seconds(1_500) == np.inf
     assert not oracle.refutes_at_once(1_000, 2_000)
+
+
+def test_no_other_columns_are_no_rows_in_addition() -> None:
+    classes = Classes(np.arange(12) % 3, np.ones(12))
+    assert classes.without(np.array([0, 1, 3])).more(np.zeros((12, 0))).shape == (2, 0)
 
 
 def test_dummies_alone_are_controls_enough(monkeypatch) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from quadsweep.arrays import Floats, Ints
+from quadsweep.auditing.span import Span
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,6 +120,11 @@ class Design:
         for j, column in enumerate(self.controls.T):
             z[:, j] = self.centred(column)
         return root * self.centred(self.x), root * self.centred(self.y), root[:, None] * z
+
+    @cached_property
+    def span(self) -> Span:
+        """Of the controls on all rows, scaled."""
+        return Span(self.scaled[2], self.root_weights, self.classes)
 
     @cached_property
     def scaled_instrument(self) -> Floats:

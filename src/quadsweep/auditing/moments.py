@@ -71,7 +71,10 @@ class Moments:
         x, y, z = design.scaled
         self._exact: _Exact | None = None
         self._of_row, self._others = _divided(design)
-        self.basis = Span(z[:, self._others], design.root_weights, self._of_row)
+        if len(self._others) == design.q and self._of_row is design.classes:
+            self.basis = design.span
+        else:
+            self.basis = Span(z[:, self._others], design.root_weights, self._of_row)
         self._confirm()
         self.q, self.classes = self.basis.q, self.basis.classes
         self.rank = self.basis.rank

@@ -52,7 +52,10 @@ def fit_term(design: Design, kept: Ints, errors: StandardErrors) -> TermFit:
         kept = _without_singletons(design, kept)
     root = design.root_weights[kept]
     x, y, z = (v[kept] for v in design.scaled)
-    space = Span(z, root, None if design.classes is None else design.classes[kept])
+    if len(kept) == design.n:
+        space = design.span
+    else:
+        space = Span(z, root, None if design.classes is None else design.classes[kept])
     s = design.scaled_instrument[kept]
     u, w = space.residual(s), space.residual(y)
     right = u if design.instrument is None else space.residual(x)
