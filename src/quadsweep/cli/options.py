@@ -251,7 +251,10 @@ def command(
 
     def register(body: Callable[[Given], Any]) -> Callable[[Given], Any]:
         def run(**values: Any) -> Any:
-            return _run(body, Given(asks, options, values))
+            given = Given(asks, options, values)
+            if asks:
+                named_object(asks)  # loaded before the file is read: from then on Ctrl-C is a stop
+            return _run(body, given)
 
         run.__doc__, run.__module__ = body.__doc__, body.__module__
         run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
