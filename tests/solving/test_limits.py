@@ -43,3 +43,23 @@ def test_concentration_ends_soon_after_the_clock_has_jumped(monkeypatch, looks, 
     assert len(result.inliers) == n - n // 10
     assert np.isfinite(result.value)
     assert clock.looks > -5  # of which each allows one more step
+
+
+@pytest.mark.parametrize("looks", [1, 4, 12])
+def test_starts_are_no_longer_tried_when_the_clock_has_jumped(monkeypatch, looks):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(2000, 8))
+    y = X.sum(axis=1) + rng.normal(size=2000)
+    module = import_module("quadsweep.solving.methods.regression.concentrate")
+    clock, tried = Jumping(looks), []
+    monkeypatch.setattr(module, "Clock", clock)
+    judged = module._Walk._judged
+
+    def counted(self, masks, *given, **more):
+        tried.append(len(masks) if clock.looks <= 0 else 0)
+        return judged(self, masks, *given, **more)
+
+    monkeypatch.setattr(module._Walk, "_judged", counted)
+    result = qs.solve(X, y, drop=200, method="concentrate")
+    assert result.status == "time_limit"
+    assert sum(tried) < module.STARTS // 2

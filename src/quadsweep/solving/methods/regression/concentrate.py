@@ -27,6 +27,7 @@ _SUBSAMPLE = 600  # rows on which starts are tried
 _POLISHED = 10
 _STEPS = 30
 _TOGETHER = 4_000_000  # numbers in the residuals of starts that step together
+_AT_ONCE = 50  # starts between two looks at the clock
 _SAME = 1e-12  # of pinv: smaller eigenvalues of the scaled sums are rounding
 
 
@@ -138,7 +139,20 @@ class _Walk:
         return masks
 
     def _stepped(self, masks: Mask, some: Ints, k: int) -> Mask:
-        """Steps until nothing changes; the best subset of every start, best start first."""
+        """Steps until nothing changes; the best subset of every start, best start first. Some
+        starts at a time, and no more of them when the time is over."""
+        best, scores = [], []
+        for first in range(0, len(masks), _AT_ONCE):
+            if first > 0 and self.clock.left() == 0:
+                break
+            part, score = self._stepped_together(masks[first : first + _AT_ONCE], some, k)
+            best.append(part)
+            scores.append(score)
+        order: Ints = np.argsort(-np.concatenate(scores), kind="stable")
+        return np.asarray(np.concatenate(best)[order])
+
+    def _stepped_together(self, masks: Mask, some: Ints, k: int) -> tuple[Mask, Floats]:
+        """The best subset of every start, and its score."""
         best, score = masks.copy(), np.full(len(masks), -math.inf)
         going = np.arange(len(masks))
         moments = self._moments(some)
@@ -158,8 +172,7 @@ class _Walk:
             np.put_along_axis(fresh := masks[going], kept, True, axis=1)
             masks[going] = fresh
             self.steps += len(going)
-        order: Ints = np.argsort(-score, kind="stable")
-        return np.asarray(best[order])
+        return best, score
 
     def _moments(self, some: Ints) -> Floats:
         """Products of every two columns, a row for each point; those of all rows are kept."""
