@@ -1,7 +1,9 @@
 """Audits of published regressions, and of simulated ones of the sizes of others, in a minute each.
 
-    python benchmarks/published.py                    # all of them
+    python benchmarks/published.py                                      # all of them
     python benchmarks/published.py --seconds 20 --only wine
+    python benchmarks/published.py --cards docs/published.md            # and the page of cards
+    python benchmarks/published.py --columns docs/images/columns.png    # lower / upper by columns
 
 Columns: the interval [lower, upper], seconds, the peak of memory (each runs in a process of its
 own), and beside them the best removal and lower bound that others publish (docs/audit-peers.md).
@@ -16,18 +18,104 @@ import json
 import resource
 import subprocess
 import sys
+import textwrap
 import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-PUBLISHED = {  # what others publish: best removal, best lower bound
-    "voting rights": ("28", "1 (Gurobi), 13 (ACRE/OHARE)"),
-    "red wine, alcohol": ("", ""),
-    "ruggedness": ("5", ""),
-    "twin 10,781 x 18": ("", "55 (ACRE/OHARE, the original)"),
-    "twin 3,895 x 208 dummies": ("", "29 (ACRE/OHARE, the original)"),
-    "twin 1,276 x 486 dummies": ("", ""),
-}
+
+@dataclass(frozen=True)
+class Published:
+    """An audit: what is asked of which data, and what others publish about it."""
+
+    name: str
+    question: str
+    source: str
+    data: str = ""  # built in; a twin otherwise
+    formula: str = ""  # that of the data where it is left out
+    settings: dict[str, Any] = field(default_factory=dict)
+    others: str = "nothing"
+
+    @property
+    def is_twin(self) -> bool:
+        return not self.data
+
+    def command(self) -> str:
+        """The audit as a line of Python."""
+        given = {"term": self.term, **self.settings, "time_limit": 60}
+        more = ", ".join(f"{name}={value!r}" for name, value in given.items())
+        return f'qs.audit("{self.text}", qs.datasets.load("{self.data}").to_frame(), {more})'
+
+    @property
+    def text(self) -> str:
+        return self.formula or self._loaded().formula
+
+    @property
+    def term(self) -> str:
+        return self._loaded().term
+
+    def _loaded(self) -> Any:
+        import quadsweep as qs
+
+        return qs.datasets.load(self.data)
+
+
+EUBANK = "Eubank and Fresh (2022), American Political Science Review 116, 791-806"
+NUNN = "Nunn and Puga (2012), Review of Economics and Statistics 94, 20-36"
+FULL = (
+    "log(rgdppc_2000) ~ rugged * cont_africa + dist_coast * cont_africa "
+    "+ I(gemstones / (land_area / 100)) * cont_africa + soil * cont_africa + tropical * cont_africa"
+)
+CASES = [
+    Published(
+        "voting rights, sign",
+        "Did incarceration rise in the states covered by the Voting Rights Act after 1965?",
+        EUBANK, "voting-rights",
+        others="28 rows suffice; no single one (Gurobi), no 12 (ACRE/OHARE)",
+    ),
+    Published(
+        "voting rights, significance", "The same: is the difference significant at 5%?", EUBANK,
+        "voting-rights", settings={"claim": "significance"},
+    ),
+    Published(
+        "voting rights, whole states", "The same sign, if whole states are left out?", EUBANK,
+        "voting-rights", settings={"groups": "state"},
+    ),
+    Published(
+        "red wine, alcohol", "Do stronger wines taste better, all else equal?",
+        "Cortez et al. (2009), Decision Support Systems 47, 547-553", "red-wine",
+    ),
+    Published(
+        "ruggedness, sign", "Is rugged terrain good for income in Africa, unlike elsewhere?", NUNN,
+        "ruggedness", FULL, others="5 rows suffice (greedy; Kuschnig, Zens and Crespo Cuaresma)",
+    ),
+    Published(
+        "ruggedness, significance", "The same: is it significant at 5%, with HC1 errors?", NUNN,
+        "ruggedness", FULL, {"claim": "significance", "vcov": "HC1"},
+        others="2 rows suffice (greedy)",
+    ),
+    Published(
+        "ruggedness, reverse", "The same: how few rows make it significantly bad?", NUNN,
+        "ruggedness", FULL, {"claim": "reverse", "vcov": "HC1"}, others="11 rows suffice (greedy)",
+    ),
+    Published(
+        "colonial origins", "Do better institutions raise income, instrumented by mortality?",
+        "Acemoglu, Johnson and Robinson (2001), American Economic Review 91, 1369-1401",
+        "colonial-origins",
+    ),
+    Published(
+        "twin 10,781 x 18", "How far does a table of a cash transfer programme get?", "simulated",
+        others="no 54 (ACRE/OHARE, of the original)",
+    ),
+    Published(
+        "twin 3,895 x 208 dummies", "And one with 208 dummies?", "simulated",
+        others="no 28 (ACRE/OHARE, of the original)",
+    ),
+    Published("twin 1,276 x 486 dummies", "And one with 486 villages?", "simulated"),
+]  # fmt: skip
 
 
 def dummies(labels):
@@ -58,67 +146,149 @@ def fixed_effects(rows, classes, seed=0, t=4.0):
     return x, y, controls
 
 
-def asked(name, seconds):
-    """The audit of that name."""
+def asked(name, seconds, n_jobs=2):
+    """The audit of that name; "twin ROWS x COLUMNS" of any size."""
     import quadsweep as qs
 
-    settings = {"time_limit": seconds, "n_jobs": 2}
+    settings = {"time_limit": seconds, "n_jobs": n_jobs}
     if name.startswith("twin"):
         rows = int(name.split()[1].replace(",", ""))
         columns = int(name.split()[3])
         make = fixed_effects if "dummies" in name else twin
         x, y, controls = make(rows, columns)
         return qs.audit(x, y, controls=controls, **settings)
-    data = {"voting rights": "voting-rights", "red wine, alcohol": "red-wine"}.get(name, name)
-    table = qs.datasets.load(data)
-    formula, term = table.formula, table.term
-    if name == "voting rights":
-        formula = "incarceration_rate ~ covered_after_1965 + urban_share + C(state) + C(year)"
-        term = "covered_after_1965"
-    return qs.audit(formula, data=table.table, term=term, **settings)
+    case = next(case for case in CASES if case.name == name)
+    frame = qs.datasets.load(case.data).to_frame()
+    return qs.audit(case.text, frame, term=case.term, **case.settings, **settings)
 
 
-def run(name, seconds):
+def run(name, seconds, n_jobs):
     """In this process; one line of JSON."""
-    start, used = time.perf_counter(), time.process_time()
-    found = asked(name, seconds)
+    used = time.process_time()
+    found = asked(name, seconds, n_jobs)
     print(json.dumps({
-        "name": name, "n": found.n, "lower": found.lower, "upper": found.upper,
-        "status": found.status, "seconds": time.perf_counter() - start,
+        "name": name, "n": found.n, "groups": found.n_groups, "columns": len(found.controls) + 1,
+        "lower": found.lower, "upper": found.upper, "status": found.status,
+        "message": found.message, "seconds": found.seconds,
         "processor": time.process_time() - used, "nodes": found.nodes,
         "megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     }))  # fmt: skip
 
 
+def measured(name, seconds, n_jobs):
+    """The same in a process of its own."""
+    command = [sys.executable, __file__, "--run", name, "--seconds", str(seconds)]
+    command += ["--jobs", str(n_jobs)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def table(cases, seconds, n_jobs):
+    """Runs them, and prints a line for each."""
+    print(f"{'regression':28} {'rows':>6} {'col.':>4} {'lower':>6} {'upper':>6} {'seconds':>8} "
+          f"{'proc.':>7} {'MB':>5} {'nodes':>7}  published")  # fmt: skip
+    every = {}
+    for case in cases:
+        r = every[case.name] = measured(case.name, seconds, n_jobs)
+        upper = "" if r["upper"] is None else r["upper"]
+        print(f"{case.name:28} {r['n']:6} {r['columns']:4} {r['lower']:6} {upper:>6} "
+              f"{r['seconds']:8.1f} {r['processor']:7.1f} {r['megabytes']:5.0f} {r['nodes']:7}  "
+              f"{case.others}", flush=True)  # fmt: skip
+    return every
+
+
+def card(case, r):
+    """One case as a section of a page."""
+    counted = "groups" if r["groups"] else "rows"
+    ends = f"{r['lower']} to {'?' if r['upper'] is None else r['upper']}"
+    ours = f"exactly {r['lower']}" if r["lower"] == r["upper"] else ends
+    size = f"{r['n']:,} rows, {r['columns']} columns" + (
+        f", {r['groups']} groups" if r["groups"] else ""
+    )
+    facts = [
+        ("question", case.question),
+        ("source", case.source),
+        *([] if case.is_twin else [("regression", f"`{case.text}`, term `{case.term}`")]),
+        ("size", size),
+        ("published", case.others),
+        ("here", f"**{ours} {counted}**, in {r['seconds']:.3g} s ({r['processor']:.3g} s of "
+                 f"processor time, {r['megabytes']:.0f} MB)"),
+        ("answer", r["message"]),
+    ]  # fmt: skip
+    command = f'python benchmarks/published.py --only "{case.name}"'
+    if not case.is_twin:
+        command = f"import quadsweep as qs\n{case.command()}"
+    rows = "\n".join(f"| {what} | {text.replace('|', chr(92) + '|')} |" for what, text in facts)
+    shown = "" if case.is_twin else "python"
+    return f"## {case.name}\n\n| | |\n|---|---|\n{rows}\n\n```{shown}\n{command}\n```\n"
+
+
+def page(cases, every, seconds):
+    """All cards, as Markdown."""
+    head = f"""\
+        # Published regressions
+
+        How few rows carry a published result? One card a case: the question, the regression, what
+        others have published about it, and the interval that `audit` proves in {seconds:.0f}
+        seconds. "17 to 28 rows" means: 28 rows whose removal changes the conclusion are known and
+        re-checked, and no 16 rows do. Twins are simulated regressions of the size of a table that
+        is not public here. This page is written by
+        `python benchmarks/published.py --cards docs/published.md`; the machine had two processors
+        that other work shared, so that the processor time is what to compare with.
+        """
+    cards = "\n".join(card(case, every[case.name]) for case in cases if case.name in every)
+    return f"{textwrap.dedent(head)}\n{cards}"
+
+
+def by_columns(path, seconds, n_jobs):
+    """lower / upper of twins against their columns, as a picture and a table."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, ax = plt.subplots(figsize=(6.4, 4), layout="constrained")
+    for rows, mark in ((300, "o"), (1_000, "s"), (3_000, "^")):
+        sizes = [columns for columns in (4, 8, 16, 32, 64) if 6 * columns < rows]
+        found = []
+        for columns in sizes:
+            found.append(measured(f"twin {rows:,} x {columns}", seconds, n_jobs))
+            r = found[-1]
+            print(f"| {rows:,} | {columns} | {r['lower']} to {r['upper']} | "
+                  f"{r['lower'] / r['upper']:.0%} | {r['seconds']:.0f} | {r['megabytes']:.0f} |",
+                  flush=True)  # fmt: skip
+        share = [r["lower"] / r["upper"] for r in found]
+        ax.plot(sizes, share, marker=mark, label=f"{rows:,} rows")
+    ax.set_xscale("log", base=2)
+    ax.set_xticks([4, 8, 16, 32, 64], ["4", "8", "16", "32", "64"])
+    ax.set_ylim(0, 1.05)
+    ax.set_xlabel("columns of the regression")
+    ax.set_ylabel("lower / upper")
+    ax.set_title(f"What {seconds:.0f} seconds prove about a sign", loc="left")
+    ax.legend(frameon=False)
+    figure.savefig(path, dpi=120)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only", default="", help="those whose name has this in it")
     parser.add_argument("--quick", action="store_true", help="a second each, small tables only")
+    parser.add_argument("--cards", type=Path, help="write the page of cards there")
+    parser.add_argument("--columns", type=Path, help="only the picture by columns, there")
     parser.add_argument("--run", help=argparse.SUPPRESS)
     given = parser.parse_args()
+    seconds = 1.0 if given.quick else given.seconds
     if given.run:
-        run(given.run, given.seconds)
-        return 0
-    print(f"{'regression':26} {'lower':>6} {'upper':>6} {'seconds':>8} {'proc.':>7} {'MB':>5} "
-          f"{'nodes':>7}  best removal, best lower bound published")  # fmt: skip
-    for name, others in PUBLISHED.items():
-        if given.only not in name or (given.quick and name.startswith("twin")):
-            continue
-        command = [
-            sys.executable,
-            __file__,
-            "--run",
-            name,
-            "--seconds",
-            str(1.0 if given.quick else given.seconds),
-        ]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
-        r = json.loads(done.stdout.splitlines()[-1])
-        upper = "" if r["upper"] is None else r["upper"]
-        print(f"{name:26} {r['lower']:6} {upper:>6} {r['seconds']:8.1f} {r['processor']:7.1f} "
-              f"{r['megabytes']:5.0f} {r['nodes']:7}  {'; '.join(o for o in others if o)}",
-              flush=True)  # fmt: skip
+        run(given.run, seconds, given.jobs)
+    elif given.columns:
+        by_columns(given.columns, seconds, given.jobs)
+    else:
+        cases = [c for c in CASES if given.only in c.name and not (given.quick and c.is_twin)]
+        every = table(cases, seconds, given.jobs)
+        if given.cards:
+            given.cards.write_text(page(cases, every, seconds), encoding="utf-8")
     return 0
 
 

@@ -26,6 +26,8 @@ def partition(controls: Floats, unit: Ints | None) -> tuple[Ints, Ints]:
     """
     n = len(controls)
     of_row, dummies = np.full(n, -1, dtype=np.int64), _dummies(controls)
+    if unit is not None:
+        dummies = [j for j in dummies if _is_inside(controls[:, j] != 0, unit)]
     used: list[int] = []
     for j in dummies:
         rows = controls[:, j] != 0
@@ -48,6 +50,11 @@ def _dummies(controls: Floats) -> list[int]:
         if len(seen) and np.all(seen == seen[0]):
             found.append((len(seen), j))
     return [j for _, j in sorted(found)]
+
+
+def _is_inside(rows: Mask, unit: Ints) -> bool:
+    """Whether these rows are of one group, or all there are."""
+    return bool(rows.all() or np.all(unit[rows] == unit[rows][0]))
 
 
 def broken_by(of_row: Ints, unit: Ints) -> Ints:

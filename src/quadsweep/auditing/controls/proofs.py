@@ -71,11 +71,11 @@ class Prover:
 
     @cached_property
     def _controls(self) -> Controls:
-        d = self._design
+        d = self.design
         return Controls(d, d.controls, self._rank, d.classes)
 
     @cached_property
-    def _design(self) -> Design:
+    def design(self) -> Design:
         """With columns for classes of which a group takes a part."""
         d = self._case.moments.design
         if d.classes is None or d.units is None or not len(broken_by(d.classes, d.unit)):
@@ -85,8 +85,9 @@ class Prover:
     def _rank(self) -> int:
         return self._case.moments.rank_without(np.zeros(0, dtype=np.int64))
 
-    def _form(self, p: Floats, q: Floats) -> Form:
-        return Form(self._controls, self._design, p, q)
+    def left(self, p: Floats, q: Floats, extra: Floats | None = None) -> Form:
+        """What the controls leave of p.q, less the sum of ``extra``."""
+        return Form(self._controls, self.design, p, q, extra)
 
     def _run(self, form: Form, m: int, branch: bool) -> Verdict:
         return form.refute(m, self._resources, branch=branch, most_nodes=self._most_nodes)
@@ -94,7 +95,7 @@ class Prover:
     def _tilt(self, how: SlopeBeyond) -> Form:
         m = self._case.moments
         q = -how.sign * (m.y - how.beta * m.scale[0] / m.scale[1] * m.x)
-        return self._form(m.x, q / max(float(np.linalg.norm(q)), 1e-300))
+        return self.left(m.x, q / max(float(np.linalg.norm(q)), 1e-300))
 
     def freedom(self, rows_gone: int, rank_lost: int = 0) -> int:
         """Degrees of freedom without so many rows, and with so many controls fewer."""
@@ -124,11 +125,7 @@ class Prover:
         root, y = math.sqrt((1 - t) / (1 + t)), how.sign * m.y
         p = (1 + root) * y - (1 - root) * m.x
         q = (1 - root) * y - (1 + root) * m.x
-        return self._form(p, -q)
-
-    def left(self, p: Floats, q: Floats) -> Form:
-        """What the controls leave of p.q."""
-        return self._form(p, q)
+        return self.left(p, -q)
 
     def _strong(self, how: CorrelationAbove, fewest: int, most: int, branch: bool) -> Verdict:
         m = self._case.moments
@@ -138,7 +135,7 @@ class Prover:
         y = how.sign * m.y
         a, b = (self.left(v, v).least(most, self._resources.left()) for v in (m.x, y))
         if not (a > 0 and b > 0 and t > 0):
-            form = self._form(m.x, -y)  # r > 0 at least
+            form = self.left(m.x, -y)  # r > 0 at least
             return self._run(form, most, branch)
         edges = np.geomspace(math.sqrt(b) * (1 - 1e-9), (1 + 1e-9) / math.sqrt(a), _TAUS + 1)
         for low, high in itertools.pairwise(edges.tolist()):
@@ -146,13 +143,13 @@ class Prover:
             disc = math.sqrt(1 - 4 * s * v)
             p, q = m.x - (1 + disc) / (2 * s) * y, s * m.x - (1 - disc) / 2 * y
             length = float(np.linalg.norm(p))
-            verdict = self._run(self._form(p / length, q * length), most, branch)
+            verdict = self._run(self.left(p / length, q * length), most, branch)
             if not verdict.proved:
                 return verdict
         return Verdict(True)
 
     def _determined(self, how: R2Beyond) -> Form:
-        m, d = self._case.moments, self._design
+        m, d = self._case.moments, self.design
         inside = np.ones(d.n, dtype=bool)
         about = self._case.about_the_mean(inside)
         rest = m.y - float(m.x @ m.y) / float(m.x @ m.x) * m.x

@@ -23,6 +23,7 @@ import numpy as np
 from quadsweep.arrays import Floats
 from quadsweep.auditing.case import Case
 from quadsweep.auditing.conditions import CorrelationBelow
+from quadsweep.auditing.controls.proofs import Prover
 from quadsweep.auditing.controls.remaining import Controls, Form, Unclear
 from quadsweep.auditing.controls.robust import RobustCase, nested
 from quadsweep.auditing.resources import Resources
@@ -51,7 +52,7 @@ class RobustBound:
 
     def __init__(self, case: RobustCase, resources: Resources) -> None:
         self._case, self._design, self._resources = case, case.moments.design, resources
-        m = case.moments
+        self._prover, m = Prover(case, resources), case.moments
         self._x, self._y = m.x, case.condition.sign * m.y  # type: ignore[attr-defined]
         self._e = self._y - float(self._x @ self._y) * self._x
 
@@ -65,38 +66,33 @@ class RobustBound:
             return False
         if not (c > 0 and delta < math.inf and epsilon < math.inf):
             return False
-        of_e = min(self._largest(self._e), self._spread(self._z, self._e, most))
-        of_u = min(self._largest(self._x), self._spread(self._z_and_x, self._x, most))
-        norm = self._start + of_e * delta + of_u * epsilon + delta * epsilon
-        return c > self._critical(most) * norm * _SLACK
+        allowed = c / (self._critical(most) * _SLACK) - self._start - delta * epsilon
+        of_e, of_u = self._largest(self._e), self._largest(self._x)
+        if of_e * delta + of_u * epsilon < allowed:
+            return True
+        of_e = min(of_e, self._spread(self._z, self._e, most))
+        of_u = min(of_u, self._spread(self._z_and_x, self._x, most))
+        return of_e * delta + of_u * epsilon < allowed
 
     # ---- forms ----------------------------------------------------------------------------------
 
     @cached_property
-    def _controls(self) -> Controls:
-        d = self._design.expanded()
-        return Controls(d, d.controls, self._rank)
-
-    @cached_property
     def _with_term(self) -> Controls:
-        d = self._design.expanded()
+        d = self._prover.design
         x = np.column_stack([d.controls, self._x / d.root_weights])
-        return Controls(d, x, lambda: -1)
-
-    def _rank(self) -> int:
-        return self._case.moments.rank_without(np.zeros(0, dtype=np.int64))
+        return Controls(d, x, lambda: -1, d.classes)
 
     @cached_property
     def _product(self) -> Form:
-        return Form(self._controls, self._design, self._x, self._y)
+        return self._prover.left(self._x, self._y)
 
     @cached_property
     def _of_term(self) -> Form:
-        return Form(self._controls, self._design, self._x, self._x, self._x**2)
+        return self._prover.left(self._x, self._x, self._x**2)
 
     @cached_property
     def _of_residual(self) -> Form:
-        return Form(self._with_term, self._design, self._e, self._e, self._e**2)
+        return Form(self._with_term, self._prover.design, self._e, self._e, self._e**2)
 
     def _moved(self, form: Form, m: int) -> float:
         """At most so long is delta, or epsilon, on the rows kept."""
@@ -128,7 +124,7 @@ class RobustBound:
         """|sum c_i z_i v_i| for v with |v|^2 summing to one on the rows kept; rows only."""
         if self._case.errors.clusters:
             return math.inf
-        kappa = _row_sum(z, m)
+        kappa = self._row_sum(z, m)
         if kappa >= 1:
             return math.inf
         weighted = column[:, None] * z
@@ -155,16 +151,19 @@ class RobustBound:
             freedom = min(g - 1, freedom) if errors.cluster_freedom else freedom
         return float(self._case.test.critical[freedom]) * math.sqrt(factor)
 
-
-def _row_sum(z: Floats, m: int) -> float:
-    """The largest sum of m entries of a row of |z z'|, the diagonal among them."""
-    largest = 0.0
-    for start in range(0, len(z), _STRIPE):
-        k = np.abs(z[start : start + _STRIPE] @ z.T)
-        own = np.arange(len(k))
-        diagonal = k[own, start + own].copy()
-        k[own, start + own] = 0.0
-        if m > 1:
-            diagonal += np.partition(k, -(m - 1), axis=1)[:, -(m - 1) :].sum(axis=1)
-        largest = max(largest, float(diagonal.max()))
-    return largest
+    def _row_sum(self, z: Floats, m: int) -> float:
+        """The largest sum of m entries of a row of |z z'|, the diagonal among them."""
+        largest = 0.0
+        for start in range(0, len(z), _STRIPE):
+            self._resources.check()
+            k = np.abs(z[start : start + _STRIPE] @ z.T)
+            own = np.arange(len(k))
+            sums = k[own, start + own].copy()
+            k[own, start + own] = 0.0
+            if m > 1:
+                others = min(m - 1, k.shape[1])
+                sums += np.partition(k, -others, axis=1)[:, -others:].sum(axis=1)
+            largest = max(largest, float(sums.max()))
+            if largest >= 1:
+                break
+        return largest
