@@ -36,7 +36,8 @@ autodoc_member_order = "bysource"
 napoleon_google_docstring = False
 napoleon_use_ivar = True
 nitpicky = False
-suppress_warnings = ["config.cache", "toc.not_included", "toc.empty_glob"]
+# ref.python: an attribute in a docstring is looked up in all classes, and several have its name.
+suppress_warnings = ["config.cache", "toc.not_included", "toc.empty_glob", "ref.python"]
 sphinx_gallery_conf = {
     "examples_dirs": "gallery",
     "gallery_dirs": "auto_gallery",
@@ -53,3 +54,12 @@ sphinx_gallery_conf = {
 extra = Path(__file__).parent / "_extra"
 extra.mkdir(exist_ok=True)
 (extra / "playground-page.html").write_text(playground(), encoding="utf-8")
+
+
+def setup(app):
+    """Docstrings that scikit-learn passes on refer to its own gallery: left out here."""
+
+    def without_gallery(app, what, name, obj, options, lines):
+        lines[:] = [line for line in lines if "sphx_glr_" not in line]
+
+    app.connect("autodoc-process-docstring", without_gallery)
