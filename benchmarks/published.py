@@ -44,10 +44,14 @@ class Published:
         return not self.data
 
     def command(self) -> str:
-        """The audit as a line of Python."""
+        """The audit in Python."""
         given = {"term": self.term, **self.settings, "time_limit": 60}
-        more = ", ".join(f"{name}={value!r}" for name, value in given.items())
-        return f'qs.audit("{self.text}", qs.datasets.load("{self.data}").to_frame(), {more})'
+        lines = [
+            json.dumps(self.text),
+            f"qs.datasets.load({json.dumps(self.data)}).to_frame()",
+            *(f"{name}={json.dumps(value)}" for name, value in given.items()),
+        ]
+        return "qs.audit(\n" + "".join(f"    {line},\n" for line in lines) + ")"
 
     @property
     def text(self) -> str:
@@ -217,7 +221,7 @@ def card(case, r):
     ]  # fmt: skip
     command = f'python benchmarks/published.py --only "{case.name}"'
     if not case.is_twin:
-        command = f"import quadsweep as qs\n{case.command()}"
+        command = f"import quadsweep as qs\n\n{case.command()}"
     rows = "\n".join(f"| {what} | {text.replace('|', chr(92) + '|')} |" for what, text in facts)
     shown = "" if case.is_twin else "python"
     return f"## {case.name}\n\n| | |\n|---|---|\n{rows}\n\n```{shown}\n{command}\n```\n"
