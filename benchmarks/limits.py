@@ -127,7 +127,7 @@ def report(name: str, ask: Callable[..., Any], limit: float) -> None:
     after = time.process_time() - work
     over = [f"{max(t - limit, 0.0):.2f}" for t in (gone, worked)]
     late = "  late" if min(gone, worked) - limit > max(limit / 10, 0.5) else ""
-    status = str(getattr(found, "status", ""))
+    status = str(np.ravel(getattr(found, "status", ""))[-1])
     print(f"{name:44s}{status:>14s}{over[0]:>10s}{over[1]:>11s}{after:>10.2f}{late}", flush=True)
 
 

@@ -16,13 +16,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from quadsweep.arrays import Ints
+from quadsweep.arrays import Floats, Ints
 from quadsweep.auditing.case import Case
 from quadsweep.auditing.conditions import CorrelationAbove, OfCorrelation
 from quadsweep.auditing.controls.proposals import first_of, greedy_path, near
 from quadsweep.auditing.screening import Screen
 from quadsweep.clock import Clock, Stopped
 
+_AT_ONCE = 1_000  # units
 ONE_STEP, GREEDY = "one-step (AMIP)", "greedy"
 
 
@@ -119,16 +120,9 @@ def _easier(tried: list[Approximation]) -> Approximation:
 
 def one_step(case: Case, most: int, far: float, check: Callable[[], object]) -> Approximation:
     """Influences at all rows, added up; up to ``far`` removals are tried in its order."""
-    design, how = case.moments.design, case.condition
     effect, start = case.influence()
     order = np.argsort(-effect, kind="stable")[:most]
-    past = np.zeros(len(order))
-    if isinstance(how, OfCorrelation):
-        rows = np.cumsum(np.bincount(design.unit, minlength=design.size)[order])
-        freedom = np.maximum(design.n - rows - case.moments.rank - design.fixed - 1, 1)
-        past = how.limit(freedom) * (1 if isinstance(how, CorrelationAbove) else -1)
-    reached = np.flatnonzero(start + np.cumsum(effect[order]) > past)
-    predicted = int(reached[0]) + 1 if len(reached) else None
+    predicted = _predicted(case, order, effect, start)
     tried, order = 0, order[: int(min(most, far))]
     try:
         for tried in first_of(case, order):
@@ -139,6 +133,25 @@ def one_step(case: Case, most: int, far: float, check: Callable[[], object]) -> 
     except Stopped:
         pass
     return _kind(case)(ONE_STEP, predicted, None, tried, most)
+
+
+def _predicted(case: Case, order: Ints, effect: Floats, start: float) -> int | None:
+    """How many of the first units should do to first order; some at a time, for a threshold of
+    each number of degrees of freedom takes long."""
+    design, how = case.moments.design, case.condition
+    rows, freedom = np.bincount(design.unit, minlength=design.size), design.n
+    freedom -= case.moments.rank + design.fixed + 1
+    for first in range(0, len(order), _AT_ONCE):
+        part = order[first : first + _AT_ONCE]
+        moved, left = start + np.cumsum(effect[part]), freedom - np.cumsum(rows[part])
+        past = np.zeros(len(part))
+        if isinstance(how, OfCorrelation):
+            past = how.limit(np.maximum(left, 1)) * (1 if isinstance(how, CorrelationAbove) else -1)
+        reached = np.flatnonzero(moved > past)
+        if len(reached):
+            return first + int(reached[0]) + 1
+        start, freedom = float(moved[-1]), int(left[-1])
+    return None
 
 
 def greedy(case: Case, most: int, far: float, check: Callable[[], object]) -> Approximation:
