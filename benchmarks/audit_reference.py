@@ -51,6 +51,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--clean", type=int, default=300, help="data sets a family")
     parser.add_argument("--planted", type=int, default=100, help="data sets a family")
+    parser.add_argument("--families", nargs="+", default=list(FAMILIES), choices=FAMILIES)
     parser.add_argument("--claims", nargs="+", default=["sign"])
     parser.add_argument("--errors", nargs="+", default=list(ERRORS))
     parser.add_argument("--jobs", type=int, default=1)
@@ -65,7 +66,7 @@ def main() -> None:
     with ProcessPoolExecutor(asked.jobs) as pool:
         for claim in asked.claims:
             for errors in asked.errors:
-                for family in FAMILIES:
+                for family in asked.families:
                     start = time.perf_counter()
                     shares = []
                     for planted, number in ((False, asked.clean), (True, asked.planted)):
