@@ -109,13 +109,21 @@ def __getattr__(name: str) -> Any:
 
         warn(f"{name} is now called {_FORMER[name]}", DeprecationWarning, stacklevel=2)
         name = _FORMER[name]
-    if name == "datasets":
-        return import_module("quadsweep.datasets")
     if name not in _MODULE_OF:
-        raise AttributeError(f"module 'quadsweep' has no attribute {name!r}")
+        return _module(name)
     found = getattr(import_module(f"quadsweep.{_MODULE_OF[name]}"), name)
     globals()[name] = found
     return found
+
+
+def _module(name: str) -> Any:
+    """``quadsweep.report`` and the like, without an import of their own."""
+    try:
+        return import_module(f"quadsweep.{name}")
+    except ModuleNotFoundError as missing:
+        if missing.name != f"quadsweep.{name}":
+            raise
+    raise AttributeError(f"module 'quadsweep' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

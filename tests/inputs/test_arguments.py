@@ -117,8 +117,9 @@ def test_importing_loads_only_what_is_used() -> None:
     import sys
 
     code = "import sys, quadsweep; print(*(m for m in sys.modules if m.startswith('quadsweep.')))"
+    code += "; print(quadsweep.report.gather.__name__, quadsweep.objectives.__name__)"
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert said.stdout.split() == []
+    assert said.stdout.splitlines() == ["", "gather quadsweep.objectives"]
 
 
 def test_a_data_set_with_a_published_regression_stands_for_it_in_audits():
