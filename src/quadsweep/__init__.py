@@ -119,7 +119,8 @@ def __getattr__(name: str) -> Any:
 def _module(name: str) -> Any:
     """``quadsweep.report`` and the like, without an import of their own."""
     try:
-        return import_module(f"quadsweep.{name}")
+        if not name.startswith("__"):  # __main__ would run the command
+            return import_module(f"quadsweep.{name}")
     except ModuleNotFoundError as missing:
         if missing.name != f"quadsweep.{name}":
             raise

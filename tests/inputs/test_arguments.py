@@ -110,6 +110,7 @@ def test_every_public_name_is_listed_for_type_checkers_too() -> None:
     assert all(getattr(qs, name).__name__.endswith(name) for name in qs.__all__)
     with pytest.raises(AttributeError, match="no attribute 'solv'"):
         qs.solv  # noqa: B018
+    assert not hasattr(qs, "__main__")  # which would run the command
 
 
 def test_importing_loads_only_what_is_used() -> None:
