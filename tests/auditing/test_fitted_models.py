@@ -73,6 +73,66 @@ def wls(cov_type: str) -> Callable[[Any], Any]:
     return lambda frame: smf.wls(FORMULA, frame, weights=frame["weight"]).fit(cov_type=cov_type)
 
 
+INSTRUMENTED = "invest ~ capital | value ~ signal"
+
+
+def instrumented(frame: Any) -> Any:
+    """With an instrument, and outcomes of other regressions."""
+    rng = np.random.default_rng(8)
+    noise = rng.normal(size=(3, 60))[:, : len(frame)]
+    return frame.assign(
+        signal=frame["value"] + 0.7 * noise[0],
+        chosen=(frame["value"] + noise[1] > 0).astype(float),
+        visits=np.floor(np.exp(0.5 * frame["value"]) + abs(noise[2])),
+    )
+
+
+def iv2sls(
+    *by: str,
+    formula: str = "invest ~ 1 + capital + [value ~ signal]",
+    weighted: bool = False,
+    **settings: Any,
+) -> Callable[[Any], Any]:
+    linearmodels = pytest.importorskip("linearmodels")
+
+    def fit(frame: Any) -> Any:
+        more = dict(settings)
+        if by:
+            more["clusters"] = frame[list(by)].apply(lambda c: pd.factorize(c)[0])
+        return linearmodels.IV2SLS.from_formula(
+            formula, frame, weights=frame["weight"] if weighted else None
+        ).fit(**more)
+
+    return fit
+
+
+# With an instrument, or not by least squares: ``instrumented`` frames.
+OTHERS: dict[str, Callable[[Any], Any]] = {
+    "feols instrument, iid": feols(fml=INSTRUMENTED),
+    "feols instrument, HC1": feols(fml=INSTRUMENTED, vcov="HC1"),
+    "feols instrument, CRV1": feols(fml=INSTRUMENTED, vcov={"CRV1": "firm"}),
+    "feols instrument, weights": feols(fml=INSTRUMENTED, vcov="HC1", weights="weight"),
+    "feols instrument, effects": feols(
+        fml="invest ~ capital | year | value ~ signal", vcov={"CRV1": "firm"}
+    ),
+    "IV2SLS unadjusted": iv2sls(cov_type="unadjusted", debiased=True),
+    "IV2SLS robust": iv2sls(),
+    "IV2SLS robust, debiased": iv2sls(cov_type="robust", debiased=True),
+    "IV2SLS clustered": iv2sls("firm", cov_type="clustered"),
+    "IV2SLS clustered, debiased": iv2sls("firm", cov_type="clustered", debiased=True),
+    "IV2SLS clustered two ways": iv2sls("firm", "year", cov_type="clustered", debiased=True),
+    "IV2SLS weights": iv2sls(weighted=True),
+    "IV2SLS without instruments": iv2sls(formula="invest ~ 1 + capital + value"),
+    "logit": lambda f: smf.logit("chosen ~ value + capital", f).fit(disp=0),
+    "GLM binomial": lambda f: smf.glm(
+        "chosen ~ value + capital", f, family=sm.families.Binomial()
+    ).fit(tol=1e-13),
+    "poisson": lambda f: smf.poisson("visits ~ value + capital", f).fit(disp=0),
+    "GLM poisson": lambda f: smf.glm(
+        "visits ~ value + capital", f, family=sm.families.Poisson()
+    ).fit(tol=1e-13),
+}
+
 MODELS: dict[str, Callable[[Any], Any]] = {
     "feols iid": feols(),
     "feols iid, no correction": feols(ssc=pf.ssc(k_adj=False)),
@@ -134,9 +194,9 @@ def p_value(fitted: Any, term: str = "value") -> float:
     return float(found[term])
 
 
-@pytest.mark.parametrize("kind", MODELS)
+@pytest.mark.parametrize("kind", [*MODELS, *OTHERS])
 def test_the_models_own_test_is_the_one_that_is_audited(kind: str) -> None:
-    frame, fit = firms(), MODELS[kind]
+    frame, fit = instrumented(firms()), (MODELS | OTHERS)[kind]
     fitted = fit(frame)
     found = qs.audit(fitted, term="value", claim="significance", time_limit=2)
     assert found.before.p_value == pytest.approx(p_value(fitted), rel=1e-8)
@@ -219,12 +279,6 @@ def newey_west(frame: Any) -> Any:
     return pf.feols(FORMULA, frame.assign(time=range(60)), vcov="NW", vcov_kwargs=times)
 
 
-def iv2sls(frame: Any) -> Any:
-    return pytest.importorskip("linearmodels").IV2SLS.from_formula(
-        "invest ~ 1 + [value ~ capital]", frame
-    ).fit()  # fmt: skip
-
-
 def ridge(frame: Any) -> Any:
     linear_model = pytest.importorskip("sklearn.linear_model")
     return linear_model.Ridge().fit(frame[["value"]], frame["invest"])
@@ -245,10 +299,18 @@ def split(frame: Any) -> Any:
         (split, "split sample"),
         (panel(cov_type="kernel"), "Driscoll-Kraay"),
         (panel(cov_type="robust", debiased=False), "debiased=False"),
-        (iv2sls, "IV2SLS results of linearmodels"),
+        (iv2sls(cov_type="kernel"), "'kernel'"),
+        (iv2sls(cov_type="unadjusted"), "debiased=False"),
+        (iv2sls(formula="invest ~ 1 + [value ~ signal + weight]"), "got signal, weight"),
+        (iv2sls(formula="invest ~ 1 + [value + capital ~ signal + weight]"), "got value, capital"),
+        (feols(fml="invest ~ 1 | value ~ signal + weight"), "got signal, weight"),
+        (lambda f: smf.logit("chosen ~ value", f).fit(disp=0, cov_type="HC1"), "Logit results"),
+        (
+            lambda f: smf.glm("visits ~ value", f, family=sm.families.Poisson()).fit(scale="X2"),
+            "GLM results of statsmodels with other standard errors",
+        ),
         (lambda f: sm.OLS(f["invest"], f[["value"]]), "OLS of statsmodels"),
         (ridge, "Ridge of sklearn"),
-        (lambda f: pf.feols("invest ~ 1 | value ~ capital", f), "Feiv"),
         (lambda f: pf.feols("invest ~ sw(value, capital)", f), "FixestMulti"),
         (lambda f: pf.fepois("year ~ value", f), "Fepois"),
         (lambda f: smf.probit("one ~ value", f.assign(one=f["year"] % 2)).fit(disp=0), "Probit"),
@@ -259,7 +321,19 @@ def split(frame: Any) -> Any:
 )
 def test_what_is_not_supported_is_refused_by_name(fit: Any, sentence: str) -> None:
     with pytest.raises((TypeError, ValueError), match=sentence):
-        qs.audit(fit(firms()), term="value", claim="significance", time_limit=2)
+        qs.audit(fit(instrumented(firms())), term="value", claim="significance", time_limit=2)
+
+
+@pytest.mark.parametrize("kind", ["feols instrument, HC1", "IV2SLS robust"])
+def test_a_fitted_model_with_an_instrument_is_the_regression_of_its_formula(kind: str) -> None:
+    frame = instrumented(firms())
+    frame.loc[[2, 9], "signal"] = np.nan
+    found = qs.audit(OTHERS[kind](frame), term="value", max_drop=2)
+    same = qs.audit(INSTRUMENTED, frame, nan_policy="omit", max_drop=2)
+    assert found.omitted.tolist() == same.omitted.tolist() == [2, 9]
+    assert found.before.slope == pytest.approx(same.before.slope)
+    assert (found.lower, found.upper) == (same.lower, same.upper) == (3, None)
+    assert "(instrumented by signal, given capital)" in found.message
 
 
 def test_a_standard_error_that_differs_from_the_models_is_refused() -> None:

@@ -279,6 +279,7 @@ def _in_memory(
     design, errors = given.design, given.errors
     most = units_limit(max_drop, design)
     before = _fit(kind, given, np.arange(design.n))
+    _check_test(given, claim, before)
     if design.link:
         claimed, cases = _by_likelihood(given, claim, terms, before)
     elif design.instrument is not None:
@@ -310,9 +311,8 @@ def _fit(kind: type[Audit], given: Regression, kept: Ints) -> Fit:
     return fit_term(given.design, kept, given.errors)
 
 
-def _claim(
-    kind: type[Audit], given: Regression, claim: str, terms: Terms, moments: Moments, before: Fit
-) -> Claim:
+def _check_test(given: Regression, claim: str, before: Fit) -> None:
+    """That the test is the model's own, and that there is one on all rows."""
     design, errors = given.design, given.errors
     if given.se is not None and not given.fixed:
         assert isinstance(before, TermFit)
@@ -322,6 +322,18 @@ def _claim(
                 f"kind ({errors.test}) gives {before.se:.6g} here; give {argument('vcov')} to "
                 "audit the latter"
             )
+    tested = claim in ("significance", "reverse") and not errors.classical
+    if not tested or errors.reduced_form or not math.isnan(before.p_value):
+        return
+    if any(len(np.unique(labels)) < 2 for labels in errors.clusters):
+        raise ValueError(f"standard errors clustered by {errors.by} need two clusters; got 1")
+    raise ValueError(f"the {errors.test} has no p-value on all {design.n} rows")
+
+
+def _claim(
+    kind: type[Audit], given: Regression, claim: str, terms: Terms, moments: Moments, before: Fit
+) -> Claim:
+    design, errors = given.design, given.errors
     full = moments.all_rows()
     for name, left in ((design.term, full.a), (design.outcome, full.b)):
         if left == 0:
@@ -336,9 +348,6 @@ def _claim(
     subject = Subject.coefficient(
         phrase(given), errors.test, design.q > 1 or design.intercept is None
     )
-    tested = claim in ("significance", "reverse") and not errors.classical
-    if tested and math.isnan(before.p_value):
-        raise ValueError(f"the {errors.test} has no p-value on all {design.n} rows")
     significant = None if errors.classical else before.p_value <= terms.level
     return claims.build(claim, full, terms, subject, significant)
 

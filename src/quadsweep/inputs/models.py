@@ -63,6 +63,11 @@ def _statsmodels(result: Any) -> Equation:
         raise _refused(result, "give results of OLS, WLS, Logit or Poisson, or a formula")
     if not hasattr(result, "cov_type"):
         raise TypeError(f"{type(result).__name__} of {kind} is not supported; fit it with fit()")
+    if link and (result.cov_type != "nonrobust" or getattr(result, "scale", 1.0) != 1.0):
+        raise ValueError(
+            f"{described(result)} with other standard errors than those of maximum likelihood are "
+            f"not supported; got {result.cov_type!r} with scale {getattr(result, 'scale', 1.0):g}"
+        )
     y = np.asarray(model.endog, dtype=np.float64)
     left_out = getattr(model.data, "missing_row_idx", None)
     gone = [] if left_out is None else left_out
@@ -112,8 +117,9 @@ def _link(model: Any) -> str:
 
 
 def _pyfixest(model: Any) -> Equation:
-    if type(model).__name__ != "Feols":
-        raise _refused(model, "give a feols fit without instruments, or a formula")
+    if type(model).__name__ not in ("Feols", "Feiv"):
+        raise _refused(model, "give a feols fit, Logit or Poisson results of statsmodels, or a "
+                              "formula")  # fmt: skip
     if not hasattr(model, "_X"):
         raise ValueError("a feols fit with lean=True has no data any more; fit it with lean=False")
     if model._weights_type != "aweights":
@@ -129,17 +135,28 @@ def _pyfixest(model: Any) -> Equation:
     weights = None
     if model._has_weights:
         weights = np.asarray(model._weights, dtype=np.float64).ravel()
-    y, X = _feols_columns(model, weights)
+    y, X, Z = _feols_columns(model, weights)
+    names = tuple(str(name) for name in model._coefnames)
+    endogenous: str | None = None
+    instruments: tuple[tuple[str, Floats], ...] = ()
+    if Z is not None:
+        exogenous = tuple(str(name) for name in model._coefnames_z)
+        endogenous = _only([name for name in names if name not in exogenous])
+        instruments = tuple(
+            (name, Z[:, j]) for j, name in enumerate(exogenous) if name not in names
+        )
     gone = np.array(sorted(model._na_index), dtype=np.int64)
     given = len(y) + len(gone)
     table = getattr(model, "_data", None)
     return Equation(
         str(model._depvar),
         y,
-        tuple(str(name) for name in model._coefnames),
+        names,
         X,
         np.delete(np.arange(given), gone),
         given,
+        endogenous=endogenous,
+        instruments=instruments,
         table=None if table is None else table.reindex(range(given)),
         absorbed=_effects(model),
         weights=weights,
@@ -155,15 +172,26 @@ def _effects(model: Any) -> tuple[tuple[str, Any], ...]:
     return tuple(zip(names, np.asarray(model._fe).T, strict=True))
 
 
-def _feols_columns(model: Any, weights: Floats | None) -> tuple[Floats, Floats]:
-    """The outcome, and the columns without the weights' roots.
+def _only(endogenous: list[str]) -> str:
+    """The term that is instrumented."""
+    if len(endogenous) != 1:
+        raise ValueError(f"one instrumented term is supported; got {', '.join(endogenous)}")
+    return endogenous[0]
+
+
+def _feols_columns(model: Any, weights: Floats | None) -> tuple[Floats, Floats, Floats | None]:
+    """The outcome, and the columns and instruments without the weights' roots.
 
     They are demeaned where there are effects, which takes away combinations of the effects' own
     dummies: the coefficients are the same on every subset.
     """
     root = np.ones(1) if weights is None else np.sqrt(weights)
     y = np.asarray(model._Y_untransformed, dtype=np.float64).ravel()
-    return y, np.asarray(model._X, dtype=np.float64) / root[:, None]
+    columns = [
+        np.asarray(c, dtype=np.float64) / root[:, None]
+        for c in (model._X, *([model._Z] if type(model).__name__ == "Feiv" else []))
+    ]
+    return y, columns[0], columns[1] if len(columns) > 1 else None
 
 
 # ---- linearmodels -----------------------------------------------------------------------------
@@ -171,8 +199,10 @@ def _feols_columns(model: Any, weights: Floats | None) -> tuple[Floats, Floats]:
 
 def _linearmodels(result: Any) -> Equation:
     model: Any = getattr(result, "model", None)
+    if type(model).__name__ == "IV2SLS":
+        return _two_stage(result, model)
     if type(model).__name__ != "PanelOLS":
-        raise _refused(result, "give PanelOLS results, or a formula")
+        raise _refused(result, "give PanelOLS or IV2SLS results, or a formula")
     if model._singleton_index is not None:
         raise ValueError("PanelOLS results with singletons=False are not supported, as every "
                          "removal may make singletons; fit with singletons=True")  # fmt: skip
@@ -197,5 +227,30 @@ def _linearmodels(result: Any) -> Equation:
         absorbed=tuple(absorbed),
         weights=None if np.all(weights == 1) else weights,
         errors=standard_errors.of_linearmodels(result),
+        se=result.std_errors.to_dict(),
+    )
+
+
+def _two_stage(result: Any, model: Any) -> Equation:
+    """IV2SLS, with or without instruments."""
+    columns = [model.exog, model.endog]
+    weights = np.asarray(model.weights.ndarray, dtype=np.float64).ravel()
+    labels = list(model._original_index)
+    endogenous = [str(name) for name in model.endog.cols]
+    return Equation(
+        str(model.dependent.cols[0]),
+        np.asarray(model.dependent.ndarray, dtype=np.float64).ravel(),
+        tuple(str(name) for part in columns for name in part.cols),
+        np.hstack([np.asarray(part.ndarray, dtype=np.float64) for part in columns]),
+        np.flatnonzero(~np.asarray(model._drop_locs)),
+        len(labels),
+        None if labels == list(range(len(labels))) else labels,
+        endogenous=_only(endogenous) if endogenous else None,
+        instruments=tuple(
+            (str(name), np.asarray(model.instruments.ndarray[:, j], dtype=np.float64))
+            for j, name in enumerate(model.instruments.cols)
+        ),
+        weights=None if np.all(weights == 1) else weights,
+        errors=standard_errors.of_two_stage(result),
         se=result.std_errors.to_dict(),
     )

@@ -289,3 +289,30 @@ def of_linearmodels(result: Any) -> StandardErrors:
         effects="full" if made._extra_df else "nonnested",
         nested_each=int(bool(result.model.has_constant)),
     )
+
+
+def of_two_stage(result: Any) -> StandardErrors:
+    """Those of an ``IV2SLS`` of linearmodels."""
+    debiased, made = bool(result.debiased), result._cov_estimator
+    kind, more = type(made).__name__, dict(result.cov_config)
+    known = ("HomoskedasticCovariance", "HeteroskedasticCovariance", "ClusteredCovariance")
+    every = StandardErrors(
+        k_adj=debiased, g_adj=debiased, normal=not debiased, cluster_freedom=False
+    )
+    if kind not in known or more.get("extra_df"):
+        raise ValueError(
+            f"standard errors of type {result.cov_type!r} with {sorted(more)} are not supported; "
+            "refit the model with cov_type 'unadjusted', 'robust' or 'clustered', or give vcov="
+        )
+    if kind == "HeteroskedasticCovariance":
+        return replace(every, kind="HC1" if debiased else "HC0")
+    if kind == "ClusteredCovariance":
+        clusters = np.asarray(made._clusters)
+        labels = tuple(clusters.reshape(len(clusters), -1).T)
+        return replace(every, kind="cluster", clusters=labels, by="clusters")
+    if not debiased:
+        raise ValueError(
+            "IV2SLS results with cov_type='unadjusted' and debiased=False are not supported; "
+            "refit the model with debiased=True, or give vcov="
+        )
+    return every

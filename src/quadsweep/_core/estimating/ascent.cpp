@@ -6,7 +6,7 @@
 namespace quadsweep::estimating {
 namespace {
 
-constexpr double widths[] = {0.3, 0.1, 0.03, 0.01, 0.003, 0.001};  // of the costs' spread
+constexpr double widths[] = {0.3, 0.1, 0.03, 0.01};  // of the costs' spread
 
 double spread(const std::vector<double>& cost, const std::vector<char>& open) {
     double sum = 0, squares = 0, count = 0;
