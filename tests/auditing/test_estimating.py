@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import combinations
 
 import fuzz_estimating
 import fuzz_runs
@@ -280,7 +281,7 @@ def test_a_logistic_or_poisson_regression_is_audited_as_statsmodels_fits_it(link
     if link == "logit":
         y = (rng.uniform(size=60) < 1 / (1 + np.exp(-eta))).astype(float)
     fitted = naive_estimating.maximum(link, y, np.column_stack([x, np.ones(60), z]))
-    found = qs.audit(fitted, term="x1", claim="sign", n_jobs=1)
+    found = qs.audit(fitted, term="x1", claim="sign", n_jobs=1, time_limit=5)
     assert found.before.slope == pytest.approx(fitted.params[0], rel=1e-6)
     assert found.before.p_value == pytest.approx(fitted.pvalues[0], rel=1e-6)
     assert found.after.slope * found.before.slope < 0
@@ -301,6 +302,35 @@ def test_boxes_prove_the_sign_of_a_logistic_regression_that_no_enumeration_could
     kept = np.flatnonzero(found.mask)
     without = naive_estimating.maximum("logit", y[kept], np.column_stack([x, np.ones(300)])[kept])
     assert without.params[0] * fitted.params[0] < 0
+
+
+@pytest.mark.parametrize("link", ["logit", "poisson"])
+def test_the_fits_of_all_subsets_are_in_the_box_that_is_searched(link, monkeypatch):
+    rng = np.random.default_rng(21)
+    x, z = rng.normal(size=40), rng.normal(size=(40, 1))
+    eta = 0.8 * x + 0.5 * z[:, 0]
+    y = rng.poisson(np.exp(eta)).astype(float)
+    if link == "logit":
+        y = (rng.uniform(size=40) < 1 / (1 + np.exp(-eta))).astype(float)
+    asked = []
+    fitted = naive_estimating.maximum(link, y, np.column_stack([x, np.ones(40), z]))
+    with fuzz_estimating.without_listing():
+        decide = _core.decide_likelihood
+
+        def boxes(*columns, **settings):
+            asked.append((columns, settings))
+            return decide(*columns, **settings)
+
+        monkeypatch.setattr(_core, "decide_likelihood", boxes)
+        qs.audit(fitted, term="x1", max_drop=2, n_jobs=1, time_limit=5)
+    (columns, _, _, outcome, *_), settings = next(a for a in asked if a[1]["most"] == 2)
+    family = sm.families.Binomial() if link == "logit" else sm.families.Poisson()
+    far = []
+    for gone in combinations(range(40), 2):
+        kept = np.delete(np.arange(40), gone)
+        model = sm.GLM(outcome[kept], columns[kept, :-2], family=family, offset=columns[kept, -1])
+        far.append(np.abs(model.fit().params).max())
+    assert 0.3 * settings["radius"] < max(far) < settings["radius"]
 
 
 def test_a_fit_that_is_separated_is_refused():

@@ -47,6 +47,11 @@ def mean(link: str, eta: Floats) -> Floats:
     return np.asarray(expit(eta) if link == "logit" else np.exp(eta))
 
 
+def potential(link: str, eta: Floats) -> Floats:
+    """What has the mean as its derivative: a log-likelihood is y eta less it."""
+    return np.asarray(np.logaddexp(0.0, eta) if link == "logit" else np.exp(eta))
+
+
 def variance(link: str, m: Floats) -> Floats:
     return m * (1 - m) if link == "logit" else m
 

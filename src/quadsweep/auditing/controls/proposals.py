@@ -27,6 +27,7 @@ _WORK = 10**8  # numbers touched by the greedy path
 _SWAPPED = 4 * 10**8  # and by swaps
 _TRIED = 2_000  # removals tried one after the other where no screen says which may do
 _NEAREST = 5  # groups that are refitted for a swap
+_ITERATED = 50  # what a fit by iteration costs, in those of least squares
 _MANY = 50_000  # rows: with more, only those near the front of the order are looked at
 _FRONT = 20_000  # so many of them at least, and _TIMES as many as are to go
 _TIMES = 4
@@ -256,6 +257,8 @@ class Proposer:
     def _swap(self, removal: Ints) -> bool:
         """One for another until none is better."""
         work = self._case.moments.design.n * (self._case.moments.q.shape[1] + 8)
+        if not self._case.linear:
+            work *= _ITERATED * (_NEAREST + 1)
         swapped = _Swaps(self._case, removal)
         better = True
         while better and self._swaps > 0:

@@ -21,7 +21,7 @@ from quadsweep import _core
 from quadsweep.arrays import Floats, Ints
 from quadsweep.auditing.case import Case
 from quadsweep.auditing.controls.robust import RobustCase
-from quadsweep.auditing.likelihood import LikelihoodCase, mean, variance
+from quadsweep.auditing.likelihood import LikelihoodCase, mean, potential, variance
 from quadsweep.auditing.oracles import UNDECIDED, Decision, Oracle
 from quadsweep.auditing.oracles.refits import settled
 from quadsweep.auditing.resources import OutOfPatience, Resources
@@ -32,6 +32,11 @@ _ROUNDED = 64.0  # roundings in a column of an orthonormal basis
 MOST_CONTROLS = 4  # columns besides the term, the intercept included
 _AT_ONCE = 2  # boxes of a bound that costs little
 _SLACK = 1e-12  # of a threshold, for its rounding
+_RADII = 0.02, 5.0, 60  # of cubes that are tried, the first and the last, and how many
+_WIDER = 1.2, 1.5, 2.0  # than where some directions stop rising
+_DIRECTIONS = 60
+_CELLS = 2_000  # of a cube's surface
+_CLEARLY = 1e-7  # lower, of the sizes of all rows
 
 
 def searched(resources: Resources, case: Any, boxes: Any, *columns: Any, **asked: Any) -> Decision:
@@ -156,13 +161,16 @@ class LinkBoxes(Oracle):
     """The sign of a coefficient of a logistic or Poisson regression.
 
     Coefficients are measured from the fit without the term on all rows, in a basis in which its
-    curvature is n times the identity. Within a ball of radius R the curvature on any rows kept is
-    at least ``least`` (the rows' own least over the ball, less the largest that can go), and the
-    score at the centre at most ``score``: while score < least R, the fit of every subset exists and
-    lies in the ball.
+    curvature is n times the identity. A log-likelihood is concave: where that of the rows kept is
+    lower all over the surface of a cube than at its centre, their fit exists and lies in the cube.
     """
 
     case: LikelihoodCase
+
+    def __init__(self, case: Case, resources: Resources) -> None:
+        super().__init__(case, resources)
+        self._radii: dict[int, float | None] = {}
+        self._levels = sorted({math.ceil(1.25**i) for i in range(100)})
 
     @classmethod
     def handles(cls, case: Case) -> bool:
@@ -177,7 +185,11 @@ class LinkBoxes(Oracle):
         return self._ask(fewest, most)
 
     def _ask(self, fewest: int, most: int, most_boxes: float = math.inf) -> Decision:
-        radius = self._radius(most)
+        # A cube for some more removals serves as well.
+        level = next(m for m in self._levels if m >= most)
+        if level not in self._radii:
+            self._radii[level] = self._radius(level)
+        radius = self._radii[level]
         if radius is None:
             return UNDECIDED
         test, (columns, sizes) = self.case.test, self._columns
@@ -207,24 +219,59 @@ class LinkBoxes(Oracle):
         return np.ascontiguousarray(columns), np.ascontiguousarray(sizes)
 
     def _radius(self, most: int) -> float | None:
+        """Half the side of a cube that holds the fits to all rows but at most so many units."""
         test = self.case.test
-        columns, link = self._columns[0], test.design.link
-        z, eta, w = columns[:, :-2], columns[:, -1], test.weights[test.rows]
-        length = np.linalg.norm(z, axis=1)
-        item = np.repeat(np.arange(len(test.first) - 1), np.diff(test.first))
-
-        def gone(values: Floats) -> float:
-            """The most that so many units can add up to."""
-            total = np.bincount(item, values)
-            return float(np.sort(total)[-most:].sum()) * (1 + 1e-9)
-
-        rest = w * (test.design.y[test.rows] - mean(link, eta))
-        score = gone(np.abs(rest) * length) + 1e-6
-        for radius in np.geomspace(0.01, 4, 40):
-            reach = length * radius
-            lowest = np.abs(eta) + reach if link == "logit" else eta - reach
-            curve = w * variance(link, mean(link, lowest)) * (1 - 1e-9)
-            least = float(np.linalg.eigvalsh((z * curve[:, None]).T @ z)[0]) * (1 - 1e-9)
-            if score < (least - gone(curve * length**2)) * radius:
-                return float(radius)
+        if most >= len(test.first) - 1:
+            return None
+        q = test.z.shape[1]
+        some = np.random.default_rng(0).normal(size=(_DIRECTIONS, q))
+        some = np.vstack([some, np.eye(q), -np.eye(q)])
+        some /= np.abs(some).max(axis=1)[:, None]
+        here = np.zeros((1, q))
+        for radius in np.geomspace(*_RADII):
+            if bool((self._rise(radius * some, here, most) < 0).all()):
+                for times in _WIDER:
+                    if self._holds(times * radius, most):
+                        return float(times * radius)
+                return None
         return None
+
+    def _rise(self, at: Floats, steps: Floats, most: int) -> Floats:
+        """No less than how far the log-likelihood of any rows kept, at most so many units removed,
+        is above that at the origin, at any of the steps from each point; by its tangent there."""
+        test, columns = self.case.test, self._columns[0]
+        z, eta, w = columns[:, :-2], columns[:, -1], test.weights[test.rows]
+        y, link = test.design.y[test.rows], test.design.link
+        moved = at @ z.T
+        with np.errstate(over="ignore", invalid="ignore"):
+            value = w * (y * moved - potential(link, eta + moved) + potential(link, eta))
+            slope = w * (y - mean(link, eta + moved))
+            each = value[:, None] + slope[:, None] * (steps @ z.T)
+            units = np.add.reduceat(each, test.first[:-1], axis=2)
+            lowest = np.partition(units, most, axis=2)[..., :most]
+            rise = units.sum(axis=2) - np.minimum(lowest, 0).sum(axis=2)
+            return np.asarray((rise + _CLEARLY * np.abs(each).sum(axis=2)).max(axis=1))
+
+    def _holds(self, radius: float, most: int) -> bool:
+        """Whether the log-likelihood is lower than at the origin all over the cube's surface.
+
+        On a cell of a face the tangents at its centre are largest at a corner; cells on which that
+        is not enough are halved.
+        """
+        q, looked = self.case.test.z.shape[1], 0
+        corners = np.array(np.meshgrid(*[[-1.0, 1.0]] * q)).reshape(q, -1).T
+        faces = [(side * radius * np.eye(q)[j], j) for j in range(q) for side in (-1, 1)]
+        cells = [(at, np.where(np.arange(q) == j, 0.0, radius)) for at, j in faces]
+        while cells:
+            self.resources.check()
+            looked += 1
+            at, half = cells.pop()
+            steps = np.unique(corners * half, axis=0)
+            if bool(self._rise(at[None], steps, most)[0] < 0):
+                continue
+            if looked > _CELLS or not self._rise(at[None], np.zeros((1, q)), most)[0] < 0:
+                return False
+            j = int(np.argmax(half))
+            step = np.where(np.arange(q) == j, half / 2, 0.0)
+            cells += [(at - step, half - step), (at + step, half - step)]
+        return True
