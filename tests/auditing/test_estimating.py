@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import combinations
+from types import SimpleNamespace
 
 import fuzz_estimating
 import fuzz_runs
@@ -15,6 +16,7 @@ from naive_estimating import Instance
 import quadsweep as qs
 from quadsweep import _core
 from quadsweep.auditing.exact_tests import ExactTests
+from quadsweep.auditing.oracles.refits import Refits
 from quadsweep.inputs.standard_errors import StandardErrors
 
 sm = pytest.importorskip("statsmodels.api")
@@ -168,6 +170,14 @@ def test_boxes_prove_the_significance_of_a_term_with_a_control():
         cov_type="HC1", use_t=True
     )
     assert fitted.pvalues[1] > 0.05
+
+
+def test_more_removals_than_a_float_can_count_take_too_long():
+    design = SimpleNamespace(n=10_000, size=10_000)
+    case = SimpleNamespace(moments=SimpleNamespace(design=design, rank=1),
+                           errors=StandardErrors("HC1"))  # fmt: skip
+    asked = SimpleNamespace(case=case, resources=SimpleNamespace(n_jobs=1))
+    assert Refits.seconds(asked, 1) < 1e100 < Refits.seconds(asked, 500)
 
 
 def test_whole_clusters_are_proved_by_boxes():

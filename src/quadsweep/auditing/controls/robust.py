@@ -143,8 +143,8 @@ def _uncounted(design: Design, kept: Ints, errors: StandardErrors) -> int:
     if errors.effects == "none":
         return sum(len(np.unique(codes)) - 1 for codes in present) + 1
     clusters = [labels[kept] for labels in errors.clusters]
-    nested = [codes for codes in present if any(nested(codes, c) for c in clusters)]
-    return sum(len(np.unique(codes)) - errors.nested_each for codes in nested)
+    within = [codes for codes in present if any(nested(codes, c) for c in clusters)]
+    return sum(len(np.unique(codes)) - errors.nested_each for codes in within)
 
 
 def nested(codes: Ints, clusters: Ints) -> bool:

@@ -22,6 +22,7 @@ from quadsweep.clock import Stopped
 _SECONDS = 20.0  # what is tried without a limit on time takes no longer, about
 _AT_ONCE = 0.5  # and no longer than this for a bound that costs little
 _SPEED = 1e9  # numbers touched a second and thread, about
+_ENDLESS = 10**200  # removals, or more
 _UNCLEAR = 2_000  # removals that are decided in rational arithmetic
 
 
@@ -47,7 +48,8 @@ class Refits(Oracle):
             each = 5 * design.n * ((rank + 3) ** 2 + 20)
         elif self.case.errors.kind in ("HC2", "HC3"):
             each += design.n * rank * (rank + 2)
-        return math.comb(design.size, m) * each / _SPEED / self.resources.n_jobs
+        ways = min(math.comb(design.size, m), _ENDLESS)
+        return ways * each / _SPEED / self.resources.n_jobs
 
     def refutes_at_once(self, fewest: int, most: int) -> bool:
         quick = most - fewest < 64 and self._needed(fewest, most) < _AT_ONCE
