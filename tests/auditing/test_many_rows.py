@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 import quadsweep as qs
 from quadsweep import least_squares
+from quadsweep.auditing import approximations
 from quadsweep.auditing import case as cases
 from quadsweep.auditing.case import Case
 from quadsweep.auditing.conditions import CorrelationAbove, CorrelationBelow, R2Beyond, SlopeBeyond
@@ -176,3 +178,26 @@ def test_columns_that_are_plainly_independent_are_so_by_the_rule() -> None:
         scaled = least_squares._scaled(columns, intercept)[1]
         plain += least_squares._plainly_independent(scaled)
     assert 10 < plain < 50
+
+
+def test_what_one_step_predicts_does_not_depend_on_how_many_are_added_up_at_a_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(approximations, "_AT_ONCE", 7)
+    predicted = []
+    for seed, claim in product(range(12), ("sign", "significance", "reverse")):
+        rng = np.random.default_rng(seed)
+        x, z = rng.normal(size=60), rng.normal(size=(60, 2))
+        y = rng.choice([0.1, 0.5, 2]) * x + rng.normal(size=60)
+        for case in qs.audit(x, y, controls=z, claim=claim, time_limit=0.0).cases:
+            effect, start = case.influence()
+            order = np.argsort(-effect, kind="stable")[:50]
+            past = np.zeros(50)
+            if not isinstance(case.condition, SlopeBeyond):
+                sign = 1 if isinstance(case.condition, CorrelationAbove) else -1
+                past = np.array([sign * case.condition.limit(60 - m - 4) for m in range(1, 51)])
+            reached = np.flatnonzero(start + np.cumsum(effect[order]) > past)
+            expected = int(reached[0]) + 1 if len(reached) else None
+            assert approximations._predicted(case, order, effect, start) == expected
+            predicted.append(expected)
+    assert len(set(predicted)) > 2

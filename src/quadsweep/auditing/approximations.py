@@ -144,14 +144,23 @@ def _predicted(case: Case, order: Ints, effect: Floats, start: float) -> int | N
     for first in range(0, len(order), _AT_ONCE):
         part = order[first : first + _AT_ONCE]
         moved, left = start + np.cumsum(effect[part]), freedom - np.cumsum(rows[part])
-        past = np.zeros(len(part))
+        reached = np.flatnonzero(moved > 0)
         if isinstance(how, OfCorrelation):
-            past = how.limit(np.maximum(left, 1)) * (1 if isinstance(how, CorrelationAbove) else -1)
-        reached = np.flatnonzero(moved > past)
+            # Thresholds rise or fall throughout, so that those at both ends may tell.
+            ends = _past(how, left[[0, -1]])
+            reached = np.flatnonzero(moved > ends.min())
+            if len(reached):
+                reached = reached[moved[reached] > _past(how, left[reached])]
         if len(reached):
             return first + int(reached[0]) + 1
         start, freedom = float(moved[-1]), int(left[-1])
     return None
+
+
+def _past(how: OfCorrelation, freedom: Ints) -> Floats:
+    """What r, or minus the size of r, must exceed at these degrees of freedom."""
+    limits: Floats = how.limit(np.maximum(freedom, 1))
+    return limits if isinstance(how, CorrelationAbove) else -limits
 
 
 def greedy(case: Case, most: int, far: float, check: Callable[[], object]) -> Approximation:
