@@ -10,25 +10,10 @@ namespace quadsweep::regression {
 namespace {
 
 constexpr double cost_roundings = 40;  // in a row's e or u, relative to the sum of its terms
-constexpr int climbs = 8;              // evaluations for the multipliers
-
-// The entries of theta theta' + theta step' + step theta' times s_e, minus s_u phi phi': a group's
-// cost is their product with its Gram.
-void quadratic(const Form& f, const double* theta, const double* step, const double* phi,
-               double* out) {
-    int e = 0;
-    for (int i = 0; i < f.columns; ++i) {
-        for (int j = 0; j <= i; ++j) {
-            const bool both = i < f.searched;  // then j is, too
-            double a = 0;
-            if (both) {
-                a = f.s_e * (theta[i] * theta[j] + theta[i] * step[j] + step[i] * theta[j]);
-            }
-            a -= f.s_u * phi[i] * phi[j];
-            out[e++] = i == j ? a : 2 * a;
-        }
-    }
-}
+// Items in a box of some depth for which the tangent, with its remainder, is better than equations.
+constexpr std::size_t few_left = 16;
+constexpr int first_depths = 8;
+constexpr int climbs = 8;  // evaluations for the multipliers
 
 }  // namespace
 
@@ -40,6 +25,7 @@ std::vector<const double*> Bounder::columns() const {
 
 void Bounder::load(const Box& box) {
     box_ = &box;
+    equations_ = form_.equations() && (box.open.items() > few_left || box.depth < first_depths);
     kept_ = box.kept.total();
     count_ = box.open.point.size();
     padded_ = (count_ + 7) / 8 * 8;
@@ -51,8 +37,9 @@ void Bounder::load(const Box& box) {
     }
     weight_.assign(padded_, 0.0);
     for (std::size_t i = 0; i < count_; ++i) weight_[i] = box.open.copies[i];
-    for (Column* c : {&e_, &u_centre_, &u_[0], &u_[1], &u_[2], &u_[3], &cost_, &mask_, &best_mask_,
-                      &row_error_, &magnitude_, &out_, &in_, &lowest_, &highest_}) {
+    for (Column* c :
+         {&e_, &left_factor_, &u_centre_, &u_[0], &u_[1], &u_[2], &u_[3], &cost_, &mask_,
+          &best_mask_, &row_error_, &magnitude_, &out_, &in_, &lowest_, &highest_}) {
         c->resize(padded_);
     }
     cells_.load(box.open.cell);
@@ -61,6 +48,13 @@ void Bounder::load(const Box& box) {
 // The coefficients of u in all columns.
 void Bounder::coefficients_u(const double* theta, const double* g, double* phi) const {
     std::fill(phi, phi + most_columns, 0.0);
+    if (equations_) {
+        const int y = form_.response();
+        const double root = std::sqrt(std::max(left_[y] * theta[y], 0.0));
+        for (int j = 0; j < form_.free_count; ++j) phi[j] = -root * g[j];
+        for (int a = 0; a < form_.active; ++a) phi[form_.searched + a] = root;
+        return;
+    }
     for (int j = 0; j < form_.free_count; ++j) phi[j] = -g[j];
     for (int a = 0; a < form_.active; ++a) {
         phi[form_.searched + a] = theta[form_.first_active() + a];
@@ -69,20 +63,22 @@ void Bounder::coefficients_u(const double* theta, const double* g, double* phi) 
 
 // What the decided items cost a step from the centre, and the base.
 double Bounder::offset(const double* step, const double* phi) const {
-    const int y = form_.searched - 1;
+    const int y = form_.response();
     const double at = theta0_[y] + step[y];
-    double sum = -form_.base * at * at;
+    double sum = -form_.base * (equations_ ? left_[y] : at) * at;
     if (box_->kept_units == 0) return sum;
     double kept = 0;
-    for (int j = 0; j < form_.searched; ++j) kept += kept_e_[j] * (theta0_[j] + 2 * step[j]);
+    for (int j = 0; j < form_.searched; ++j) {
+        kept += kept_left_[j] * (theta0_[j] + times_ * step[j]);
+    }
     sum += form_.s_e * kept;
     if (form_.s_u > 0) sum -= form_.s_u * kept_.form(phi, phi, form_.columns);
     return sum;
 }
 
-void Bounder::fill_groups(const double* theta, const double* step, const double* phi, double* out) {
+void Bounder::fill_groups(const double* right, const double* phi, double* out) {
     double a[Gram::entries(most_columns)];
-    quadratic(form_, theta, step, phi, a);
+    quadratic(form_, left_, right, phi, a);
     several_loops().combine(columns().data(), a, static_cast<int>(column_.size()),
                             static_cast<int>(padded_), out);
 }
@@ -108,22 +104,30 @@ double Bounder::solve(const double* cost, const CellEnds& ends, double offset, d
     return threshold_.maximise(below, box_->need, offset, positive_is_enough, lambda);
 }
 
+// Of rows or groups, at the centre, for the left factor that there is.
+void Bounder::central_costs(const double* phi) {
+    const auto& loops = several_loops();
+    const int size = static_cast<int>(padded_);
+    if (items_.grouped()) {
+        fill_groups(theta0_, phi, cost_.data());
+        return;
+    }
+    if (form_.s_u > 0) {
+        loops.combine(columns().data(), phi, form_.columns, size, u_centre_.data());
+    }
+    loops.combine(columns().data(), left_, form_.searched, size, left_factor_.data());
+    loops.costs(left_factor_.data(), e_.data(), form_.s_e, u_centre_.data(), form_.s_u, size,
+                cost_.data());
+}
+
 // The bound at the centre for these multipliers, and what it chooses.
 double Bounder::evaluate(const double* g, double& lambda, Choice& choice) {
-    const auto& loops = several_loops();
     const double zero[most_searched] = {};
     double phi[most_columns];
     coefficients_u(theta0_, g, phi);
-    const int size = static_cast<int>(padded_);
-    if (items_.grouped()) {
-        fill_groups(theta0_, zero, phi, cost_.data());
-    } else {
-        if (form_.s_u > 0) {
-            loops.combine(columns().data(), phi, form_.columns, size, u_centre_.data());
-        }
-        loops.squares(e_.data(), form_.s_e, u_centre_.data(), form_.s_u, size, cost_.data());
-    }
+    central_costs(phi);
     if (!cells_.empty()) {
+        cells_.at(form_, left_, theta0_);
         cells_.other(form_, 0, phi);
         cells_.centre_ends(form_, centre_ends_);
     }
@@ -155,7 +159,7 @@ void Bounder::add_chosen(Choice& choice, bool all) {
         for (double share : share_) choice.units += share;
         choice.sums = kept_;
     }
-    const int f = form_.free_count;
+    const int f = equations_ ? 0 : form_.free_count;
     int e = 0;
     for (int i = 0; i < form_.columns; ++i) {
         for (int j = 0; j <= i; ++j, ++e) {
@@ -200,21 +204,27 @@ bool Bounder::least_squares(const Gram& s, const double* theta, double* g) {
     return true;
 }
 
-Choice Bounder::centre(Box& box) {
+Choice Bounder::centre(Box& box, bool thoroughly) {
     const auto& loops = several_loops();
     std::copy(box.centre, box.centre + form_.searched, theta0_);
-    for (int j = 0; j < form_.searched; ++j) {
-        kept_e_[j] = 0;
-        for (int l = 0; l < form_.searched; ++l) kept_e_[j] += kept_(j, l) * theta0_[l];
-    }
     for (auto& s : slope_) std::fill(s, s + most_searched, 0.0);
     if (!items_.grouped()) {
         loops.combine(columns().data(), theta0_, form_.searched, static_cast<int>(padded_),
                       e_.data());
     }
-    if (!cells_.empty()) cells_.at(form_, theta0_);
+    order_dimensions(box);
+    times_ = equations_ ? 1 : 2;
+    if (equations_) {
+        choose_multipliers(box, thoroughly);
+    } else {
+        std::copy(theta0_, theta0_ + form_.searched, left_);
+    }
+    for (int j = 0; j < form_.searched; ++j) {
+        kept_left_[j] = 0;
+        for (int l = 0; l < form_.searched; ++l) kept_left_[j] += kept_(j, l) * left_[l];
+    }
     double lambda = box.guessed ? box.lambda : std::nan("");
-    const int f = form_.s_u > 0 ? form_.free_count : 0;
+    const int f = form_.s_u > 0 && !equations_ ? form_.free_count : 0;
     Choice best;
     evaluate(box.g, lambda, best);
     add_chosen(best, false);
@@ -280,13 +290,13 @@ void Bounder::corner_g(const Box& box, const double* theta, double* g) const {
 
 void Bounder::bound(const Box& box) {
     const auto& loops = several_loops();
-    order_dimensions(box);
     if (row_.size() < static_cast<std::size_t>(corners_)) {
         row_.resize(corners_);
         ends_.resize(corners_);
     }
     for (int q = 0; q < corners_; ++q) row_[q].resize(padded_);
     double theta[most_searched], g[most_searched], phi[most_columns], step[most_searched];
+    double right[most_searched];
     const int size = static_cast<int>(padded_);
     if (!cells_.empty()) prepare_cells(box);
     if (!items_.grouped()) {
@@ -295,13 +305,14 @@ void Bounder::bound(const Box& box) {
         task.inner = inner_;
         task.outer = outer_;
         task.e = e_.data();
+        if (equations_) task.left = left_factor_.data();
         task.s_e = form_.s_e;
         task.s_u = form_.s_u;
         task.lambda = box.lambda;
         if (form_.s_u > 0) task.u_centre = u_centre_.data();
         for (int d = 0; d < dims_; ++d) {
             task.column[d] = column_[dimension_[d]].data();
-            task.step[d] = 2 * form_.s_e * box.half[dimension_[d]];
+            task.step[d] = times_ * form_.s_e * box.half[dimension_[d]];
         }
         for (int o = 0; o < 1 << outer_ && form_.s_u > 0; ++o) {
             corner_theta(box, o << inner_, theta);
@@ -320,61 +331,78 @@ void Bounder::bound(const Box& box) {
         corner_theta(box, q, theta);
         corner_g(box, theta, g);
         coefficients_u(theta, g, phi);
-        for (int j = 0; j < form_.searched; ++j) step[j] = theta[j] - box.centre[j];
-        if (items_.grouped()) fill_groups(theta0_, step, phi, row_[q].data());
+        for (int j = 0; j < form_.searched; ++j) {
+            step[j] = theta[j] - box.centre[j];
+            right[j] = theta0_[j] + times_ * step[j];
+        }
+        if (items_.grouped()) fill_groups(right, phi, row_[q].data());
         lambda_[q] = q == 0 ? box.lambda : lambda_[q - 1];
-        if (!cells_.empty()) cells_.corner_ends(form_, step, q >> inner_, ends_[q]);
+        if (!cells_.empty()) cells_.corner_ends(form_, right, q >> inner_, ends_[q]);
         offset_[q] = offset(step, phi);
         value_[q] = solve(row_[q].data(), ends_[q], offset_[q], lambda_[q], true);
         if (!std::isfinite(value_[q])) value_[q] = -infinity;
-        largest =
-            std::max(largest, form_.base * theta[form_.searched - 1] * theta[form_.searched - 1]);
+        const double y = theta[form_.response()];
+        largest = std::max(largest,
+                           form_.base * std::fabs((equations_ ? left_[form_.response()] : y) * y));
     }
     n_evaluations +=
         static_cast<double>(corners_) * static_cast<double>(count_ + cells_.size()) / 4;
     measure_errors(box, largest);
 }
 
-void Bounder::largest_coefficients(const Box& box, double* theta, double* phi) const {
+Bounder::Largest Bounder::largest_coefficients(const Box& box) const {
+    Largest most{};
+    for (int j = 0; j < form_.searched; ++j) {
+        const double half = box.half[j];
+        most.theta[j] = std::fabs(box.centre[j]) + half;
+        most.left[j] = equations_ ? std::fabs(left_[j]) : most.theta[j];
+        most.reach[j] = times_ * half;
+        most.right[j] = most.theta[j] + (equations_ ? 0 : 2 * half);
+        most.difference[j] = std::fabs(theta0_[j] - left_[j]) + times_ * half;
+    }
     double corner[most_searched], g[most_searched], at[most_columns];
-    for (int j = 0; j < form_.searched; ++j) theta[j] = std::fabs(box.centre[j]) + box.half[j];
-    std::fill(phi, phi + most_columns, 0.0);
     for (int o = 0; o < 1 << outer_; ++o) {
         corner_theta(box, o << inner_, corner);
         corner_g(box, corner, g);
         coefficients_u(corner, g, at);
-        for (int j = 0; j < form_.columns; ++j) phi[j] = std::max(phi[j], std::fabs(at[j]));
+        for (int j = 0; j < form_.columns; ++j) {
+            most.phi[j] = std::max(most.phi[j], std::fabs(at[j]));
+        }
     }
+    return most;
 }
 
-void Bounder::row_errors(const Box& box, const double* theta, const double* phi) {
+void Bounder::row_errors(const Largest& most) {
     ErrorTask task{};
     task.size = static_cast<int>(padded_);
     task.columns = form_.columns;
     task.searched = form_.searched;
     const auto all = columns();
     task.column = all.data();
-    task.theta = theta;
-    task.half = box.half;
-    task.phi = phi;
+    task.left = most.left;
+    task.theta = most.theta;
+    task.reach = most.reach;
+    task.phi = most.phi;
     for (int j = 0; j < form_.columns; ++j) {
-        if (j < form_.searched) task.offset_e += theta[j] * form_.floor[j];
-        task.offset_u += phi[j] * form_.floor[j];
+        if (j < form_.searched) task.offset_e += most.theta[j] * form_.floor[j];
+        if (j < form_.searched) task.offset_left += most.left[j] * form_.floor[j];
+        task.offset_u += most.phi[j] * form_.floor[j];
     }
     task.s_e = form_.s_e;
     task.s_u = form_.s_u;
     task.slack = cost_roundings * ulp;
+    task.left_factor = left_factor_.data();
     task.e = e_.data();
     task.error = row_error_.data();
     task.magnitude = magnitude_.data();
     several_loops().errors(task);
 }
 
-void Bounder::group_errors(const double* theta, const double* half, const double* phi) {
+void Bounder::group_errors(const Largest& most) {
     const auto size_at = [&](int i, int j) {
-        double a = form_.s_u * phi[i] * phi[j];
+        double a = form_.s_u * most.phi[i] * most.phi[j];
         if (i < form_.searched && j < form_.searched) {
-            a += form_.s_e * (theta[i] * theta[j] + theta[i] * half[j] + half[i] * theta[j]);
+            a += form_.s_e * (most.left[i] * most.right[j] + most.right[i] * most.left[j]) / 2;
         }
         return a;
     };
@@ -397,12 +425,11 @@ void Bounder::group_errors(const double* theta, const double* half, const double
 // rounding tells), of their sums (64 additions in a row in a block of the loop, one a block) and of
 // what is decided.
 void Bounder::measure_errors(const Box& box, double base) {
-    double theta[most_searched], phi[most_columns];
-    largest_coefficients(box, theta, phi);
+    const Largest most = largest_coefficients(box);
     if (items_.grouped()) {
-        group_errors(theta, box.half, phi);
+        group_errors(most);
     } else {
-        row_errors(box, theta, phi);
+        row_errors(most);
     }
     const double* rows[most_corners];
     for (int q = 0; q < corners_; ++q) rows[q] = row_[q].data();
@@ -427,8 +454,9 @@ void Bounder::measure_errors(const Box& box, double base) {
         double floor[most_columns];
         const double many = box.kept_units * (1 + items_.roundings);
         for (int j = 0; j < form_.columns; ++j) floor[j] = form_.floor[j] * std::sqrt(many);
-        kept = form_.s_e * 3 * kept_.magnitude(theta, floor, form_.searched) +
-               form_.s_u * kept_.magnitude(phi, floor, form_.columns);
+        kept = form_.s_e * std::sqrt(kept_.magnitude(most.left, floor, form_.searched) *
+                                     kept_.magnitude(most.right, floor, form_.searched)) +
+               form_.s_u * kept_.magnitude(most.phi, floor, form_.columns);
     }
     double threshold = 0;
     for (int q = 0; q < corners_; ++q) threshold = std::max(threshold, std::fabs(lambda_[q]));
@@ -450,6 +478,10 @@ void Bounder::measure_errors(const Box& box, double base) {
     // The box stays: margins for deciding items, and squares for choosing what to split.
     for (int q = 0; q < corners_; ++q) lift_[q] = (error_ - value_[q]) * (1 + 1e-9);
     several_loops().margins(task);
+    if (equations_) {
+        measure_curvature();
+        return;
+    }
     const auto worst = std::min_element(value_, value_ + corners_) - value_;
     loops.chosen(row_[worst].data(), weight_.data(), size, lambda_[worst], mask_.data());
     cells_.chosen(ends_[worst], lambda_[worst], share_);
@@ -457,13 +489,24 @@ void Bounder::measure_errors(const Box& box, double base) {
 }
 
 double Bounder::width_cost(const Box& box, int column) const {
+    const double squared = box.half[column] * box.half[column];
+    if (equations_) {
+        return squared * std::max(curvature_[column], 1e-4 * (box.kept_units + box.need));
+    }
     // The remainder of what is already kept is not lost.
     const double open =
         smooth_ > -infinity ? diagonal_[column] - 0.9 * kept_(column, column) : diagonal_[column];
     // No share of another column's squares: beside heavy tails there this one would be halved for
     // nothing, again and again.
     const double least = 0.01 * (box.kept_units + box.need);
-    return form_.s_e * box.half[column] * box.half[column] * std::max(open, least);
+    return form_.s_e * squared * std::max(open, least);
+}
+
+double Bounder::width_cost(const Box& box, double centre) const {
+    if (equations_) return centre - least_;
+    double sum = 0;
+    for (int j = 0; j < form_.searched; ++j) sum += width_cost(box, j);
+    return sum;
 }
 
 // Keeping a copy of an item with cost above lambda lifts the bound by cost - lambda, leaving one
@@ -471,6 +514,7 @@ double Bounder::width_cost(const Box& box, int column) const {
 // by the least amount at all corners lifts the affine function too.
 bool Bounder::fix(Box& box) {
     const double smooth = (error_ - smooth_) * (1 + 1e-9);
+    std::copy(change_, change_ + most_searched, box.change);
     auto newly = std::make_shared<Decided>();
     std::size_t to = 0;
     for (std::size_t i = 0; i < count_; ++i) {

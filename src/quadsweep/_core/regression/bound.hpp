@@ -1,11 +1,21 @@
 // The bound of a box: over its undecided items, the least sum of costs that fills up the subset, at
 // each corner, from below, rounding included.
 //
-// With e = theta . c, e^2 >= a (2 e - a) for every number a. Kept like this each cost is concave in
-// theta, so the sum of the k smallest is too, and its least value over the box is at one of the 2^D
-// corners. For a row chosen at the centre a = e0 = theta0 . c, which makes it the tangent there;
-// for others an a nearer to zero loses less, above all for those far away (`anchors` in loops.cpp).
+// Each cost is s_e times a product of two factors, minus s_u u^2. The left one is the same in the
+// whole box, the right one affine in theta, so that a cost is concave in theta, and so is the sum
+// of the k smallest: its least value over the box is at one of the 2^D corners.
 // search/threshold.hpp finds that sum, from below.
+//
+// Where one column is fitted on Z (fits, the sign of a slope), the normal equations choose the left
+// factor. At a subset's own theta the residuals e = theta . c are orthogonal to Z, so that sum e^2
+// theta_y' / theta_y = sum e l for every l = theta_y' y + nu . z, with multipliers nu. Nothing is
+// dropped, and boxes that hold no subset's own theta close for large nu. theta_y' is the centre's:
+// everything is multiplied by theta_y' theta_y > 0 instead of theta_y^2, the other square too,
+// which makes it affine in theta. `multipliers.cpp` chooses nu and g.
+//
+// Else e^2 >= a (2 e - a) for every number a. For a row chosen at the centre a = e0 = theta0 . c,
+// which makes it the tangent there; for others an a nearer to zero loses less, above all for those
+// far away (`anchors` in loops.cpp).
 //
 // What the tangent drops, s_e sum ((theta - theta0) . c)^2, is known for the items already kept. An
 // affine function that is below the bounds at all corners is below the concave bound everywhere;
@@ -20,9 +30,9 @@
 // A cell that is not opened stands for two weights at the ends of its range of costs
 // (cell_costs.hpp), which keeps a bound a bound.
 //
-// The multipliers g of the other square are free. At the centre they are climbed to: least squares
-// on the chosen items is the direction, a step that does not rise is halved. At a corner they are
-// the centre's plus what least squares says about the change of theta.
+// The multipliers g of the other square are free. With the tangent they are climbed to at the
+// centre: least squares on the chosen items is the direction, a step that does not rise is halved.
+// At a corner they are the centre's plus what least squares says about the change of theta.
 #pragma once
 
 #include <cmath>
@@ -32,6 +42,7 @@
 #include "cell_costs.hpp"
 #include "form.hpp"
 #include "items.hpp"
+#include "loops.hpp"
 #include "search/opening.hpp"
 #include "search/threshold.hpp"
 
@@ -48,16 +59,23 @@ struct Choice {
 class Bounder {
   public:
     Bounder(const Items& items, const Cells& tree, const Form& form, bool k_or_more)
-        : items_(items), tree_(tree), cells_(tree), form_(form), threshold_(k_or_more) {}
+        : items_(items),
+          tree_(tree),
+          cells_(tree),
+          form_(form),
+          k_or_more_(k_or_more),
+          threshold_(k_or_more) {}
 
     void aim(const Form& form) { form_ = form; }
     const Form& form() const { return form_; }
+    // Whether the normal equations bound the box that was loaded.
+    bool equations() const { return equations_; }
 
     // Copies the box's undecided items into columns for the loops; again whenever they change.
     void load(const Box& box);
     // Climbs to good multipliers, kept in the box for its children. The cheapest choice at the
     // centre comes back.
-    Choice centre(Box& box);
+    Choice centre(Box& box, bool thoroughly = false);
     // Its sums are those the multipliers need; this adds the others. Right after `centre`.
     void complete(Choice& choice) {
         if (!choice.complete) add_chosen(choice, true);
@@ -72,6 +90,8 @@ class Bounder {
     double error() const { return error_; }
     // What a parameter's half-width costs where the bound is least: the remainder dropped there.
     double width_cost(const Box& box, int column) const;
+    // All of them, from the bound at the centre.
+    double width_cost(const Box& box, double centre) const;
     // How far the unopened cells may have lowered the bound, and opening those that matter most.
     // False where none does.
     double coarseness() const { return coarseness_; }
@@ -99,7 +119,8 @@ class Bounder {
     void coefficients_u(const double* theta, const double* g, double* phi) const;
     void corner_theta(const Box& box, int corner, double* theta) const;
     void corner_g(const Box& box, const double* theta, double* g) const;
-    void fill_groups(const double* theta, const double* step, const double* phi, double* out);
+    void fill_groups(const double* right, const double* phi, double* out);
+    void central_costs(const double* phi);
     double offset(const double* step, const double* phi) const;
     double evaluate(const double* g, double& lambda, Choice& choice);
     double chosen_product(int i, int j) const;
@@ -108,7 +129,29 @@ class Bounder {
     double solve(const double* cost, const CellEnds& ends, double offset, double& lambda,
                  bool positive_is_enough);
     double guess(const double* cost, const CellEnds& ends) const;
-    void largest_coefficients(const Box& box, double* theta, double* phi) const;
+    // Largest |coefficients| in the box: of the factors, of how far the right one goes from the
+    // centre's, of their difference, of u.
+    struct Largest {
+        double left[most_searched], theta[most_searched], reach[most_searched];
+        double right[most_searched], difference[most_searched], phi[most_columns];
+    };
+    Largest largest_coefficients(const Box& box) const;
+    // ---- multipliers.cpp
+    struct Smoothed {
+        Gram sums;
+        double width = 0, threshold = 0, value = 0;
+        double slope[most_dims] = {}, rounded[most_dims] = {};
+    };
+    void choose_multipliers(Box& box, bool thoroughly);
+    bool climb(Box& box, double width);
+    void price(const double* g);
+    std::pair<double, double> spread_of_costs() const;
+    void smooth(const Box& box, const double* g, Smoothed& at);
+    Shares shares_at(double threshold, double width);
+    void mark_between();
+    bool newton(const Box& box, const double* g, const Smoothed& at, double* step);
+    void column_times(int column, const double* combination, const double* of_rows, Column& out);
+    void measure_curvature();
     double guess_with_cells(const double* cost, const CellEnds& ends) const;
     void prepare_cells(const Box& box);
     void swap_masks() {
@@ -130,22 +173,29 @@ class Bounder {
     Range between_roots(int dimension) const;
     double diagonal_share() const;
     void measure_errors(const Box& box, double base);
-    void row_errors(const Box& box, const double* theta, const double* phi);
-    void group_errors(const double* theta, const double* half, const double* phi);
+    void row_errors(const Largest& largest);
+    void group_errors(const Largest& largest);
     std::vector<const double*> columns() const;
 
     const Items& items_;
     const Cells& tree_;
     CellCosts cells_;
     Form form_;
+    bool k_or_more_, equations_ = false;
     Threshold threshold_;
     const Box* box_ = nullptr;
     Gram kept_;
     std::size_t count_ = 0, padded_ = 0;
     std::vector<Column> column_;  // of rows, or entries of groups' Grams
-    Column weight_, e_, u_centre_, u_[4], cost_, mask_, best_mask_;
-    double kept_e_[most_searched] = {};  // sums of each column times e0 over the kept items
+    Column weight_, e_, left_factor_, u_centre_, u_[4], cost_, mask_, best_mask_;
+    double left_[most_searched] = {};       // coefficients of the left factor
+    double times_ = 2;                      // how much farther than theta the right factor goes
+    double kept_left_[most_searched] = {};  // sums of each column times the left factor: kept items
     double theta0_[most_searched] = {}, slope_[most_active][most_searched] = {};
+    Column cell_cost_, between_;    // of the multipliers: means of cells; items near the threshold
+    std::vector<Column> gradient_;  // costs by each multiplier
+    double smoothed_over_ = 0;      // the width of the last threshold
+    double curvature_[most_searched] = {}, change_[most_searched] = {};
     int dims_ = 0, inner_ = 0, outer_ = 0, corners_ = 0;
     int dimension_[most_dims] = {};  // the column of each dimension, those that u sees last
     std::vector<Column> row_;        // costs at each corner

@@ -18,11 +18,15 @@ struct Box {
     bool of_fits = false;
     double tau = 1;
     double fit[2][most_searched] = {}, fit_half[2][most_searched] = {};
-    double g[most_searched] = {};  // the free multipliers, a guess from the parent
-    double lambda = 0;             // threshold of the parent's centre
-    bool guessed = false;          // whether the two are worth starting from
-    double upper = infinity;       // no subset of the box scores more
-    double missing = 0;            // by how much the bound failed to close it
+    // Guesses from the parent: the free multipliers, those of the normal equations as coefficients
+    // of the left factor (bound.hpp), the threshold at its centre.
+    double g[most_searched] = {}, left[most_searched] = {};
+    double lambda = 0;
+    // Mean squares of what a unit of each parameter changes costs by that are near the threshold.
+    double change[most_searched] = {};
+    bool guessed = false;     // whether they are worth starting from
+    double upper = infinity;  // no subset of the box scores more
+    double missing = 0;       // by how much the bound failed to close it
     int depth = 0;
 
     Undecided open;

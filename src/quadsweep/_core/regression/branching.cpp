@@ -66,7 +66,7 @@ void split_fits(Box& box, Box& other, const Bounder& bounder) {
     }
 }
 
-// All theta with theta[frame] = 1 and no entry larger; those of tau have the sign given.
+// All theta with theta[frame] = 1 and no entry larger; those beside Z have the sign given.
 std::unique_ptr<Box> root(const Form& form, int frame, double sign) {
     auto box = std::make_unique<Box>();
     box->frame = frame;
@@ -136,11 +136,11 @@ Boxes roots(const Form& form, const Items& items, const Cells& cells, int k) {
             return out;
         }
     }
-    const bool two_signs = form.kind == Kind::above || form.kind == Kind::below;
     for (int frame = 0; frame < form.searched; ++frame) {
-        // theta is divided by its largest entry, so where that is negative tau's two entries are.
+        // theta is divided by its largest entry, so where that is negative the others' sign
+        // changes.
         out.push_back(root(form, frame, 1));
-        if (two_signs && frame < form.fitted) out.push_back(root(form, frame, -1));
+        if (frame < form.fitted) out.push_back(root(form, frame, -1));
     }
     for (auto& box : out) fill(*box, items, cells, k);
     return out;
@@ -156,8 +156,7 @@ bool wants_items(const Box& box, const Bounder& bounder, double centre) {
     const bool stuck =
         box.open.items() <= 4 || centre < 0.5 * least || least > -4 * bounder.error();
     if (!stuck) return false;
-    double width = 0;
-    for (int j = 0; j < form.searched; ++j) width += bounder.width_cost(box, j);
+    const double width = bounder.width_cost(box, centre);
     // The less of it is the box's width, the more cells are there to be opened before rows can be
     // decided.
     return width < (box.open.cell.empty() ? 0.5 : 0.1) * std::fabs(least);

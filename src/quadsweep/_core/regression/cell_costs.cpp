@@ -34,7 +34,10 @@ void CellCosts::load(const std::vector<int>& open) {
         weight_[i] = cells_.cell[open[i]].copies;
         copies_ += weight_[i];
     }
-    for (Column* c : {&e_, &reach_e_, &square_, &reach_d_, &error_, &magnitude_}) c->resize(size_);
+    for (Column* c :
+         {&factor_, &reach_left_, &reach_centre_, &reach_difference_, &error_, &magnitude_}) {
+        c->resize(size_);
+    }
     for (Column& c : slope_) c.resize(size_);
     for (Other& o : other_) {
         o.u.resize(size_);
@@ -43,24 +46,39 @@ void CellCosts::load(const std::vector<int>& open) {
     }
 }
 
-void CellCosts::at(const Form& form, const double* theta) {
+void CellCosts::at(const Form& form, const double* left, const double* theta) {
+    std::copy(left, left + form.searched, left_);
     std::copy(theta, theta + form.searched, theta_);
-    std::fill(e_.begin(), e_.end(), 0.0);
-    std::fill(reach_e_.begin(), reach_e_.end(), 0.0);
-    std::fill(square_.begin(), square_.end(), 0.0);
+    std::fill(factor_.begin(), factor_.end(), 0.0);
+    std::fill(reach_left_.begin(), reach_left_.end(), 0.0);
+    std::fill(reach_centre_.begin(), reach_centre_.end(), 0.0);
+    double all[most_columns] = {};
+    std::copy(left, left + form.searched, all);
     for (int j = 0; j < form.searched; ++j) {
-        std::fill(slope_[j].begin(), slope_[j].end(), 0.0);
-        for (int l = 0; l < form.searched; ++l) {
-            const Column& mean = mean_[Gram::at(j, l)];
-            for (std::size_t i = 0; i < size_; ++i) slope_[j][i] += theta[l] * mean[i];
-        }
-        const double size = std::fabs(theta[j]);
+        column_times(j, all, slope_[j].data());
+        const double size = std::fabs(left[j]), apart = std::fabs(theta[j] - left[j]);
         for (std::size_t i = 0; i < size_; ++i) {
-            e_[i] += theta[j] * centre_[j][i];
-            reach_e_[i] += size * half_[j][i];
-            square_[i] += theta[j] * slope_[j][i];
+            factor_[i] += left[j] * centre_[j][i];
+            reach_left_[i] += size * half_[j][i];
+            reach_centre_[i] += apart * half_[j][i];
         }
     }
+}
+
+void CellCosts::column_times(int column, const double* combination, double* out) const {
+    std::fill(out, out + size_, 0.0);
+    for (int l = 0; l < cells_.columns; ++l) {
+        if (combination[l] == 0) continue;
+        const Column& mean = mean_[Gram::at(column, l)];
+        for (std::size_t i = 0; i < size_; ++i) out[i] += combination[l] * mean[i];
+    }
+}
+
+void CellCosts::costs(const double* quadratic, double* out) const {
+    std::vector<const double*> entries;
+    for (const Column& c : mean_) entries.push_back(c.data());
+    several_loops().combine(entries.data(), quadratic, static_cast<int>(entries.size()),
+                            static_cast<int>(size_), out);
 }
 
 std::vector<double> CellCosts::in_varying(const Form& form, const double* phi) const {
@@ -98,10 +116,11 @@ void CellCosts::other(const Form& form, int which, const double* phi) {
     }
 }
 
-// m bounds the terms of e anywhere in the cell, and with them the root of e's mean square; likewise
-// those of u, in the columns it is summed up in here and in those of the rows.
-void CellCosts::measure(const Form& form, const double* theta, const double* half,
-                        const double* phi) {
+// l and r bound the terms of the factors anywhere in the cell, and with them the roots of their
+// mean squares; likewise those of u, in the columns it is summed up in here and in those of the
+// rows.
+void CellCosts::measure(const Form& form, const double* left, const double* right,
+                        const double* difference, const double* phi) {
     const double slack = (cell_cost_roundings + 2 * cells_.roundings) * ulp;
     std::vector<double> there(form.columns);
     for (int j = 0; j < form.columns; ++j) there[j] = phi[j];
@@ -112,22 +131,22 @@ void CellCosts::measure(const Form& form, const double* theta, const double* hal
         }
     }
     for (std::size_t i = 0; i < size_; ++i) {
-        double m = 0, d = 0, mu = 0, reach = 0;
+        double l = 0, r = 0, mu = 0, reach = 0;
         for (int j = 0; j < form.columns; ++j) {
             const double size = std::fabs(centre_[j][i]) + half_[j][i] + form.floor[j];
             mu += there[j] * size;
             if (j >= form.searched) continue;
-            m += theta[j] * size;
-            d += half[j] * size;
-            reach += half[j] * half_[j][i];
+            l += left[j] * size;
+            r += right[j] * size;
+            reach += difference[j] * half_[j][i];
         }
-        reach_d_[i] = reach;
-        magnitude_[i] = (form.s_e * m * (m + 2 * d) + form.s_u * mu * mu) * (1 + 1e-9);
+        reach_difference_[i] = reach;
+        magnitude_[i] = (form.s_e * l * r + form.s_u * mu * mu) * (1 + 1e-9);
         error_[i] = 2 * slack * magnitude_[i];
     }
 }
 
-void CellCosts::ends(const Form& form, const double* step, int which, const double* reach,
+void CellCosts::ends(const Form& form, const double* right, int which, const double* reach,
                      const double* error, CellEnds& out) const {
     out.cost.resize(2 * size_);
     out.weight.resize(2 * size_);
@@ -145,17 +164,16 @@ void CellCosts::ends(const Form& form, const double* step, int which, const doub
     task.centre = centre;
     task.half = half;
     task.slope = slope;
-    task.theta = theta_;
-    task.step = step;
+    task.left = left_;
+    task.right = right;
     task.phi = o.phi.data();
     task.s_e = form.s_e;
     task.s_u = form.s_u;
-    task.e = e_.data();
+    task.left_factor = factor_.data();
     task.u = o.u.data();
-    task.reach_e = reach_e_.data();
-    task.reach_d = reach;
+    task.reach_left = reach_left_.data();
+    task.reach_difference = reach;
     task.reach_u = o.reach.data();
-    task.square_e = square_.data();
     task.square_u = o.square.data();
     task.weight = weight_.data();
     task.error = error;
@@ -167,12 +185,11 @@ void CellCosts::ends(const Form& form, const double* step, int which, const doub
 }
 
 void CellCosts::centre_ends(const Form& form, CellEnds& out) const {
-    const double zero[most_columns] = {};
-    ends(form, zero, 0, nothing_.data(), nothing_.data(), out);
+    ends(form, theta_, 0, reach_centre_.data(), nothing_.data(), out);
 }
 
-void CellCosts::corner_ends(const Form& form, const double* step, int which, CellEnds& out) const {
-    ends(form, step, which, reach_d_.data(), error_.data(), out);
+void CellCosts::corner_ends(const Form& form, const double* right, int which, CellEnds& out) const {
+    ends(form, right, which, reach_difference_.data(), error_.data(), out);
 }
 
 double CellCosts::product(const std::vector<double>& share, int i, int j) const {

@@ -1,12 +1,13 @@
-// What the cells of a box cost: at some theta and step, the ends of the range of their rows' costs,
-// and a weight at each end such that the mean is theirs.
+// What the cells of a box cost: for some left and right factor, the ends of the range of their
+// rows' costs, and a weight at each end such that the mean is theirs.
 //
-// With e, d, u the products of theta, step and phi with a cell's centre, a row's cost is
+// With l, r, u the products of left, right and phi with a cell's centre, a row's cost is
 //
-//     s_e e (e + 2 d) - s_u u^2 + gradient . delta + s_e (de^2 + 2 de dd) - s_u du^2,
+//     s_e l r - s_u u^2 + gradient . delta + s_e dl dr - s_u du^2,
 //
-// delta its way from the centre, |delta_j| <= h_j. The gradient is summed up column by column, in
-// columns of which no other is a combination, so that the two squares may cancel.
+// delta its way from the centre, |delta_j| <= h_j, and dl dr = dl^2 + dl (dr - dl) is at least
+// -(dr - dl)^2 / 4. The gradient is summed up column by column, in columns of which no other is a
+// combination, so that the two squares may cancel.
 //
 // Of sum (lambda - cost)^+ over the rows the two ends give an upper bound, a chord above a convex
 // function; so bounds stay bounds, and are off by what `coarseness` says.
@@ -32,14 +33,21 @@ class CellCosts {
     bool empty() const { return size_ == 0; }
     double copies() const { return copies_; }
 
-    // Where costs are asked for; then, for each of up to four, the other square.
-    void at(const Form& form, const double* theta);
+    // The left factor, and the right one at the centre of a box; then, for each of up to four, the
+    // other square.
+    void at(const Form& form, const double* left, const double* theta);
     void other(const Form& form, int which, const double* phi);
-    // How far rounding may move any cost in a box, from the largest coefficients there.
-    void measure(const Form& form, const double* theta, const double* half, const double* phi);
-    // Right at `at`, without rounding; and a step of a box from it, widened by rounding.
+    // How far rounding may move any cost in a box, from the largest coefficients there;
+    // `difference` bounds those of right - left.
+    void measure(const Form& form, const double* left, const double* right,
+                 const double* difference, const double* phi);
+    // Right at `at`, without rounding; and with another right factor, widened by rounding.
     void centre_ends(const Form& form, CellEnds& out) const;
-    void corner_ends(const Form& form, const double* step, int which, CellEnds& out) const;
+    void corner_ends(const Form& form, const double* right, int which, CellEnds& out) const;
+    // Means over each cell: of a column times a combination of columns, and of costs at `at`.
+    void column_times(int column, const double* combination, double* out) const;
+    void costs(const double* quadratic, double* out) const;
+    const std::vector<double>& weight() const { return weight_; }
 
     // Adds sum of share times products over the cells, share in copies.
     double product(const std::vector<double>& share, int i, int j) const;
@@ -50,7 +58,7 @@ class CellCosts {
   private:
     using Column = std::vector<double>;
 
-    void ends(const Form& form, const double* step, int which, const double* reach,
+    void ends(const Form& form, const double* right, int which, const double* reach,
               const double* error, CellEnds& out) const;
     std::vector<double> in_varying(const Form& form, const double* phi) const;
 
@@ -59,9 +67,9 @@ class CellCosts {
     double copies_ = 0;
     std::vector<Column> centre_, half_, mean_;  // of columns, and of products
     Column weight_, nothing_;
-    double theta_[most_columns] = {};
-    Column e_, reach_e_, square_, slope_[most_searched];  // slope_: products of a column with e
-    Column reach_d_;
+    double left_[most_columns] = {}, theta_[most_columns] = {};
+    Column factor_, reach_left_, slope_[most_searched];  // slope_: a column times the left factor
+    Column reach_centre_, reach_difference_;
     struct Other {
         std::vector<double> phi;  // in the varying columns
         Column u, reach, square;

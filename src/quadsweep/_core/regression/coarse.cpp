@@ -27,9 +27,9 @@ double Bounder::guess_with_cells(const double* cost, const CellEnds& ends) const
 }
 
 void Bounder::prepare_cells(const Box& box) {
-    double theta[most_searched], phi[most_columns], corner[most_searched], g[most_searched];
-    largest_coefficients(box, theta, phi);
-    cells_.measure(form_, theta, box.half, phi);
+    double phi[most_columns], corner[most_searched], g[most_searched];
+    const Largest most = largest_coefficients(box);
+    cells_.measure(form_, most.left, most.right, most.difference, most.phi);
     for (int o = 0; o < 1 << outer_; ++o) {
         corner_theta(box, o << inner_, corner);
         corner_g(box, corner, g);

@@ -54,7 +54,7 @@ Selection Concentrator::step(const Own& from) {
         std::vector<double> e(n);
         loops.combine(columns.data(), from.theta, f.searched, n, e.data());
         loops.combine(columns.data(), phi, f.columns, n, u.data());
-        loops.squares(e.data(), f.s_e, u.data(), f.s_u, n, cost.data());
+        loops.costs(e.data(), e.data(), f.s_e, u.data(), f.s_u, n, cost.data());
     }
     Selection s = n > few_items ? cheapest_of_many(cost) : cheapest_of_few(cost);
     s.own = own(form_, s.sums);

@@ -171,6 +171,20 @@ void Form::aim(double t) {
     }
 }
 
+void quadratic(const Form& f, const double* left, const double* right, const double* phi,
+               double* out) {
+    int e = 0;
+    for (int i = 0; i < f.columns; ++i) {
+        for (int j = 0; j <= i; ++j) {
+            const bool both = i < f.searched;  // then j is, too
+            double a = 0;
+            if (both) a = f.s_e * (left[i] * right[j] + right[i] * left[j]) / 2;
+            a -= f.s_u * phi[i] * phi[j];
+            out[e++] = i == j ? a : 2 * a;
+        }
+    }
+}
+
 Own own(const Form& form, const Gram& sums) {
     Own o;
     if (is_fit(form.kind)) {

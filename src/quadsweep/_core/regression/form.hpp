@@ -42,10 +42,17 @@ struct Form {
     void aim(double t);
     // Active columns come last.
     int first_active() const { return searched - active; }
-    bool signed_at(int column) const {
-        return (kind == Kind::above || kind == Kind::below) && column >= fitted;
-    }
+    // Searched columns beside Z: their coefficients have one sign.
+    bool signed_at(int column) const { return column >= fitted; }
+    // Whether one column is fitted on Z, so that the normal equations bound a box (bound.hpp).
+    bool equations() const { return fitted == searched - 1; }
+    int response() const { return searched - 1; }
 };
+
+// The entries of s_e left right', symmetric, minus s_u phi phi': a cost is their product with a
+// Gram.
+void quadratic(const Form& form, const double* left, const double* right, const double* phi,
+               double* out);
 
 // A subset's own parameters, from its sums.
 struct Own {

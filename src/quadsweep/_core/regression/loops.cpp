@@ -37,14 +37,34 @@ void combine(const double* const* column, const double* coefficient, int count, 
     }
 }
 
-void squares(const double* e, double s_e, const double* u, double s_u, int size, double* out) {
+void costs(const double* left, const double* e, double s_e, const double* u, double s_u, int size,
+           double* out) {
     if (s_u == 0) {
 #pragma omp simd
-        for (int i = 0; i < size; ++i) out[i] = s_e * e[i] * e[i];
+        for (int i = 0; i < size; ++i) out[i] = s_e * left[i] * e[i];
         return;
     }
 #pragma omp simd
-    for (int i = 0; i < size; ++i) out[i] = s_e * e[i] * e[i] - s_u * u[i] * u[i];
+    for (int i = 0; i < size; ++i) out[i] = s_e * left[i] * e[i] - s_u * u[i] * u[i];
+}
+
+void multiply(const double* a, const double* b, int size, double* out) {
+#pragma omp simd
+    for (int i = 0; i < size; ++i) out[i] = a[i] * b[i];
+}
+
+Shares shares(const double* cost, const double* weight, int size, double threshold, double width,
+              double* out) {
+    double sum = 0, squares = 0;
+    const double times = 1 / width;
+#pragma omp simd reduction(+ : sum, squares)
+    for (int i = 0; i < size; ++i) {
+        const double share = smaller(larger((threshold - cost[i]) * times + 0.5, 0), 1);
+        out[i] = weight[i] * share;
+        sum += out[i];
+        squares += out[i] * share;
+    }
+    return {sum, squares};
 }
 
 // Where the tangent of each row touches (bound.hpp). What is chosen at the centre keeps e; of what
@@ -54,7 +74,7 @@ void anchors(const CornerTask& task, int start, int count, double* out) {
     double reach[block] = {};
     for (int j = 0; j < task.inner + task.outer; ++j) {
         const double* c = task.column[j] + start;
-        const double step = task.step[j] / (2 * task.s_e);
+        const double step = task.step[j] / (2 * task.s_e);  // the tangent goes twice as far
 #pragma omp simd
         for (int i = 0; i < count; ++i) reach[i] += step * size_of(c[i]);
     }
@@ -76,13 +96,19 @@ void anchors(const CornerTask& task, int start, int count, double* out) {
 // Starts at the corner with all inner signs negative and doubles: one addition a corner.
 void corners(const CornerTask& task) {
     const int inner = task.inner, outer = task.outer;
-    double low[block], anchor[block], twice[6][block];
+    double low[block], anchor[block], twice[most_dims][block];
     for (int start = 0; start < task.size; start += block) {
         const int count = start + block < task.size ? block : task.size - start;
-        anchors(task, start, count, anchor);
         const double *e = task.e + start, *a = anchor;
+        if (task.left != nullptr) {
+            a = task.left + start;
 #pragma omp simd
-        for (int i = 0; i < count; ++i) low[i] = task.s_e * a[i] * (2 * e[i] - a[i]);
+            for (int i = 0; i < count; ++i) low[i] = task.s_e * a[i] * e[i];
+        } else {
+            anchors(task, start, count, anchor);
+#pragma omp simd
+            for (int i = 0; i < count; ++i) low[i] = task.s_e * a[i] * (2 * e[i] - a[i]);
+        }
         for (int j = 0; j < inner + outer; ++j) {
             const double* c = task.column[j] + start;
             const double step = task.step[j];
@@ -164,37 +190,43 @@ void margins(const MarginTask& task) {
     }
 }
 
-// Computed e is off by slack m, m = sum |theta c|; at the corners it is multiplied by at most
-// |e| + 2 D, D = sum |half c|, itself off by slack m. u is off by slack M, M = sum |phi c|, and at
-// most M. The magnitude bounds the cost itself, for the rounding of sums.
+// The computed left factor is off by slack L, L = sum |left c|; at the corners it is multiplied by
+// at most |e| + D, D = sum |reach c|, itself off by slack m, m = sum |theta c|. u is off by slack
+// M, M = sum |phi c|, and at most M. The magnitude bounds the cost itself, for the rounding of
+// sums.
 void errors(const ErrorTask& task) {
-    double m[block], d[block], mu[block];
+    double left[block], m[block], d[block], mu[block];
     for (int start = 0; start < task.size; start += block) {
         const int count = start + block < task.size ? block : task.size - start;
         for (int i = 0; i < count; ++i) {
+            left[i] = task.offset_left;
             m[i] = task.offset_e;
             d[i] = 0;
             mu[i] = task.offset_u;
         }
         for (int j = 0; j < task.columns; ++j) {
             const double* c = task.column[j] + start;
-            const double theta = j < task.searched ? task.theta[j] : 0;
-            const double half = j < task.searched ? task.half[j] : 0, phi = task.phi[j];
+            const bool seen = j < task.searched;
+            const double in_left = seen ? task.left[j] : 0, theta = seen ? task.theta[j] : 0;
+            const double reach = seen ? task.reach[j] : 0, phi = task.phi[j];
 #pragma omp simd
             for (int i = 0; i < count; ++i) {
                 const double size = size_of(c[i]);
+                left[i] += in_left * size;
                 m[i] += theta * size;
-                d[i] += half * size;
+                d[i] += reach * size;
                 mu[i] += phi * size;
             }
         }
-        const double* e = task.e + start;
+        const double *e = task.e + start, *f = task.left_factor + start;
 #pragma omp simd
         for (int i = 0; i < count; ++i) {
-            const double at = size_of(e[i]), reach = at + 2 * d[i] + task.slack * m[i];
+            const double right = size_of(e[i]) + d[i] + task.slack * m[i];
+            const double at = size_of(f[i]) + task.slack * left[i];
             const double other = task.s_u * mu[i] * mu[i];
-            task.error[start + i] = 2 * task.slack * (task.s_e * m[i] * reach + other);
-            task.magnitude[start + i] = task.s_e * at * reach + other;
+            task.error[start + i] =
+                task.slack * (task.s_e * (left[i] * right + at * m[i]) + 2 * other);
+            task.magnitude[start + i] = task.s_e * at * right + other;
         }
     }
 }
@@ -211,45 +243,41 @@ double chosen(const double* cost, const double* weight, int size, double lambda,
 }
 
 void cell_ends(const CellTask& task) {
-    double d[block], mean[block], slope[block];
+    double right[block], mean[block], slope[block];
     for (int start = 0; start < task.size; start += block) {
         const int count = start + block < task.size ? block : task.size - start;
-        const double *e = task.e + start, *u = task.u + start;
-        for (int i = 0; i < count; ++i) {
-            d[i] = slope[i] = 0;
-            mean[i] = task.square_e[start + i];
-        }
+        const double *left = task.left_factor + start, *u = task.u + start;
+        for (int i = 0; i < count; ++i) right[i] = mean[i] = slope[i] = 0;
         for (int j = 0; j < task.searched; ++j) {
-            const double step = task.step[j];
-            if (step == 0) continue;
+            const double times = task.right[j];
             const double *c = task.centre[j] + start, *s = task.slope[j] + start;
 #pragma omp simd
             for (int i = 0; i < count; ++i) {
-                d[i] += step * c[i];
-                mean[i] += 2 * step * s[i];
+                right[i] += times * c[i];
+                mean[i] += times * s[i];
             }
         }
         for (int j = 0; j < task.varying; ++j) {
             const double* h = task.half[j] + start;
             const bool seen = j < task.searched;
-            const double theta = seen ? 2 * task.s_e * task.theta[j] : 0;
-            const double step = seen ? 2 * task.s_e * task.step[j] : 0;
+            const double in_left = seen ? task.s_e * task.left[j] : 0;
+            const double in_right = seen ? task.s_e * task.right[j] : 0;
             const double phi = 2 * task.s_u * task.phi[j];
 #pragma omp simd
             for (int i = 0; i < count; ++i) {
-                slope[i] += size_of(theta * (e[i] + d[i]) + step * e[i] - phi * u[i]) * h[i];
+                slope[i] += size_of(in_left * right[i] + in_right * left[i] - phi * u[i]) * h[i];
             }
         }
         const double s_e = task.s_e, s_u = task.s_u;
 #pragma omp simd
         for (int i = 0; i < count; ++i) {
-            const double he = task.reach_e[start + i], hd = task.reach_d[start + i];
+            const double hl = task.reach_left[start + i], hd = task.reach_difference[start + i];
             const double hu = task.reach_u[start + i], more = task.error[start + i];
-            const double at = s_e * e[i] * (e[i] + 2 * d[i]) - s_u * u[i] * u[i];
+            const double at = s_e * left[i] * right[i] - s_u * u[i] * u[i];
             const double about = s_e * mean[i] - s_u * task.square_u[start + i] - more;
             const double low =
-                at - slope[i] - s_e * smaller(hd, 2 * he) * hd - s_u * hu * hu - more;
-            const double high = at + slope[i] + s_e * he * (he + 2 * hd) + more;
+                at - slope[i] - s_e * smaller(hd / 4, hl) * hd - s_u * hu * hu - more;
+            const double high = at + slope[i] + s_e * hl * (hl + hd) + more;
             const double width = high - low;
             const double share = width > 0 ? smaller(larger((high - about) / width, 0), 1) : 0.5;
             task.low[start + i] = low;
@@ -284,7 +312,8 @@ double touched(const double* weight, const double* a, const double* lowest, cons
 
 extern const SeveralLoops QUADSWEEP_CONCAT(several_loops_, QUADSWEEP_ISA);
 const SeveralLoops QUADSWEEP_CONCAT(several_loops_, QUADSWEEP_ISA) = {
-    combine, squares, corners, extremes, margins, errors, chosen, cell_ends, product, touched,
+    combine, costs,  multiply, shares,    corners, extremes,
+    margins, errors, chosen,   cell_ends, product, touched,
 };
 
 }  // namespace quadsweep::regression

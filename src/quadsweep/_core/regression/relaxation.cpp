@@ -16,6 +16,7 @@ constexpr int few_rows = 2048;           // in cells: then rows are no dearer th
 constexpr double coarse_share = 0.25;    // of the bound: what unopened cells may take away from it
 constexpr double closing_share = 0.8;    // of the bound: opening them may close the box
 constexpr double bounded_again = 0.5;    // of a box: what is left of it need not be split at once
+constexpr double poor_centre = 0.3;      // of the bound: what is lost at the centre already
 constexpr int stuck_listing = 20;        // times as many are listed where splitting does not help
 constexpr std::size_t most_unclear = 500;  // subsets that are left to exact arithmetic
 
@@ -149,7 +150,14 @@ Ending Relaxation::Worker::bound(Box& box) {
         if (first && (choice_.value < 0 || box.depth < 8 || box.depth % 4 == 0)) offer_centre(box);
         bounder_.bound(box);
         if (bounder_.least() >= bounder_.error()) return Ending::closed;
-        if (fine_enough(box) || !bounder_.open_cells(box)) return Ending::open;
+        if (!fine_enough(box) && bounder_.open_cells(box)) continue;
+        // Before deciding items one by one, multipliers that are as good as they get.
+        if (!bounder_.equations() || choice_.value >= poor_centre * bounder_.least()) {
+            return Ending::open;
+        }
+        choice_ = bounder_.centre(box, true);
+        bounder_.bound(box);
+        return bounder_.least() >= bounder_.error() ? Ending::closed : Ending::open;
     }
 }
 
@@ -166,8 +174,7 @@ bool Relaxation::Worker::fine_enough(const Box& box) const {
     const double coarse = bounder_.coarseness(), short_by = std::fabs(bounder_.least());
     if (coarse <= coarse_share * short_by) return true;
     if (coarse >= closing_share * short_by) return false;
-    double width = 0;
-    for (int j = 0; j < bounder_.form().searched; ++j) width += bounder_.width_cost(box, j);
+    const double width = bounder_.width_cost(box, choice_.value);
     return coarse < width;
 }
 
@@ -209,8 +216,8 @@ void Relaxation::Worker::offer_centre(const Box& box) {
     explored_ += static_cast<double>(concentrator.steps()) * r_.items_.size();
 }
 
-// theta_y^2 (RSS - (1 - t) TSS) >= value for every subset whose own theta is in the box; for lts
-// theta_y^2 (RSS - t) >= value.
+// l theta_y (RSS - (1 - t) TSS) >= value for every subset whose own theta is in the box, l the left
+// factor's coefficient of y, or theta_y with the tangent; for lts l theta_y (RSS - t) >= value.
 double Relaxation::Worker::upper(const Box& box) const {
     const Form& form = bounder_.form();
     const double value = -missing();
@@ -218,7 +225,8 @@ double Relaxation::Worker::upper(const Box& box) const {
     const int y = form.searched - 1;
     const double theta = std::fabs(box.centre[y]) - box.half[y];
     if (!(theta > 0)) return r_.limit();
-    const double excess = value / (theta * theta) * (1 + 1e-12);
+    const double left = bounder_.equations() ? std::fabs(box.centre[y]) : theta;
+    const double excess = value / (left * theta) * (1 + 1e-12);
     if (form.kind == Kind::lts) return -std::max(r_.in_table_units(form.base + excess), 0.0);
     if (!(r_.least_total_ > 0)) return r_.limit();
     return std::min(1 - form.s_u - excess / r_.least_total_, r_.limit());

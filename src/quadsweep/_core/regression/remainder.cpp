@@ -35,7 +35,7 @@ double Bounder::diagonal_share() const {
 // level + sum of slope_j z_j, |z_j| <= 1, fitted to the corners and lowered to be below them all.
 double Bounder::with_remainder(const Box& box) {
     below_ = {};
-    if (box.kept_units == 0) return -infinity;
+    if (equations_ || box.kept_units == 0) return -infinity;
     const double share = diagonal_share();
     if (share == 0) return -infinity;
     double level = 0, size = 0;

@@ -11,15 +11,16 @@
 #include <span>
 #include <vector>
 
+#include "loops.hpp"
 #include "shared/double_double.hpp"
 #include "shared/objectives.hpp"
 
 namespace quadsweep::regression {
 
-constexpr int most_searched = 7;  // columns with a searched coefficient
-constexpr int most_active = 2;    // of them, those that the other square sees too
+constexpr int most_searched = 10;  // columns with a searched coefficient
+constexpr int most_active = 2;     // of them, those that the other square sees too
 constexpr int most_columns = most_searched + most_active;
-constexpr int most_dims = most_searched - 1;
+static_assert(most_dims == most_searched - 1);
 constexpr int most_corners = 1 << most_dims;
 
 enum class Kind {
