@@ -13,6 +13,9 @@ constexpr double cost_roundings = 40;  // in a row's e or u, relative to the sum
 // Items in a box of some depth for which the tangent, with its remainder, is better than equations.
 constexpr std::size_t few_left = 16;
 constexpr int first_depths = 8;
+// Beyond it the two take turns, beyond twice that the tangent is left: heavy tails close some boxes
+// by one of them alone.
+constexpr int deep = 14;
 constexpr int climbs = 8;  // evaluations for the multipliers
 
 }  // namespace
@@ -25,7 +28,9 @@ std::vector<const double*> Bounder::columns() const {
 
 void Bounder::load(const Box& box) {
     box_ = &box;
-    equations_ = form_.equations() && (box.open.items() > few_left || box.depth < first_depths);
+    const bool few = box.open.items() <= few_left && box.depth >= first_depths;
+    const bool others_turn = box.depth >= deep && (box.depth % 2 == 1 || box.depth >= 2 * deep);
+    equations_ = form_.equations() && !few && !others_turn;
     kept_ = box.kept.total();
     count_ = box.open.point.size();
     padded_ = (count_ + 7) / 8 * 8;
