@@ -108,7 +108,7 @@ def test_frames_give_feature_names(stars):
     [
         (TrimmedRegressor("tv", drop=1), 2, "take objective 'r2' or 'lts'; got 'tv'"),
         (TrimmedOutlierDetector("cov", drop=1), 3, "take objective 'r2' or 'lts'; got 'cov'"),
-        (TrimmedRegressor(method="certified"), 6, "up to 5 predictors; got 6"),
+        (TrimmedRegressor(method="certified"), 9, "up to 8 predictors; got 9"),
         (TrimmedRegressor(keep=5, drop=1), 1, "keep or drop, not both"),
         (TrimmedRegressor("r2", drop=1, reweight=True), 1, "for objective='lts'; got 'r2'"),
         (TrimmedOutlierDetector("r2"), 2, "give the share of outliers, keep or drop"),

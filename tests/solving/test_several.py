@@ -227,9 +227,24 @@ def test_misuse_is_one_sentence(options, says):
 
 
 def test_certified_says_up_to_where_it_goes():
-    X, y = np.random.default_rng(0).normal(size=(30, 6)), np.arange(30.0)
-    with pytest.raises(ValueError, match="up to 5 predictors; got 6"):
+    X, y = np.random.default_rng(0).normal(size=(30, 9)), np.arange(30.0)
+    with pytest.raises(ValueError, match="up to 8 predictors; got 9"):
         qs.solve(X, y, 20, method="certified")
+
+
+@pytest.mark.parametrize("objective", ["r2", "lts"])
+@pytest.mark.parametrize("p", [6, 7, 8])
+def test_certified_finds_the_best_of_all_subsets_with_up_to_eight_predictors(p, objective):
+    for seed in range(6):
+        rng = np.random.default_rng([seed, p])
+        X = rng.normal(size=(p + 6, p))
+        X[:, 0] = X[:, 0] > 0 if seed % 2 else np.round(X[:, 0])
+        y = X.sum(axis=1) + rng.standard_t(2, size=p + 6)
+        asked = {"objective": objective, "weights": rng.uniform(1, 9, p + 6) if seed % 3 else None}
+        all_of_them = qs.solve(X, y, p + 3, method="exhaustive", **asked)
+        found = qs.solve(X, y, p + 3, method="certified", **asked)
+        assert (found.method, found.status) == ("certified", "optimal")
+        assert close(found.value, all_of_them.value, objective, y), seed
 
 
 def test_rows_with_missing_values_are_left_out_and_positions_map_back():

@@ -18,11 +18,12 @@ from quadsweep.least_squares import hides_rows
 from quadsweep.solving.methods.problem import Outcome, Problem, SearchOutcome
 from quadsweep.solving.methods.regression.exhaustive import score
 
-MOST = 5  # predictors that are compiled
+MOST = 5  # predictors that are proved without being asked
+MOST_ASKED = 8  # predictors that are compiled
 
 
 def provable(p: int) -> bool:
-    """Whether the engine takes so many predictors."""
+    """Whether a proof is tried of itself with so many predictors."""
     return p <= MOST
 
 

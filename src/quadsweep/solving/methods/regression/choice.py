@@ -9,7 +9,13 @@ from quadsweep.arrays import Ints
 from quadsweep.messages import argument
 from quadsweep.solving.methods.choice import CHOICES
 from quadsweep.solving.methods.problem import Outcome, Problem
-from quadsweep.solving.methods.regression.certified import MOST, beyond, provable, search
+from quadsweep.solving.methods.regression.certified import (
+    MOST,
+    MOST_ASKED,
+    beyond,
+    provable,
+    search,
+)
 
 EXHAUSTIVE_LIMIT = 20_000  # subsets listed in about a quarter of a second
 MOST_LISTED = 3_000_000  # subsets that `exhaustive` takes when asked for
@@ -30,9 +36,9 @@ def choose(method: str, problem: Problem) -> str:
             f"{method} takes one predictor with an intercept and no weights; exhaustive lists all "
             "subsets in less time than a sweep of several columns"
         )
-    if method == "certified" and not provable(problem.p):
+    if method == "certified" and problem.p > MOST_ASKED:
         raise ValueError(
-            f"certified takes up to {MOST} predictors; got {problem.p} (concentrate "
+            f"certified takes up to {MOST_ASKED} predictors; got {problem.p} (concentrate "
             "takes any number, without a proof)"
         )
     return method
@@ -56,8 +62,9 @@ def remark(method: str, asked: str, problem: Problem) -> str:
             f"32 digits; then proofs go up to {EXHAUSTIVE_LIMIT:,} subsets."
         )
     return (
-        f"Proofs go up to {MOST} predictors, and to {EXHAUSTIVE_LIMIT:,} subsets for more; "
-        f"here there are {problem.p} predictors."
+        f"Proofs go up to {MOST} predictors ({MOST_ASKED} with {argument('method', 'certified')}, "
+        f"where rows are few hundreds), and to {EXHAUSTIVE_LIMIT:,} subsets for more; here there "
+        f"are {problem.p} predictors."
     )
 
 
