@@ -142,10 +142,10 @@ def test_multiple_regression_keeps_to_its_memory() -> None:
 
 
 def test_multiple_regression_promises_nothing_before_it_has_boxes() -> None:
-    x, y = regression(400)
+    x, y = regression(4000)
     seen: list[tuple[float, float, int]] = []
     _core.regression_fit(
-        x, y, 200, time_limit=1.0, n_jobs=2,
+        x, y, 2000, time_limit=1.0, n_jobs=2,
         progress=lambda value, bound, nodes, _: seen.append((value, bound, nodes)),
     )  # fmt: skip
     assert len(seen) > 3
