@@ -234,8 +234,9 @@ def fit(instance: Instance, patience: float) -> dict[str, Any]:
             bound = sign * max(sign * found["bound"], exact)
             found |= {"inliers": np.array(rows), "value": sign * exact, "bound": bound}
     if instance.beyond:  # 32 digits do not tell; a result's value is that of its rows' exact fit
-        own = exact_fit(instance, found["inliers"].tolist()) if len(found["inliers"]) else None
-        found |= {} if own is None else {"value": sign * own}
+        if instance.above is None and len(found["inliers"]) > 0:
+            own = exact_fit(instance, found["inliers"].tolist())
+            found |= {} if own is None else {"value": sign * own}
         best = 1.0 if instance.question == "r2" else 0.0
         found |= {"status": "heuristic", "decided": False, "bound": best}
     return found
