@@ -68,7 +68,8 @@ werror: $(VENV)/.ready
 # runtime wants the C++ library loaded beside it.
 SANITIZED = $(addprefix core/test_,core certificate_holes exhaustive naive sweep univariate concentrate \
   interrupts certified engine_parts mcd memory search several_engine several_boxes many_controls) \
-  solving/test_batch fuzzing/test_fuzz auditing/test_estimating outofcore/test_passes
+  solving/test_batch fuzzing/test_fuzz auditing/test_estimating \
+  $(addprefix outofcore/test_,passes out_of_core_paths out_of_core_audits)
 sanitize:
 	$(MAKE) sanitize-address,undefined RUNTIME=libasan.so
 	$(MAKE) sanitize-thread RUNTIME=libtsan.so

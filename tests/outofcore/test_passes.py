@@ -8,16 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from points_in_parts import some_points, written
 
 import quadsweep as qs
 from quadsweep import _core
-from quadsweep.auditing.fit import fit
-from quadsweep.choosing.curve import sizes_meant
-from quadsweep.choosing.outofcore import OutOfCorePath
-from quadsweep.cli.ending import LIMITED
 from quadsweep.objectives import OBJECTIVES
 from quadsweep.outofcore.result import OutOfCoreResult
-from quadsweep.outofcore.search import Leaves
 from quadsweep.outofcore.solve import IN_PASSES, columns_of
 from quadsweep.outofcore.sources import PartFailed, open_source
 from quadsweep.outofcore.work import empty_table
@@ -27,34 +23,6 @@ pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
 EVERY = np.zeros(0, dtype=np.uint8)
-
-
-def some_points(seed: int, n: int) -> tuple[Any, Any]:
-    """A line with outliers; by seed whole, rounded, with repeats, zero-inflated or far away."""
-    rng = np.random.default_rng(seed)
-    x = rng.normal(size=n)
-    y = rng.choice([0.3, 1.0, -1.0]) * x + rng.choice([0.05, 0.3, 1.0]) * rng.normal(size=n)
-    wrong = rng.random(n) < rng.choice([0.05, 0.2])
-    y[wrong] = 3 * rng.normal(size=wrong.sum())
-    kind = seed % 6
-    if kind == 1:
-        x, y = np.round(3 * x), np.round(3 * y)
-    elif kind == 2:
-        x, y = np.round(x, 1), np.round(y, 1)
-    elif kind == 3:
-        again = rng.integers(0, n, n)
-        x, y = x[again], y[again]
-    elif kind == 4:
-        x, y = np.where(rng.random(n) < 0.3, 0.0, x), np.where(rng.random(n) < 0.3, 0.0, y)
-    elif kind == 5:
-        x, y = 1e-5 * x + 1e3, 1e6 * y - 1e7
-    return x, y
-
-
-def written(path: Path, x: Any, y: Any, row_groups: int = 17) -> str:
-    table = pa.table({"a": x, "b": y, "number": np.arange(len(x))})
-    pq.write_table(table, path, row_group_size=-(-len(x) // row_groups))
-    return str(path)
 
 
 def kept(result: OutOfCoreResult) -> Any:
@@ -485,201 +453,6 @@ def test_rows_beyond_32_bits_are_counted(objective: str) -> None:
         sizes = copies if objective == "lts" else 1.0
         values.append(found["score"] / sizes)
     assert abs(values[0] - values[1]) <= 1e-5 * abs(values[0])
-
-
-# ---- paths ---------------------------------------------------------------------------------------
-
-
-def assert_same_path(
-    seed: int, n: int, folder: Path, asked: dict[str, Any], bytes_a_row: float = 100
-) -> OutOfCorePath:
-    x, y = some_points(seed, n)
-    objective = IN_PASSES[seed % len(IN_PASSES)]
-    here = qs.path(x, y, objective=objective, **asked)
-    file = written(folder / "points.parquet", x, y)
-    limit = bytes_a_row * 1e-9 * n
-    found = qs.path(file, x="a", y="b", objective=objective, memory_limit=limit, **asked)
-    told = f"seed {seed}, n {n}, {objective}, {asked}: {found}"
-    assert isinstance(found, OutOfCorePath), told
-    assert found.success, told
-    assert found.k.tolist() == here.k.tolist(), told
-    slack = 2e-9 * np.maximum(np.abs(here.value), 1.0 if objective in ("r2", "r") else 0.0)
-    slack += 2e-12 * float(np.var(x) + np.var(y)) if objective in ("cov", "dv") else 0.0
-    assert (np.abs(found.value - here.value) <= slack).all(), told
-    assert (OBJECTIVES[objective].sense * (found.bound - here.value) >= -slack).all(), told
-    return found
-
-
-@pytest.mark.parametrize("seed", range(12))
-def test_a_path_in_passes_has_the_values_of_memory(seed: int, tmp_path: Path) -> None:
-    asked = [{"drop": 5}, {"drop": [10, 0.05, 0.2, 0.5]}][seed // 6]
-    assert_same_path(seed, [1000, 3000][seed % 2], tmp_path, asked)
-
-
-def test_rows_of_earlier_sizes_make_room_for_those_of_the_next(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    forgotten = []
-    forget = Leaves.forget
-    monkeypatch.setattr(Leaves, "forget", lambda self: (forgotten.append(1), forget(self)))
-    assert_same_path(0, 20_000, tmp_path, {"drop": np.linspace(0.02, 0.38, 7).tolist()}, 60)
-    assert forgotten
-
-
-def test_sizes_that_share_their_rows_share_the_passes(tmp_path: Path) -> None:
-    file = written(tmp_path / "t.parquet", *some_points(0, 20_000))
-    found: Any = qs.path(file, x="a", y="b", drop=5, memory_limit=1.6e-3)
-    one: Any = qs.solve(file, x="a", y="b", drop=5, memory_limit=1.6e-3)
-    assert found.passes < one.passes + 5
-    assert found.k.tolist() == [20_000 - i for i in range(6)]
-
-
-def test_a_path_in_passes_tells_itself(tmp_path: Path) -> None:
-    x, y = some_points(0, 3000)
-    x[7] = np.nan
-    file = written(tmp_path / "t.parquet", x, y)
-    asked: dict[str, Any] = {"x": "a", "y": "b", "drop": 3, "nan_policy": "omit"}
-    found: Any = qs.path(file, memory_limit=2e-4, **asked)
-    assert "4 of 4 sizes proved optimal" in str(found)
-    assert found.to_frame()["drop"].tolist() == [0, 1, 2, 3]
-    assert (found.to_dict()["missing"], found.to_dict()["k"][0]) == (1, 2999)
-    assert "4 sizes of 2,999 points" in found.plot().get_title(loc="left")
-    assert np.allclose(found.value, qs.path(file, **asked).value)
-    with pytest.raises(ValueError, match="out of core has no null, proof or weights"):
-        qs.path(file, memory_limit=2e-4, proof=True, **asked)
-    with pytest.raises(ValueError, match="mcd cannot be searched out of core"):
-        qs.path(file, memory_limit=2e-4, objective="mcd", **asked)
-    late: Any = qs.path(file, memory_limit=2e-4, time_limit=0, **asked)
-    assert late.status.tolist() == ["time_limit"] * 4
-    assert np.isnan(late.value).all()
-
-
-def test_the_command_line_takes_the_path_of_a_pattern(tmp_path: Path, run: Any) -> None:
-    import json
-
-    x, y = some_points(0, 2000)
-    for i in range(2):
-        written(tmp_path / f"log{i}.parquet", x[i::2], y[i::2])
-    asked = ["path", str(tmp_path / "log*.parquet"), "--x", "a", "--y", "b", "--drop", "3"]
-    code, out, _ = run(*asked, "--json", "--memory-limit", "0.0002")
-    told = json.loads(out)
-    assert (code, told["k"], told["status"]) == (0, [2000, 1999, 1998, 1997], ["optimal"] * 4)
-    code, out, _ = run(*asked, "--json")
-    assert code == 0
-    assert np.allclose(json.loads(out)["value"], told["value"])
-    code, _, _ = run(*asked, "--memory-limit", "0.0002", "--time-limit", "0")
-    assert code == LIMITED
-    proof = ("--proof", str(tmp_path / "proof"))
-    code, _, err = run(*asked, *proof, "--memory-limit", "0.0002")
-    assert code == 2
-    assert "out of core has no null, proof" in err
-    assert run(*asked, *proof)[0] == 0  # they fit in memory
-    assert (tmp_path / "proof").exists()
-
-
-def test_a_long_range_of_sizes_is_spaced_out() -> None:
-    sizes = sizes_meant(10**10, None, 0.2, OBJECTIVES["r2"], 501)
-    assert (len(sizes), sizes[0], sizes[-1]) == (501, 10**10, 8 * 10**9)
-
-
-# ---- audits --------------------------------------------------------------------------------------
-
-AUDITS: list[dict[str, Any]] = [
-    {"claim": "sign"},
-    {"claim": "significance"},
-    {"claim": "significance", "level": 1e-6},
-    {"claim": "reverse"},
-    {"claim": "slope", "threshold": (-0.5, 1.2)},
-    {"claim": "r2", "threshold": 0.3},
-    {"claim": "sign", "max_drop": 20},
-]
-
-
-def assert_same_audit(seed: int, n: int, asked: dict[str, Any], folder: Path) -> qs.OutOfCoreAudit:
-    x, y = some_points(seed, n)
-    file = written(folder / "points.parquet", x, y)
-    here = qs.audit(x, y, **asked)
-    found = qs.audit(file, x="a", y="b", memory_limit=100e-9 * n, **asked)
-    told = f"seed {seed}, n {n}, {asked}: {found.message}"
-    assert isinstance(found, qs.OutOfCoreAudit), told
-    for name in ("status", "lower", "upper", "drop", "message", "n", "max_drop"):
-        assert getattr(found, name) == getattr(here, name), (name, told)
-    assert np.allclose(list(found.before.to_dict().values()), list(here.before.to_dict().values()))
-    if found.upper:
-        assert found.outliers is not None
-        assert len(found.outliers) == found.upper, told
-        rest = np.delete(np.arange(n), found.outliers)
-        after = fit(x[rest], y[rest])
-        assert found.after is not None
-        assert np.allclose(list(found.after.to_dict().values()), list(after.to_dict().values()))
-        assert any(case.broken(found.outliers) for case in here.cases), told
-    return found
-
-
-@pytest.mark.parametrize("asked", AUDITS, ids=str)
-@pytest.mark.parametrize("seed", range(6))
-def test_audits_in_passes_give_the_answer_of_memory(
-    seed: int, asked: dict[str, Any], tmp_path: Path
-) -> None:
-    found = assert_same_audit(seed, [1000, 3000][seed % 2], asked, tmp_path)
-    assert found.passes >= 2
-
-
-@pytest.mark.slow
-def test_audits_in_passes_give_the_answer_of_memory_on_many_data_sets(tmp_path: Path) -> None:
-    for seed in range(6, 60):
-        n = [1000, 1000, 3000, 10_000][seed % 4]
-        assert_same_audit(seed, n, AUDITS[seed % len(AUDITS)], tmp_path)
-
-
-def test_an_audit_of_a_source_that_fits_is_the_usual_one(tmp_path: Path) -> None:
-    x, y = some_points(0, 300)
-    file = written(tmp_path / "t.parquet", x, y)
-    found = qs.audit(file, x="a", y="b")
-    assert isinstance(found, qs.Audit)
-    assert np.array_equal(found.outliers, qs.audit(x, y).outliers)
-    assert found.names == ("a", "b")
-    with pytest.raises(ValueError, match="about two columns: no controls"):
-        qs.audit(file, x="a", y="b", controls="number")
-
-
-def test_an_audit_in_passes_tells_itself_and_its_rows(tmp_path: Path) -> None:
-    x, y = some_points(0, 3000)
-    x[17] = np.nan
-    file = written(tmp_path / "t.parquet", x, y)
-    found = qs.audit(file, x="a", y="b", memory_limit=2e-4, nan_policy="omit")
-    assert isinstance(found, qs.OutOfCoreAudit)
-    assert "reverses the sign" in str(found)
-    assert dict(found.summary_items())["certificate"] == "proved: no smaller set of rows does"
-    assert found.to_dict()["missing"] == 1
-    assert found.to_frame().index.tolist() == found.outliers.tolist()
-    found.write(tmp_path / "flagged.parquet")
-    flags = pq.read_table(tmp_path / "flagged.parquet")["inlier"].to_pylist()
-    assert [i for i, flag in enumerate(flags) if flag is False] == found.outliers.tolist()
-    assert flags[17] is None
-    assert "rows" in found.plot().get_title(loc="left")
-
-
-def test_a_limit_on_time_leaves_an_audit_in_passes_with_what_is_proved(tmp_path: Path) -> None:
-    file = written(tmp_path / "t.parquet", *some_points(0, 3000))
-    found = qs.audit(file, x="a", y="b", memory_limit=2e-4, time_limit=0)
-    assert (found.status, found.lower, found.drop) == ("time_limit", 1, None)
-
-
-def test_the_command_line_audits_a_pattern(tmp_path: Path, run: Any) -> None:
-    import json
-
-    x, y = some_points(0, 2000)
-    for i in range(2):
-        written(tmp_path / f"log{i}.parquet", x[i::2], y[i::2])
-    asked = ["audit", str(tmp_path / "log*.parquet"), "--x", "a", "--y", "b", "--json"]
-    code, out, _ = run(*asked, "--memory-limit", "0.0002")
-    told = json.loads(out)
-    assert (code, told["status"]) == (0, "optimal")
-    assert told["passes"] > 2
-    code, out, _ = run(*asked)
-    assert code == 0
-    assert [json.loads(out)[name] for name in ("lower", "upper")] == [told["lower"], told["upper"]]
 
 
 @pytest.mark.parametrize("objective", ["lts", "r2", "tv"])

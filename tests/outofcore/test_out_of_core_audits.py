@@ -1,0 +1,113 @@
+"""An audit of data in parts gives the answer of memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from points_in_parts import some_points, written
+
+import quadsweep as qs
+from quadsweep.auditing.fit import fit
+
+pq = pytest.importorskip("pyarrow.parquet")
+
+
+AUDITS: list[dict[str, Any]] = [
+    {"claim": "sign"},
+    {"claim": "significance"},
+    {"claim": "significance", "level": 1e-6},
+    {"claim": "reverse"},
+    {"claim": "slope", "threshold": (-0.5, 1.2)},
+    {"claim": "r2", "threshold": 0.3},
+    {"claim": "sign", "max_drop": 20},
+]
+
+
+def assert_same_audit(seed: int, n: int, asked: dict[str, Any], folder: Path) -> qs.OutOfCoreAudit:
+    x, y = some_points(seed, n)
+    file = written(folder / "points.parquet", x, y)
+    here = qs.audit(x, y, **asked)
+    found = qs.audit(file, x="a", y="b", memory_limit=100e-9 * n, **asked)
+    told = f"seed {seed}, n {n}, {asked}: {found.message}"
+    assert isinstance(found, qs.OutOfCoreAudit), told
+    for name in ("status", "lower", "upper", "drop", "message", "n", "max_drop"):
+        assert getattr(found, name) == getattr(here, name), (name, told)
+    assert np.allclose(list(found.before.to_dict().values()), list(here.before.to_dict().values()))
+    if found.upper:
+        assert found.outliers is not None
+        assert len(found.outliers) == found.upper, told
+        rest = np.delete(np.arange(n), found.outliers)
+        after = fit(x[rest], y[rest])
+        assert found.after is not None
+        assert np.allclose(list(found.after.to_dict().values()), list(after.to_dict().values()))
+        assert any(case.broken(found.outliers) for case in here.cases), told
+    return found
+
+
+@pytest.mark.parametrize("asked", AUDITS, ids=str)
+@pytest.mark.parametrize("seed", range(6))
+def test_audits_in_passes_give_the_answer_of_memory(
+    seed: int, asked: dict[str, Any], tmp_path: Path
+) -> None:
+    found = assert_same_audit(seed, [1000, 3000][seed % 2], asked, tmp_path)
+    assert found.passes >= 2
+
+
+@pytest.mark.slow
+def test_audits_in_passes_give_the_answer_of_memory_on_many_data_sets(tmp_path: Path) -> None:
+    for seed in range(6, 60):
+        n = [1000, 1000, 3000, 10_000][seed % 4]
+        assert_same_audit(seed, n, AUDITS[seed % len(AUDITS)], tmp_path)
+
+
+def test_an_audit_of_a_source_that_fits_is_the_usual_one(tmp_path: Path) -> None:
+    x, y = some_points(0, 300)
+    file = written(tmp_path / "t.parquet", x, y)
+    found = qs.audit(file, x="a", y="b")
+    assert isinstance(found, qs.Audit)
+    assert np.array_equal(found.outliers, qs.audit(x, y).outliers)
+    assert found.names == ("a", "b")
+    with pytest.raises(ValueError, match="about two columns: no controls"):
+        qs.audit(file, x="a", y="b", controls="number")
+
+
+def test_an_audit_in_passes_tells_itself_and_its_rows(tmp_path: Path) -> None:
+    x, y = some_points(0, 3000)
+    x[17] = np.nan
+    file = written(tmp_path / "t.parquet", x, y)
+    found = qs.audit(file, x="a", y="b", memory_limit=2e-4, nan_policy="omit")
+    assert isinstance(found, qs.OutOfCoreAudit)
+    assert "reverses the sign" in str(found)
+    assert dict(found.summary_items())["certificate"] == "proved: no smaller set of rows does"
+    assert found.to_dict()["missing"] == 1
+    assert found.to_frame().index.tolist() == found.outliers.tolist()
+    found.write(tmp_path / "flagged.parquet")
+    flags = pq.read_table(tmp_path / "flagged.parquet")["inlier"].to_pylist()
+    assert [i for i, flag in enumerate(flags) if flag is False] == found.outliers.tolist()
+    assert flags[17] is None
+    assert "rows" in found.plot().get_title(loc="left")
+
+
+def test_a_limit_on_time_leaves_an_audit_in_passes_with_what_is_proved(tmp_path: Path) -> None:
+    file = written(tmp_path / "t.parquet", *some_points(0, 3000))
+    found = qs.audit(file, x="a", y="b", memory_limit=2e-4, time_limit=0)
+    assert (found.status, found.lower, found.drop) == ("time_limit", 1, None)
+
+
+def test_the_command_line_audits_a_pattern(tmp_path: Path, run: Any) -> None:
+    import json
+
+    x, y = some_points(0, 2000)
+    for i in range(2):
+        written(tmp_path / f"log{i}.parquet", x[i::2], y[i::2])
+    asked = ["audit", str(tmp_path / "log*.parquet"), "--x", "a", "--y", "b", "--json"]
+    code, out, _ = run(*asked, "--memory-limit", "0.0002")
+    told = json.loads(out)
+    assert (code, told["status"]) == (0, "optimal")
+    assert told["passes"] > 2
+    code, out, _ = run(*asked)
+    assert code == 0
+    assert [json.loads(out)[name] for name in ("lower", "upper")] == [told["lower"], told["upper"]]
