@@ -241,7 +241,7 @@ class RegressionAudit(Audit):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """The added-variable plot of the term: rows removed, the line with and without them."""
-        from quadsweep.plotting.regression import plot_regression
+        from quadsweep.plotting.audit import plot_regression
 
         return plot_regression(self, ax=ax)
 

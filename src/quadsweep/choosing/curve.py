@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,9 @@ from quadsweep.choosing.path_significance import PathSignificance
 from quadsweep.choosing.suggestions import suggest
 from quadsweep.inputs import validation
 from quadsweep.results.formatting import ResultMixin, known
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 MOST_SIZES = 501  # of a default range
 _RULES = {"gain": "largest gain", "elbow": "elbow", "stands out": "stands out"}
@@ -71,9 +74,11 @@ class Curve(ResultMixin):
 
         The first two are rules of thumb: they describe the curve and know nothing of noise.
         """
-        return suggest(self.k, self.value, objectives.get(self.objective).sense, self._noise())
+        return suggest(self.k, self.value, objectives.get(self.objective).sense, self.noise)
 
-    def _noise(self) -> PathSignificance | None:
+    @property
+    def noise(self) -> PathSignificance | None:
+        """What shuffled data, or a clean line, reach; None if that was not asked for."""
         return None
 
     def _lines_of_curve(self) -> list[tuple[str, str]]:
@@ -104,12 +109,23 @@ class Curve(ResultMixin):
     def _range(self) -> str:
         return f"k = {self.k[0]:,} to {self.k[-1]:,}"
 
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Value against points dropped, with what noise reaches where that is known."""
+        from quadsweep.plotting.path import plot_path
+
+        return plot_path(self, ax=ax)
+
+    def to_frame(self) -> Any:
+        """One row for every k, in pandas (or polars where that is what there is)."""
+        from quadsweep.inputs.frames import table
+
+        return table(self._columns())
+
     def _columns(self) -> dict[str, Any]:
-        """One row for every k."""
         order = ("k", "drop", "value", "bound", "status", "slope", "intercept")
         return {name: getattr(self, name) for name in order}
 
-    def _plain(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
         numbers = {name: known(getattr(self, name)) for name in _NUMBERS}
         said = {"suggestions": self.suggestions(), "seconds": self.seconds}

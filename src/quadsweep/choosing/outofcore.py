@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,9 +18,6 @@ from quadsweep.outofcore.search import Leaves, Query, Search
 from quadsweep.outofcore.solve import Resources, check_objective, line_of, values_of
 from quadsweep.outofcore.sources import Source
 from quadsweep.progress import CountProgress, Tick, counting
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,22 +43,10 @@ class OutOfCorePath(Curve):
         cost = f"{self.passes} passes, {self.nodes.sum():,} nodes, {self.seconds:.3g} s"
         return [*self._lines_of_curve(), ("search", cost)]
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Value against points dropped."""
-        from quadsweep.plotting.path import plot_curve
-
-        return plot_curve(self, ax=ax)
-
-    def to_frame(self) -> Any:
-        """One row for every k, in pandas (or polars where that is what there is)."""
-        from quadsweep.inputs.frames import table
-
-        return table(self._columns())
-
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
         counts = {"passes": self.passes, "rows_read": self.rows_read, "missing": self.missing}
-        return self._plain() | counts
+        return super().to_dict() | counts
 
 
 def path_out_of_core(

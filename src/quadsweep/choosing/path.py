@@ -44,7 +44,6 @@ from quadsweep.solving.proving import check_provable, proof_of
 from quadsweep.solving.question import Question, pose
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from typing_extensions import Unpack
 
     class Settings(TypedDict, total=False):
@@ -134,9 +133,6 @@ class Path(Curve):
         """True if no dropped point ever comes back."""
         return all(len(r) == 0 for r in self.returning)
 
-    def _noise(self) -> PathSignificance | None:
-        return self.noise
-
     def result(self, k: int) -> Result:
         """The answer for one of the sizes, as :func:`solve` gives it."""
         at = np.flatnonzero(self.k == k)
@@ -206,18 +202,9 @@ class Path(Curve):
             )
         return lines
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Value against points dropped, with what noise reaches where that is known."""
-        from quadsweep.plotting.path import plot_path
-
-        return plot_path(self, ax=ax)
-
-    def to_frame(self) -> Any:
-        """One row for every k, in pandas (or polars where that is what there is)."""
-        from quadsweep.inputs.frames import table
-
+    def _columns(self) -> dict[str, Any]:
         columns: dict[str, Any] = {
-            **self._columns(),
+            **super()._columns(),
             **self._coefficients(),
             "rows": INDEX,
             "leaving": [r.tolist() for r in self.leaving],
@@ -225,7 +212,7 @@ class Path(Curve):
         }
         if self.noise is not None:
             columns |= {"p_value": self.noise.p_value, "corrected": self.noise.corrected}
-        return table(columns)
+        return columns
 
     def _coefficients(self) -> dict[str, Floats]:
         """Of several predictors, each one's coefficient at every k."""
@@ -236,7 +223,7 @@ class Path(Curve):
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
         return {
-            **self._plain(),
+            **super().to_dict(),
             "coef": {name: known(row) for name, row in self._coefficients().items()},
             "rows": INDEX,
             **attributes(self, "leaving returning nested noise"),

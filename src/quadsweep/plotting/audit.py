@@ -1,4 +1,4 @@
-"""An audit on the data, and the funnel of the influence curve."""
+"""An audit on the data (with controls the added-variable plot), and the funnel of influence."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from quadsweep.arrays import Floats, Mask
 from quadsweep.plotting.canvas import (
     INLIER,
     LINE,
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from quadsweep.auditing.curves import Curve
-    from quadsweep.auditing.fit import Fit
     from quadsweep.auditing.result import Audit
 
 _TITLES = {"slope": "slope", "r": "correlation r", "r2": "R²"}
@@ -35,27 +35,53 @@ _TITLES = {"slope": "slope", "r": "correlation r", "r2": "R²"}
 
 def plot_audit(audit: Audit, ax: Axes | None = None) -> Axes:
     """The rows removed, and the line with and without them."""
-    ax = tidy_axes(ax)
-    kept, gone = audit.mask, audit.outliers
     used = np.isfinite(audit.x) & np.isfinite(audit.y)
-    frame(ax, audit.x[used], audit.y[used])
-    both_sides(ax, audit.x, audit.y, np.flatnonzero(kept), gone, audit.n, "removed")
-    _line(ax, audit.before, "line of all rows", color=PALE, linestyle=(0, (5, 3)))
-    if audit.after is not None and len(gone):
-        _line(ax, audit.after, "line without the removed", color=LINE)
-    called = gone if audit.labels is None else [audit.labels[i] for i in gone]
-    name_points(ax, audit.x, audit.y, gone, called)
+    through = [(0.0, 0.0 if fit is None else fit.intercept) for fit in (audit.before, audit.after)]
+    ax = _rows_removed(audit, ax, audit.x, audit.y, used, through)
     name_axes(ax, audit.names)
     titled(ax, literal(audit.message.replace(". ", ".\n", 1)))
-    legend_below(ax)
     return ax
 
 
-def _line(ax: Axes, line: Fit, label: str, **style: Any) -> None:
-    if np.isfinite(line.slope):
-        ax.axline(
-            (0.0, line.intercept), slope=line.slope, label=label, zorder=2, linewidth=1.3, **style
-        )
+def plot_regression(audit: Audit, ax: Axes | None = None) -> Axes:
+    """What the controls leave of the term and of the outcome, on all rows.
+
+    The coefficient of all rows is the slope of the dashed line; that without the removed rows, with
+    the controls refitted, is the slope of the solid one, drawn through the middle of the rows kept.
+    """
+    from quadsweep.auditing.moments import Moments
+
+    assert audit.design is not None
+    used, moments = np.isfinite(audit.x), Moments(audit.design)
+    x, y = np.full((2, len(used)), np.nan)
+    for column, left, scale in ((x, moments.x, 0), (y, moments.y, 1)):
+        column[used] = left * moments.scale[scale] / audit.design.root_weights
+    kept = audit.mask & used
+    middle = (float(x[kept].mean()), float(y[kept].mean()))
+    ax = _rows_removed(audit, ax, x, y, used, [(0.0, 0.0), middle])
+    name_axes(ax, audit.names, "" if len(audit.controls) < 2 else ", given the controls")
+    titled(ax, literal(audit.message), 10)
+    return ax
+
+
+def _rows_removed(
+    audit: Audit, ax: Axes | None, x: Floats, y: Floats, used: Mask, through: list[Any]
+) -> Axes:
+    """Rows kept and removed, and both lines, each with its slope through a point."""
+    ax, gone = tidy_axes(ax), audit.outliers
+    frame(ax, x[used], y[used])
+    both_sides(ax, x, y, np.flatnonzero(audit.mask), gone, audit.n, "removed")
+    dashed: dict[str, Any] = {"color": PALE, "linestyle": (0, (5, 3))}
+    lines = [(audit.before, "line of all rows", dashed)]
+    if audit.after is not None and len(gone):
+        lines.append((audit.after, "line without the removed", {"color": LINE}))
+    for (fit, label, style), point in zip(lines, through, strict=False):
+        if np.isfinite(fit.slope):
+            ax.axline(point, slope=fit.slope, label=label, zorder=2, linewidth=1.3, **style)
+    called = gone if audit.labels is None else [audit.labels[i] for i in gone]
+    name_points(ax, x, y, gone, called)
+    legend_below(ax)
+    return ax
 
 
 def plot_funnel(curve: Curve, statistic: str = "slope", ax: Axes | None = None) -> Axes:

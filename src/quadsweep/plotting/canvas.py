@@ -98,10 +98,10 @@ def legend_below(ax: Axes, size: float = 8) -> None:
     ax.legend(fontsize=size, framealpha=0.7, edgecolor="none", loc="best").set_zorder(2.5)
 
 
-def name_axes(ax: Axes, names: Sequence[object]) -> None:
+def name_axes(ax: Axes, names: Sequence[object], more: str = "") -> None:
     """The names of the columns, as they are."""
-    ax.set_xlabel(literal(names[0]))
-    ax.set_ylabel(literal(names[1]))
+    ax.set_xlabel(f"{literal(names[0])}{more}")
+    ax.set_ylabel(f"{literal(names[1])}{more}")
 
 
 def titled(ax: Axes, text: str, size: float = 11) -> None:
@@ -127,9 +127,9 @@ def tidy(ax: Axes) -> None:
     ax.tick_params(color=PALE, labelcolor=LINE, labelsize=9)
 
 
-def frame(ax: Axes, x: Floats, y: Floats) -> None:
+def frame(ax: Axes, x: Floats, y: Floats, share: float = 0.07) -> None:
     """Limits that hold the points with a margin, whatever lines are drawn later."""
     for values, set_limits in ((x, ax.set_xlim), (y, ax.set_ylim)):
         low, high = float(values.min()), float(values.max())
-        margin = 0.07 * (high - low) or 0.5 * max(abs(low), 1.0)
+        margin = share * (high - low) or 0.5 * max(abs(low), 1.0)
         set_limits(low - margin, high + margin)

@@ -11,6 +11,7 @@ from quadsweep.plotting.canvas import (
     INLIER,
     LINE,
     both_sides,
+    frame,
     legend_below,
     name_axes,
     tidy_axes,
@@ -43,9 +44,7 @@ def plot_comparison(table: Comparison, ax: Axes | None = None) -> Axes:
     if result.several:
         return _bars(ax, table)
     both_sides(ax, result.x, result.y, result.inliers, result.outliers, table.n)
-    xlim, ylim = _limits(result.x), _limits(result.y)
-    ax.set_xlim(xlim)
-    ax.set_ylim(ylim)
+    frame(ax, result.x[result.used], result.y[result.used])
     _lines(ax, table)
     name_axes(ax, result.names)
     titled(
@@ -103,9 +102,3 @@ def _visible(ax: Axes, slope: float, intercept: float, phase: float) -> Floats:
         return np.array(ax.get_xlim())
     share = (np.arange(_SHAPES) + phase) / (_SHAPES)
     return np.concatenate([[left], left + share * (right - left), [right]])
-
-
-def _limits(values: Floats) -> tuple[float, float]:
-    low, high = float(np.nanmin(values)), float(np.nanmax(values))
-    margin = 0.07 * (high - low) or 0.5
-    return low - margin, high + margin

@@ -7,17 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quadsweep.plotting.canvas import (
-    INLIER,
-    LINE,
-    OUTLIER,
-    dropped_size,
-    frame,
-    kept_size,
-    name_axes,
-    tidy_axes,
-    titled,
-)
+from quadsweep.plotting.canvas import LINE, both_sides, frame, name_axes, tidy_axes, titled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,9 +27,7 @@ def plot_out_of_core(
     some = some[:: -(-len(some) // _MOST)]
     x, y, kept = x[some], y[some], kept[some]
     frame(ax, x, y)
-    ax.scatter(x[kept], y[kept], s=kept_size(len(x)), color=INLIER, label="kept", rasterized=True)
-    size = dropped_size(int((~kept).sum()))
-    ax.scatter(x[~kept], y[~kept], s=size, color=OUTLIER, marker="X", label="dropped")
+    both_sides(ax, x, y, np.flatnonzero(kept), np.flatnonzero(~kept), len(x))
     for (label, slope, intercept), style in zip(lines, ("-", "--"), strict=False):
         if np.isfinite(slope):
             ends = np.array([x.min(), x.max()])

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from quadsweep.choosing.curve import Curve
-    from quadsweep.choosing.path import Path
     from quadsweep.choosing.path_significance import PathSignificance
 
 
@@ -32,12 +31,12 @@ _NOISE = "#e4e4e4"
 _MARKS = {"gain": "^", "elbow": "s", "stands out": "D"}
 
 
-def plot_path(path: Path, ax: Axes | None = None) -> Axes:
+def plot_path(path: Curve, ax: Axes | None = None) -> Axes:
     """Draw a path.
 
     Parameters
     ----------
-    path : Path
+    path : Path or OutOfCorePath
         With ``noise``, the 90% band of the shuffles is drawn under the curve.
     ax : matplotlib axes, optional
         A new figure if left out.
@@ -49,17 +48,7 @@ def plot_path(path: Path, ax: Axes | None = None) -> Axes:
     _unproved(ax, path)
     _suggestions(ax, path)
     _returning(ax, path)
-    _finish(ax, path.objective, _path_title(path))
-    return ax
-
-
-def plot_curve(curve: Curve, ax: Axes | None = None) -> Axes:
-    """The same for a path that holds no rows."""
-    ax = tidy_axes(ax)
-    _curve(ax, curve.drop, curve.value)
-    _unproved(ax, curve)
-    _suggestions(ax, curve)
-    _finish(ax, curve.objective, _curve_title(curve))
+    _finish(ax, path.objective, _title(path))
     return ax
 
 
@@ -94,9 +83,7 @@ def _band(ax: Axes, noise: PathSignificance, n: int) -> None:
     what = "noise"
     if isinstance(noise, LineSignificance):
         what = "clean planes" if noise.plane else "clean lines"
-    ax.fill_between(
-        drop, low, high, color=_NOISE, linewidth=0, zorder=0, label=f"{what}, nine cases of ten"
-    )
+    ax.fill_between(drop, low, high, color=_NOISE, linewidth=0, zorder=0, label=f"{what}, 90% band")
     ax.plot(drop, middle, color=PALE, linewidth=1, linestyle=(0, (5, 3)), label=f"median {what}")
 
 
@@ -138,9 +125,10 @@ def _suggestions(ax: Axes, path: Curve) -> None:
         )  # fmt: skip
 
 
-def _returning(ax: Axes, path: Path) -> None:
-    """Ticks along the bottom where a dropped point comes back."""
-    back = [d for d, r in zip(path.drop, path.returning, strict=True) if len(r)]
+def _returning(ax: Axes, path: Curve) -> None:
+    """Ticks along the bottom where a dropped point comes back, of a path that holds its rows."""
+    returning = getattr(path, "returning", ())
+    back = [d for d, r in zip(path.drop, returning, strict=False) if len(r)]
     if back:
         ax.plot(
             back, np.full(len(back), 0.015), "|", color=OUTLIER, markersize=7,
@@ -157,14 +145,10 @@ def _finish(ax: Axes, objective: str, title: str) -> None:
     legend_below(ax)
 
 
-def _curve_title(path: Curve) -> str:
+def _title(path: Curve) -> str:
     proved = int((path.status == "optimal").sum())
     proof = "all proved optimal" if path.success else f"{proved:,} of {len(path):,} proved optimal"
-    return f"{len(path):,} sizes of {path.n:,} points, {proof}"
-
-
-def _path_title(path: Path) -> str:
-    head = _curve_title(path)
+    head = f"{len(path):,} sizes of {path.n:,} points, {proof}"
     if path.noise is None:
         return head
     p = path.noise.overall

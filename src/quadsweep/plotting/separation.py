@@ -12,7 +12,7 @@ import numpy as np
 
 from quadsweep.arrays import Floats
 from quadsweep.paper.separability.hulls.exact import surface_values
-from quadsweep.plotting.canvas import INLIER, OUTLIER, legend_below, tidy_axes, titled
+from quadsweep.plotting.canvas import INLIER, OUTLIER, frame, legend_below, tidy_axes, titled
 from quadsweep.plotting.conic import plot_conic
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def plot_separation(separation: Separation, ax: Axes | None = None) -> Axes:
     """Draw a separation."""
     ax = tidy_axes(ax)
     x, y = _places(separation)
-    _limits(ax, x, y, 0.14 if separation.weights else 0.07)
+    frame(ax, x, y, 0.14 if separation.weights else 0.07)
     if separation.conic is not None:
         plot_conic(separation.conic, ax=ax)
     elif separation.plane is not None:
@@ -90,13 +90,6 @@ def _carriers(
             textcoords="offset points", ha="center", va="bottom" if inside else "top",
             fontsize=8, color=color, zorder=5,
         )  # fmt: skip
-
-
-def _limits(ax: Axes, x: Floats, y: Floats, share: float) -> None:
-    for values, set_limits in ((x, ax.set_xlim), (y, ax.set_ylim)):
-        low, high = float(values.min()), float(values.max())
-        margin = share * (high - low) or 0.5 * max(abs(low), 1.0)
-        set_limits(low - margin, high + margin)
 
 
 def _title(separation: Separation) -> str:

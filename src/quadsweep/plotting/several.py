@@ -15,11 +15,9 @@ import numpy as np
 from quadsweep.arrays import Floats
 from quadsweep.least_squares import fit
 from quadsweep.plotting.canvas import (
-    INLIER,
     LINE,
-    MANY,
-    OUTLIER,
     axes_or_new,
+    both_sides,
     frame,
     legend_below,
     literal,
@@ -102,7 +100,7 @@ def _fitted(result: Result, ax: Axes) -> Axes:
     ax.set_xlabel("fitted")
     ax.set_ylabel(literal(result.names[-1]))
     titled(ax, _title(result))
-    _legend(ax)
+    legend_below(ax)
     return ax
 
 
@@ -139,21 +137,8 @@ def added_variable(result: Result, j: int) -> tuple[Floats, Floats]:
 
 def _points(result: Result, ax: Axes, across: Floats, up: Floats) -> None:
     tidy(ax)
-    used, n = result.used, result.n
+    used = result.used
     frame(ax, across[used], up[used])
-    for rows, marker, colour, word, largest in (
-        (result.inliers, "o", INLIER, "kept", 34.0),
-        (result.outliers, "X", OUTLIER, "dropped", 46.0),
-    ):
-        if len(rows):
-            ax.scatter(
-                across[rows], up[rows], s=float(np.clip(3000 / n, 2, largest)), marker=marker,
-                color=colour, label=f"{word} ({len(rows):,})", edgecolors="white", zorder=3,
-                linewidths=0.6 if n <= 300 else 0.0, rasterized=n > MANY,
-            )  # fmt: skip
+    both_sides(ax, across, up, result.inliers, result.outliers, result.n)
     rows = np.searchsorted(used, result.outliers)
     name_points(ax, across[used], up[used], rows, [result.label(i) for i in result.outliers])
-
-
-def _legend(ax: Axes) -> None:
-    legend_below(ax)
