@@ -124,6 +124,26 @@ def exact_value(
     return rounded(ExactFit(X, y, weights, intercept).value(objective))
 
 
+def of_sums(
+    objective: str, k: int, sx: int, sy: int, sxx: int, sxy: int, syy: int
+) -> Fraction | None:
+    """The objective of k points by their sums, for r its sign times its square; None if undefined.
+
+    >>> of_sums("r2", 3, 3, 3, 5, 4, 5)
+    Fraction(1, 4)
+    """
+    a, b, c = k * sxx - sx * sx, k * syy - sy * sy, k * sxy - sx * sy
+    if objective in ("r2", "r"):
+        if a == 0 or b == 0:
+            return None
+        return Fraction(c * c if objective == "r2" else c * abs(c), a * b)
+    if objective == "lts":
+        return Fraction(b, k) if a == 0 else Fraction(a * b - c * c, a * k)
+    if objective == "mcd":
+        return Fraction(a * b - c * c, k**4)
+    return Fraction({"cov": c, "dv": a - b, "tv": a + b, "var": a}[objective], k * k)
+
+
 def rounded(value: Fraction | None) -> float:
     """As a double: NaN for None, infinite where there is none so large.
 

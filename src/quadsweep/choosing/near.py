@@ -20,12 +20,14 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import cached_property
+from operator import mul
 
 import numpy as np
 
 from quadsweep.arrays import Floats
 from quadsweep.clock import Clock, Stopped
-from quadsweep.rational import ExactFit
+from quadsweep.rational import ExactFit, of_sums
 from quadsweep.solving.methods import Problem
 from quadsweep.solving.methods.batch import Batch, lowered, varied
 from quadsweep.solving.methods.certified import search
@@ -53,7 +55,7 @@ class NearOptimal:
         self._tol, self._best = problem.tol, best
         self._worst = value - problem.objective.sense * margin * abs(value)
         judge = SeveralJudge if problem.several else Judge
-        self._judge: Judge | SeveralJudge = judge(problem, best, margin)
+        self._judge = judge(problem, best, margin)
         self._found: dict[Subset, None] = {best: None}
         self.subsets = [best]
         self.lacking: frozenset[int] = frozenset()
@@ -152,68 +154,53 @@ class Judge:
     """
 
     def __init__(self, problem: Problem, best: Subset, margin: float) -> None:
-        self._name, self._sense = problem.objective.name, problem.objective.sense
-        self._k, self._best = problem.k, best
-        self._one_scale = self._name in ("tv", "dv")
-        self._x, self._y = _whole([problem.x, problem.y], together=self._one_scale)
-        self._sums = self._of(best, (0, 0, 0, 0, 0), +1)
-        self._least = self._threshold(self._score(best), Fraction(margin))
+        self._problem, self._best = problem, best
+        score = self._score(best)
+        self._least = None if score is None else self._threshold(score, Fraction(margin))
 
     def is_near(self, subset: Subset) -> bool:
         """Whether its value is within the margin."""
         score = self._score(subset)
         return score is not None and self._least is not None and score >= self._least
 
-    def _threshold(self, score: Fraction | None, margin: Fraction) -> Fraction | None:
-        if score is None:
-            return None
-        if self._name == "r":  # r |r|, so that r (1 -/+ margin) is squared
+    def _threshold(self, score: Fraction, margin: Fraction) -> Fraction:
+        if self._problem.objective.name == "r":  # r |r|, so that r (1 -/+ margin) is squared
             factor = 1 - margin if score > 0 else 1 + margin
             return score * factor * factor
         return score - margin * abs(score)
 
     def _score(self, subset: Subset) -> Fraction | None:
-        sums = self._of(self._best - subset, self._sums, -1)
-        sx, sy, sxx, sxy, syy = self._of(subset - self._best, sums, +1)
-        a, b, c = self._k * sxx - sx * sx, self._k * syy - sy * sy, self._k * sxy - sx * sy
-        if self._name in ("r2", "r"):
-            if a == 0 or b == 0:
-                return None
-            return Fraction(c * c if self._name == "r2" else c * abs(c), a * b)
-        if self._name == "lts":
-            return -Fraction(a * b - c * c, a) if a else Fraction(-b)
-        determinant = -(a * b - c * c)
-        return Fraction({"cov": c, "dv": a - b, "tv": -(a + b), "mcd": determinant}[self._name])
+        value = self._value(subset)
+        return None if value is None else self._problem.objective.sense * value
 
-    def _of(self, points: Subset, sums: Sequence[int], sign: int) -> tuple[int, ...]:
-        sx, sy, sxx, sxy, syy = sums
-        for i in points:
-            x, y = self._x[i], self._y[i]
-            sx += sign * x
-            sy += sign * y
-            sxx += sign * x * x
-            sxy += sign * x * y
-            syy += sign * y * y
-        return sx, sy, sxx, sxy, syy
+    def _value(self, subset: Subset) -> Fraction | None:
+        sums = list(self._sums)
+        for points, sign in ((self._best - subset, -1), (subset - self._best, +1)):
+            for j, change in enumerate(self._of(points)):
+                sums[j] += sign * change
+        return of_sums(self._problem.objective.name, self._problem.k, *sums)
+
+    @cached_property
+    def _columns(self) -> list[list[int]]:
+        p = self._problem
+        return _whole([p.x, p.y], together=p.objective.name in ("tv", "dv"))
+
+    @cached_property
+    def _sums(self) -> list[int]:
+        return self._of(self._best)
+
+    def _of(self, points: Subset) -> list[int]:
+        x, y = ([column[i] for i in points] for column in self._columns)
+        products = ((x, x), (x, y), (y, y))
+        return [sum(x), sum(y), *(sum(map(mul, u, v)) for u, v in products)]
 
 
-class SeveralJudge:
-    """Compares subsets with a given one, exactly, where there are several predictors."""
+class SeveralJudge(Judge):
+    """The same where there are several predictors."""
 
-    def __init__(self, problem: Problem, best: Subset, margin: float) -> None:
-        self._problem, self._sense = problem, problem.objective.sense
-        score = self._score(best)
-        self._least = None if score is None else score - Fraction(margin) * abs(score)
-
-    def is_near(self, subset: Subset) -> bool:
-        """Whether its value is within the margin."""
-        score = self._score(subset)
-        return score is not None and self._least is not None and score >= self._least
-
-    def _score(self, subset: Subset) -> Fraction | None:
+    def _value(self, subset: Subset) -> Fraction | None:
         p = self._problem.of_rows(np.array(sorted(subset)))
-        value = ExactFit(p.x, p.y, p.weights, p.intercept).value(p.objective.name)
-        return None if value is None else self._sense * value
+        return ExactFit(p.x, p.y, p.weights, p.intercept).value(p.objective.name)
 
 
 def _whole(columns: Sequence[Floats], together: bool) -> list[list[int]]:

@@ -25,8 +25,37 @@ if TYPE_CHECKING:
 LEVEL = 0.05  # that a p-value is compared with in the summary
 
 
+class Pairs(ResultMixin):
+    """What is known of every pair of columns, in memory or in files."""
+
+    names: list[Any]
+    too_few: int
+    undefined: int
+    status: str
+    done: int
+    null: str | None
+
+    @property
+    def pairs(self) -> int:
+        """Pairs of columns."""
+        return len(self.names) * (len(self.names) - 1) // 2
+
+    def _closing_items(self, changed: int, hint: str = "") -> list[tuple[str, str]]:
+        """Pairs that change sign or have no value, and how far it got."""
+        lines = []
+        if changed:
+            lines.append(("sign", f"{changed:,} pairs change sign with the rows dropped"))
+        if self.too_few or self.undefined:
+            text = f"{self.too_few:,} pairs with too few rows, {self.undefined:,} with a constant"
+            lines.append(("no value", text))
+        if self.status != "finished":
+            text = f"{self.status.replace('_', ' ')} after {self.done:,} of {self.pairs:,} pairs"
+            lines.append(("stopped", f"{text}{hint}"))
+        return lines
+
+
 @dataclass(frozen=True, eq=False)
-class PairwiseResult(ResultMixin):
+class PairwiseResult(Pairs):
     """Values for every pair of columns.
 
     Attributes
@@ -73,11 +102,6 @@ class PairwiseResult(ResultMixin):
     seconds: float
     done: int = field(default=0, repr=False)
     permutations: int = field(default=0, repr=False)
-
-    @property
-    def pairs(self) -> int:
-        """Pairs of columns."""
-        return len(self.names) * (len(self.names) - 1) // 2
 
     def matrix(self) -> Any:
         """The values as a labelled pandas DataFrame."""
@@ -157,15 +181,7 @@ class PairwiseResult(ResultMixin):
                     )
                 )
         changed = np.nansum(np.sign(self.r) * np.sign(self.pearson) < 0)
-        if changed:
-            lines.append(("sign", f"{int(changed) // 2:,} pairs change sign with the rows dropped"))
-        if self.too_few or self.undefined:
-            text = f"{self.too_few:,} pairs with too few rows, {self.undefined:,} with a constant"
-            lines.append(("no value", text))
-        if self.status != "finished":
-            text = f"{self.status.replace('_', ' ')} after {self.done:,} of {self.pairs:,} pairs"
-            lines.append(("stopped", text))
-        return lines
+        return lines + self._closing_items(int(changed) // 2)
 
     def _adjusted_lists(self) -> dict[str, Any]:
         if self.p_values is None:
@@ -189,7 +205,7 @@ class PairwiseResult(ResultMixin):
 
 
 @dataclass(frozen=True, eq=False)
-class PairwiseFiles(ResultMixin):
+class PairwiseFiles(Pairs):
     """Values for every pair of columns, one row a pair, in Parquet files.
 
     Columns of the files: ``x`` and ``y`` (names), ``value``, ``r``, ``pearson``, ``rows``, ``kept``
@@ -228,11 +244,6 @@ class PairwiseFiles(ResultMixin):
     null: str | None
     status: str
     seconds: float
-
-    @property
-    def pairs(self) -> int:
-        """Pairs of columns."""
-        return len(self.names) * (len(self.names) - 1) // 2
 
     def files(self) -> list[Path]:
         """The Parquet files, in the order of the pairs."""
@@ -306,15 +317,7 @@ class PairwiseFiles(ResultMixin):
         if self.low <= self.high:
             title = objectives.get(self.objective).title
             lines.append((title, f"{self.low:.4g} to {self.high:.4g}"))
-        if self.changed:
-            lines.append(("sign", f"{self.changed:,} pairs change sign with the rows dropped"))
-        if self.too_few or self.undefined:
-            text = f"{self.too_few:,} pairs with too few rows, {self.undefined:,} with a constant"
-            lines.append(("no value", text))
-        if self.status != "finished":
-            reached = f"{self.status.replace('_', ' ')} after {self.done:,} of {self.pairs:,} pairs"
-            lines.append(("stopped", f"{reached}; go on with resume=True"))
-        return lines
+        return lines + self._closing_items(self.changed, "; go on with resume=True")
 
     def to_frame(self) -> Any:
         """One row a pair, all of them in memory."""

@@ -37,9 +37,9 @@ from quadsweep.results.formatting import INDEX, attributes, known, named_rows
 from quadsweep.results.result import Result
 from quadsweep.solving.methods import Outcome, Problem
 from quadsweep.solving.methods.certified import search
+from quadsweep.solving.methods.problem import compiled
 from quadsweep.solving.methods.regression.choice import best
 from quadsweep.solving.methods.regression.concentrate import step
-from quadsweep.solving.methods.univariate import univariate
 from quadsweep.solving.proving import check_provable, proof_of
 from quadsweep.solving.question import Question, pose
 
@@ -429,7 +429,7 @@ class _Walk:
                 return
             problem = replace(self.problem, k=k, time_limit=self.clock.left())
             if problem.objective.name == "var":
-                self.outcomes[k] = univariate(problem)
+                self.outcomes[k] = compiled("univariate", problem)
                 continue
             if problem.several:
                 near = [] if before is None else step(problem, before.inliers)

@@ -18,6 +18,7 @@ import numpy as np
 from quadsweep import objectives
 from quadsweep.lifts import COORDINATES
 from quadsweep.paper.separability.hulls.exact import decide, lifted_exactly
+from quadsweep.rational import of_sums
 
 _NAMES = {
     (1, 0, 0, 0, 0): "x^2",
@@ -148,19 +149,8 @@ def exact_value(
     >>> exact_value(((0, 0), (1, 2), (2, 1)), (0, 1, 2), "r2")
     Fraction(1, 4)
     """
-    k = len(subset)
-    xs, ys = [points[i][0] for i in subset], [points[i][1] for i in subset]
-    sx, sy = sum(xs), sum(ys)
-    a = k * sum(x * x for x in xs) - sx * sx
-    b = k * sum(y * y for y in ys) - sy * sy
-    c = k * sum(x * y for x, y in zip(xs, ys, strict=True)) - sx * sy
-    if objective in ("r2", "r"):
-        if a == 0 or b == 0:
-            return None
-        return Fraction(c * c if objective == "r2" else c * abs(c), a * b)
-    if objective == "lts":
-        return Fraction(b, k) if a == 0 else Fraction(a * b - c * c, a * k)
-    return Fraction({"cov": c, "dv": a - b, "tv": a + b, "var": a}[objective], k * k)
+    products = ((x, y, x * x, x * y, y * y) for x, y in (points[i] for i in subset))
+    return of_sums(objective, len(subset), *map(sum, zip(*products, strict=True)))
 
 
 def best_two(example: Counterexample) -> tuple[Ranked, Ranked]:

@@ -15,13 +15,8 @@ import numpy as np
 
 from quadsweep import _core
 from quadsweep.arrays import Ints
-from quadsweep.solving.methods.problem import Outcome, Problem, SearchOutcome, compiled
+from quadsweep.solving.methods.problem import Problem, SearchOutcome
 from quadsweep.solving.methods.regression.certified import search as regression_search
-
-
-def certified(problem: Problem) -> Outcome:
-    """The best subset of exactly k points; for ``var`` that of the sorted window."""
-    return compiled("certified", problem)
 
 
 def search(
