@@ -13,8 +13,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.clock import Clock
 from quadsweep.inputs import validation
@@ -22,7 +20,7 @@ from quadsweep.inputs.arguments import arranged
 from quadsweep.least_squares import fit
 from quadsweep.messages import argument
 from quadsweep.outofcore.solve import loaded
-from quadsweep.paper.comparators.estimates import COMPARATORS, Estimate, r2_of
+from quadsweep.paper.comparators.estimates import COMPARATORS, r2_of
 from quadsweep.paper.comparators.several import PLANES
 from quadsweep.progress import CountProgress, Tick, counting
 from quadsweep.results.formatting import ResultMixin, finite
@@ -283,8 +281,7 @@ def _run(
         for done, name in enumerate(names, 1):
             if clock.left() == 0:
                 return "time_limit"
-            row = _row if x.ndim == 1 else _plane_row
-            rows.append(row(name, x, y, k, seed, rows[0].r2))
+            rows.append(_row(name, x, y, k, seed, rows[0].r2))
             if tick(done, len(names), clock.gone()) is False and done < len(names):
                 return "interrupted"
     except KeyboardInterrupt:
@@ -309,69 +306,32 @@ def _certified_row(result: Result, rows: Ints) -> MethodAnswer:
 
 
 def _row(name: str, x: Floats, y: Floats, k: int, seed: int, best: float | None) -> MethodAnswer:
+    several = x.ndim == 2
     try:
         if name in _LIBRARIES:
             importlib.import_module(_LIBRARIES[name])  # not a part of the method's time
         start = time.perf_counter()
-        estimate = COMPARATORS[name](x, y, k, seed=seed)
+        estimate = (PLANES if several else COMPARATORS)[name](x, y, k, seed=seed)
     except ModuleNotFoundError as missing:
         return MethodAnswer(name, note=f"{_NEEDS}{missing.name}")
+    except ValueError:
+        return MethodAnswer(name, note="found nothing")
     seconds = time.perf_counter() - start
-    subset = kept_by(estimate, x, y, k)
-    r2 = None if subset is None else r2_of(x, y, subset)
+    subset = estimate.kept(x, y, k)
+    r2 = None
+    if subset is not None:
+        r2 = fit(x[subset], y[subset]).r2 if several else r2_of(x, y, subset)
     return MethodAnswer(
         name,
         r2,
         None if r2 is None or best is None else bool(r2 >= best - SAME),
         estimate.slope,
         estimate.intercept,
-        estimate.correlation,
+        r2**0.5 if several and r2 is not None else estimate.correlation,
         seconds,
         subset,
+        coef=None if estimate.coef is None else tuple(estimate.coef.tolist()),
     )
-
-
-def _plane_row(
-    name: str, X: Floats, y: Floats, k: int, seed: int, best: float | None
-) -> MethodAnswer:
-    try:
-        start = time.perf_counter()
-        estimate = PLANES[name](X, y, k, seed)
-    except ModuleNotFoundError as missing:
-        return MethodAnswer(name, note=f"{_NEEDS}{missing.name}")
-    except ValueError:
-        return MethodAnswer(name, note="found nothing")
-    seconds = time.perf_counter() - start
-    subset = estimate.kept(X, y, k)
-    r2 = fit(X[subset], y[subset]).r2
-    return MethodAnswer(
-        name,
-        r2,
-        None if best is None else bool(r2 >= best - SAME),
-        None,
-        estimate.intercept,
-        r2**0.5,
-        seconds,
-        subset,
-        coef=tuple(estimate.coef.tolist()),
-    )
-
-
-def kept_by(estimate: Estimate, x: Floats, y: Floats, k: int) -> Mask | None:
-    """The k points a method would keep: its own, or those nearest to its line.
-
-    >>> line = Estimate(slope=1.0, intercept=0.0)
-    >>> kept_by(line, np.array([0.0, 1, 2]), np.array([0.0, 5, 2]), 2)
-    array([ True, False,  True])
-    """
-    if estimate.subset is not None and int(estimate.subset.sum()) == k:
-        return estimate.subset
-    if estimate.slope is None or estimate.intercept is None:
-        return None
-    distance = np.abs(y - estimate.slope * x - estimate.intercept)
-    subset = np.zeros(len(x), dtype=bool)
-    subset[np.argsort(distance, kind="stable")[:k]] = True
-    return subset
 
 
 def _short(value: float | None) -> str:

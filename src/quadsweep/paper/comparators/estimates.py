@@ -49,12 +49,42 @@ class Estimate:
         The points the method relies on, not always k of them.
     slope, intercept : float or None
     correlation : float or None
+    coef : array or None
+        Of several predictors, in place of the slope.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Estimate(slope=1.0, intercept=0.0).kept(np.array([0.0, 1, 2]), np.array([0.0, 5, 2]), 2)
+    array([ True, False,  True])
     """
 
     subset: Mask | None = None
     slope: float | None = None
     intercept: float | None = None
     correlation: float | None = None
+    coef: Floats | None = None
+
+    def residuals(self, x: Floats, y: Floats) -> Floats | None:
+        """What the method's line or plane leaves over; None where it has none."""
+        slopes = self.slope if self.coef is None else self.coef
+        if slopes is None or self.intercept is None:
+            return None
+        return np.asarray(y - np.dot(x, slopes) - self.intercept)
+
+    def nearest(self, x: Floats, y: Floats, k: int) -> Mask | None:
+        """The k points nearest to the line or plane."""
+        left = self.residuals(x, y)
+        if left is None:
+            return None
+        subset = np.zeros(len(y), dtype=bool)
+        subset[np.argsort(np.abs(left), kind="stable")[:k]] = True
+        return subset
+
+    def kept(self, x: Floats, y: Floats, k: int) -> Mask | None:
+        """The k points the method would keep: its own where it names as many, or the nearest."""
+        own = self.subset is not None and int(self.subset.sum()) == k
+        return self.subset if own else self.nearest(x, y, k)
 
 
 Comparator = Callable[..., Estimate]

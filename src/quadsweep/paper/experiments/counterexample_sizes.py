@@ -8,19 +8,16 @@ of constructions for each n. Nothing is proved about the sizes that stay empty. 
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
-from pathlib import Path
 
 import numpy as np
 
-from quadsweep.distributed.store import Chunk, ChunkStore, Columns
-from quadsweep.distributed.workers import local
+from quadsweep.distributed.store import Chunk, Columns
 from quadsweep.objectives import OBJECTIVES
 from quadsweep.paper.counterexamples import Counterexample, search, verify
-from quadsweep.paper.experiments.runner import Results, run
-from quadsweep.paper.experiments.tables import TextTable, write
+from quadsweep.paper.experiments.runner import Results, study
+from quadsweep.paper.experiments.tables import TextTable
 
 PAIRS = (
     ("r2", "L5"), ("r2", "L4"), ("r", "L5"), ("r", "L4"), ("cov", "L3c"), ("cov", "L4"),
@@ -74,8 +71,8 @@ def examples(results: Results) -> dict[tuple[str, str, int], Counterexample]:
     return found
 
 
-def table(found: dict[tuple[str, str, int], Counterexample], attempts: int) -> TextTable:
-    rows = []
+def tables(results: Results, work: list[Chunk]) -> list[TextTable]:
+    found, attempts, rows = examples(results), work[0].arguments["attempts"], []
     for objective, lift in PAIRS:
         sizes = [found[objective, lift, k].n for k in KEPT if (objective, lift, k) in found]
         cells = [
@@ -83,38 +80,35 @@ def table(found: dict[tuple[str, str, int], Counterexample], attempts: int) -> T
         ]
         smallest = str(min(sizes)) if sizes else "-"
         rows.append([OBJECTIVES[objective].title, lift, *cells, smallest])
-    return TextTable(
-        "Least n by objective, lift and k",
-        ["Objective", "Lift", *(f"k = {k}" for k in KEPT), "least n"],
-        rows,
-        [
-            f"The search made {attempts} crowd(s) of constructions for each n up to {LARGEST} "
-            f"that has at most {MOST_SUBSETS} subsets, from seed 0. A dash says that it found "
-            "none, not that there is none. Each one found was proved in rational arithmetic; the "
-            f"points are in `{NAME}.json`.",
-            "Made by `python -m quadsweep.paper.experiments.counterexample_sizes --out DIRECTORY`.",
-        ],
-    )
+    return [
+        TextTable(
+            "Least n by objective, lift and k",
+            ["Objective", "Lift", *(f"k = {k}" for k in KEPT), "least n"],
+            rows,
+            [
+                f"The search made {attempts} crowd(s) of constructions for each n up to {LARGEST} "
+                f"that has at most {MOST_SUBSETS} subsets, from seed 0. A dash says that it found "
+                "none, not that there is none. Each one found was proved in rational arithmetic; "
+                f"the points are in `{NAME}.json`.",
+                "Made by `python -m quadsweep.paper.experiments.counterexample_sizes --out "
+                "DIRECTORY`.",
+            ],
+        )
+    ]
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--out", type=Path, required=True, help="directory for table and points")
-    parser.add_argument("--attempts", type=int, default=1, help="for each n")
-    parser.add_argument("--jobs", type=int, default=1, help="processes")
-    options = parser.parse_args(arguments)
-    store = ChunkStore(options.out / f"{NAME}-chunks")
-    results = run(NAME, chunks(options.attempts), store, local(options.jobs), resume=True)
-    found = examples(results)
     title = "The smallest counterexamples found"
-    print(write([table(found, options.attempts)], options.out, NAME, title))
+    results, _, out = study(
+        __doc__, NAME, title, "attempts", 1, "for each n", chunks, tables, arguments
+    )
     listed = [
         {"name": e.name, "objective": e.objective, "lift": e.lifts[0], "points": e.points,
          "inliers": e.inliers}
-        for e in found.values()
+        for e in examples(results).values()
     ]  # fmt: skip
     text = ",\n".join(json.dumps(entry) for entry in listed)
-    (options.out / f"{NAME}.json").write_text(f"[\n{text}\n]\n", encoding="utf-8")
+    (out / f"{NAME}.json").write_text(f"[\n{text}\n]\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

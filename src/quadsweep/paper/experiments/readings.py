@@ -13,9 +13,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from quadsweep.arrays import Floats, Mask
+from quadsweep.arrays import Floats
 from quadsweep.paper.comparators.estimates import Estimate, r2_of, ransac, theil_sen
 
 Fit = Callable[[Floats, Floats, int, int], Estimate]
@@ -46,11 +44,9 @@ def line_r2(x: Floats, y: Floats, line: Estimate) -> float:
     >>> line_r2(np.array([0.0, 1, 2]), np.array([0.0, 1, 2]), Estimate(None, -1.0, 2.0))
     -3.0
     """
-    if line.slope is None or line.intercept is None:
-        return math.nan
+    left = line.residuals(x, y)
     total = float(((y - y.mean()) ** 2).sum())
-    residual = float(((y - line.slope * x - line.intercept) ** 2).sum())
-    return 1 - residual / total if total > 0 else math.nan
+    return 1 - float((left**2).sum()) / total if left is not None and total > 0 else math.nan
 
 
 def _all_points(x: Floats, y: Floats, k: int, line: Estimate) -> float:
@@ -63,24 +59,14 @@ def _consensus(x: Floats, y: Floats, k: int, line: Estimate) -> float:
     return line_r2(x[line.subset], y[line.subset], line)
 
 
-def _nearest(x: Floats, y: Floats, k: int, line: Estimate) -> Mask:
-    assert line.slope is not None
-    assert line.intercept is not None
-    distance = np.abs(y - line.slope * x - line.intercept)
-    near = np.zeros(len(x), dtype=bool)
-    near[np.argsort(distance, kind="stable")[:k]] = True
-    return near
-
-
 def _k_nearest(x: Floats, y: Floats, k: int, line: Estimate) -> float:
-    if line.slope is None:
-        return math.nan
-    near = _nearest(x, y, k, line)
-    return line_r2(x[near], y[near], line)
+    near = line.nearest(x, y, k)
+    return math.nan if near is None else line_r2(x[near], y[near], line)
 
 
 def _k_nearest_refitted(x: Floats, y: Floats, k: int, line: Estimate) -> float:
-    return math.nan if line.slope is None else r2_of(x, y, _nearest(x, y, k, line))
+    near = line.nearest(x, y, k)
+    return math.nan if near is None else r2_of(x, y, near)
 
 
 SETS: dict[str, Callable[[Floats, Floats, int, Estimate], float]] = {

@@ -19,22 +19,19 @@ Run as
 
 from __future__ import annotations
 
-import argparse
 import math
 from collections.abc import Callable
 from itertools import pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from quadsweep import lifts
 from quadsweep.arrays import Floats, Mask
-from quadsweep.distributed.store import Chunk, ChunkStore, Columns
-from quadsweep.distributed.workers import local
+from quadsweep.distributed.store import Chunk, Columns
 from quadsweep.objectives import OBJECTIVES
-from quadsweep.paper.experiments.runner import Results, run
-from quadsweep.paper.experiments.tables import TextTable, write
+from quadsweep.paper.experiments.runner import Results, study
+from quadsweep.paper.experiments.tables import TextTable
 from quadsweep.paper.separability.hulls.exact import decide
 from quadsweep.paper.separability.separate import hull_distance
 from quadsweep.solving.many import solve_many
@@ -275,17 +272,11 @@ def _line(
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--out", type=Path, required=True, help="directory for tables and figure")
-    parser.add_argument("--instances", type=int, default=INSTANCES, help="at least so many")
-    parser.add_argument("--jobs", type=int, default=1, help="processes")
-    options = parser.parse_args(arguments)
-    work = chunks(options.instances)
-    store = ChunkStore(options.out / f"{NAME}-chunks")
-    results = run(NAME, work, store, local(options.jobs), resume=True)
     title = "How often the best subset is not separable"
-    print(write(tables(results, work), options.out, NAME, title))
-    draw(results, work).savefig(options.out / f"{NAME}.png", dpi=150)
+    results, work, out = study(
+        __doc__, NAME, title, "instances", INSTANCES, "at least so many", chunks, tables, arguments
+    )
+    draw(results, work).savefig(out / f"{NAME}.png", dpi=150)
 
 
 if __name__ == "__main__":

@@ -17,22 +17,20 @@ Run as (extra: quadsweep[ipopt])
 
 from __future__ import annotations
 
-import argparse
-from pathlib import Path
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from quadsweep import lifts
 from quadsweep.arrays import Floats
-from quadsweep.distributed.store import Chunk, ChunkStore, Columns
-from quadsweep.distributed.workers import local
+from quadsweep.distributed.store import Chunk, Columns
 from quadsweep.extras import needed
 from quadsweep.objectives import OBJECTIVES
 from quadsweep.paper.experiments import randomness
-from quadsweep.paper.experiments.runner import Results, run
+from quadsweep.paper.experiments.runner import Results, gather, split, study
 from quadsweep.paper.experiments.table1 import KEPT, N_POINTS, PAPER
-from quadsweep.paper.experiments.tables import TextTable, write
+from quadsweep.paper.experiments.tables import TextTable
 from quadsweep.paper.separability.hulls.exact import decide
 from quadsweep.solving.many import solve_many
 
@@ -104,16 +102,8 @@ class HullDistance:
 
 
 def chunks(trials: int) -> list[Chunk]:
-    return [
-        Chunk(
-            f"{objective}-{first:06d}",
-            stopping_work,
-            {"objective": objective, "first": first, "count": min(CHUNK, trials - first)},
-            min(CHUNK, trials - first),
-        )
-        for objective in TRIED
-        for first in range(0, trials, CHUNK)
-    ]
+    pieces = (split(o, stopping_work, trials, CHUNK, objective=o) for o in TRIED)
+    return list(chain.from_iterable(pieces))
 
 
 def tables(results: Results, work: list[Chunk]) -> list[TextTable]:
@@ -121,10 +111,9 @@ def tables(results: Results, work: list[Chunk]) -> list[TextTable]:
     trials = sum(chunk.trials for chunk in work) // len(TRIED)
     rows = []
     for objective in TRIED:
-        names = [chunk.name for chunk in work if chunk.arguments["objective"] == objective]
-        exact = np.concatenate([results[name]["exact"] for name in names])
+        exact = gather(results, objective, "exact")
         for tolerance in TOLERANCES:
-            values = np.concatenate([results[name][f"{tolerance:g}"] for name in names])
+            values = gather(results, objective, f"{tolerance:g}")
             rows.append(
                 [
                     OBJECTIVES[objective].title,
@@ -150,16 +139,8 @@ def tables(results: Results, work: list[Chunk]) -> list[TextTable]:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--out", type=Path, required=True, help="directory for the table")
-    parser.add_argument("--trials", type=int, default=TRIALS)
-    parser.add_argument("--jobs", type=int, default=1, help="processes")
-    options = parser.parse_args(arguments)
-    work = chunks(options.trials)
-    store = ChunkStore(options.out / f"{NAME}-chunks")
-    results = run(NAME, work, store, local(options.jobs), resume=True)
     title = "The error at which an interior point method stops"
-    print(write(tables(results, work), options.out, NAME, title))
+    study(__doc__, NAME, title, "trials", TRIALS, "of each objective", chunks, tables, arguments)
 
 
 if __name__ == "__main__":

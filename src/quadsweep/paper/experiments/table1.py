@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import combinations
+from itertools import chain, combinations
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from quadsweep.arrays import Floats, Mask
 from quadsweep.distributed.store import Chunk, Columns
 from quadsweep.objectives import OBJECTIVES
 from quadsweep.paper.experiments import randomness
-from quadsweep.paper.experiments.runner import Results
+from quadsweep.paper.experiments.runner import Results, gather, split
 from quadsweep.paper.experiments.scale import Scale
 from quadsweep.paper.experiments.tables import TextTable
 from quadsweep.paper.separability.hulls.distance import TOLERANCE
@@ -130,17 +130,11 @@ def _decide(x: Floats, y: Floats, mask: Masks, lift: str) -> int:
 def chunks(scale: Scale) -> list[Chunk]:
     centred = [(objective, objective, separability_work) for objective in OBJECTIVES_OF_PAPER]
     uncentred = [(f"{objective}_uncentred", objective, uncentred_work) for objective in UNCENTRED]
-    return [
-        Chunk(
-            f"{prefix}-{first:07d}",
-            work,
-            {"objective": objective, "first": first, "count": count},
-            count,
-        )
+    pieces = (
+        split(prefix, work, scale.separability, CHUNK, objective=objective)
         for prefix, objective, work in centred + uncentred
-        for first in range(0, scale.separability, CHUNK)
-        for count in [min(CHUNK, scale.separability - first)]
-    ]
+    )
+    return list(chain.from_iterable(pieces))
 
 
 def tables(results: Results, scale: Scale) -> list[TextTable]:
@@ -185,7 +179,7 @@ NOTES = (
 
 def _row(results: Results, prefix: str, objective: str, title: str, lift: str) -> list[str]:
     primal, dual, exact = (
-        _gather(results, prefix, f"{lift} {what}") for what in ("primal", "dual", "exact")
+        gather(results, prefix, f"{lift} {what}") for what in ("primal", "dual", "exact")
     )
     paper = PAPER.get((objective, lift))
     undecided = int((exact < 0).sum())
@@ -201,8 +195,3 @@ def _row(results: Results, prefix: str, objective: str, title: str, lift: str) -
         f"{dual.min():.2e}",
         f"{paper.dual:.2e}" if paper else "-",
     ]
-
-
-def _gather(results: Results, prefix: str, name: str) -> Floats:
-    chunks = sorted(chunk for chunk in results if chunk.startswith(f"{prefix}-"))
-    return np.concatenate([results[chunk][name] for chunk in chunks])

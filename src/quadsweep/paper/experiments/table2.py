@@ -19,11 +19,12 @@ from quadsweep.paper.comparators.estimates import ANNEALING_STEPS, COMPARATORS, 
 from quadsweep.paper.experiments import randomness
 from quadsweep.paper.experiments.published import published_sweep
 from quadsweep.paper.experiments.readings import FITS, SETS, applies, column, readings
-from quadsweep.paper.experiments.runner import Results
+from quadsweep.paper.experiments.runner import Results, gather, split
 from quadsweep.paper.experiments.scale import Scale, half
 from quadsweep.paper.experiments.tables import TextTable
 from quadsweep.paper.separability.lifted_sweep import naive_sweep
 from quadsweep.solving.many import solve_many
+from quadsweep.solving.methods.batch import correlations
 
 TOLERANCE = 1e-9
 
@@ -92,7 +93,7 @@ def published_work(n: int, first: int, count: int) -> Columns:
     """The pseudocode to the letter."""
     x, y = randomness.trials(first, count, n)
     masks = np.array([published_sweep(x[t], y[t], half(n)) for t in range(count)])
-    return {"best": _values(x, y, method="exhaustive"), "sweep": _r2(x, y, masks)}
+    return {"best": _values(x, y, method="exhaustive"), "sweep": correlations(x, y, masks) ** 2}
 
 
 def one_direction_work(n: int, first: int, count: int) -> Columns:
@@ -101,7 +102,7 @@ def one_direction_work(n: int, first: int, count: int) -> Columns:
     masks = np.array(
         [naive_sweep(x[t], y[t], half(n), order="descending").mask for t in range(count)]
     )
-    return {"best": _values(x, y, method="exhaustive"), "sweep": _r2(x, y, masks)}
+    return {"best": _values(x, y, method="exhaustive"), "sweep": correlations(x, y, masks) ** 2}
 
 
 def methods_work(n: int, first: int, count: int) -> Columns:
@@ -123,17 +124,8 @@ def methods_work(n: int, first: int, count: int) -> Columns:
 
 def _values(x: Floats, y: Floats, **how: Any) -> Floats:
     """R2 of the subset each trial is answered with."""
-    return _r2(x, y, solve_many(x, y, k=half(x.shape[1]), n_jobs=1, **how).masks)
-
-
-def _r2(x: Floats, y: Floats, masks: Mask) -> Floats:
-    """R2 of one subset in each row."""
-    k = masks.sum(axis=1, keepdims=True)
-    u = np.where(masks, x - (x * masks).sum(axis=1, keepdims=True) / k, 0.0)
-    w = np.where(masks, y - (y * masks).sum(axis=1, keepdims=True) / k, 0.0)
-    a, b, c = (u * u).sum(axis=1), (w * w).sum(axis=1), (u * w).sum(axis=1)
-    ratio: Floats = c * c / (a * b)
-    return ratio
+    masks = solve_many(x, y, k=half(x.shape[1]), n_jobs=1, **how).masks
+    return np.asarray(correlations(x, y, masks) ** 2)
 
 
 def _single_methods(x: Floats, y: Floats, seed: int) -> dict[str, float]:
@@ -150,22 +142,15 @@ def chunks(scale: Scale) -> list[Chunk]:
     """All of table 2: the sweep's trials, the published ones', the other methods'."""
     pieces: list[Chunk] = []
     for n, trials in scale.sweep.items():
-        pieces += _split("sweep", sweep_work, n, trials, SWEEP_CHUNK[n])
+        pieces += split(f"sweep-n{n}", sweep_work, trials, SWEEP_CHUNK[n], n=n)
     for n, trials in scale.published.items():
-        pieces += _split("published", published_work, n, trials, PUBLISHED_CHUNK[n])
+        pieces += split(f"published-n{n}", published_work, trials, PUBLISHED_CHUNK[n], n=n)
     for n, trials in scale.one_direction.items():
-        pieces += _split("one_direction", one_direction_work, n, trials, ONE_DIRECTION_CHUNK[n])
+        size = ONE_DIRECTION_CHUNK[n]
+        pieces += split(f"one_direction-n{n}", one_direction_work, trials, size, n=n)
     for n in scale.sweep:
-        pieces += _split("methods", methods_work, n, scale.methods, METHODS_CHUNK)
+        pieces += split(f"methods-n{n}", methods_work, scale.methods, METHODS_CHUNK, n=n)
     return pieces
-
-
-def _split(part: str, work: Any, n: int, trials: int, size: int) -> Iterator[Chunk]:
-    for first in range(0, trials, size):
-        count = min(size, trials - first)
-        yield Chunk(
-            f"{part}-n{n}-{first:07d}", work, {"n": n, "first": first, "count": count}, count
-        )
 
 
 def tables(results: Results, scale: Scale) -> list[TextTable]:
@@ -178,20 +163,14 @@ def tables(results: Results, scale: Scale) -> list[TextTable]:
     ]
 
 
-def gather(results: Results, part: str, n: int, name: str) -> Floats:
-    """One column over all chunks of a part, in the order of the trials."""
-    prefix = f"{part}-n{n}-"
-    return np.concatenate([results[c][name] for c in sorted(results) if c.startswith(prefix)])
-
-
 def _methods_table(
     title: str, rows: Sequence[TableMethod], notes: Sequence[str], results: Results, scale: Scale
 ) -> TextTable:
     lines, notes = [], list(notes)
     for row in rows:
         for n in scale.sweep:
-            best = gather(results, row.part, n, "best")
-            found = gather(results, row.part, n, row.column)
+            best = gather(results, f"{row.part}-n{n}", "best")
+            found = gather(results, f"{row.part}-n{n}", row.column)
             lines.append(_line(row, n, best, found))
             notes += _misses(row, n, best, found)
     return TextTable(title, COLUMNS, lines, notes)
@@ -301,8 +280,8 @@ def _reading_lines(
     for averaged in ("mean of ratios", "ratio of means"):
         cells, farthest = [], 0.0
         for n in sizes:
-            best = gather(results, "methods", n, "best")
-            found = gather(results, "methods", n, column(fit, which))
+            best = gather(results, f"methods-n{n}", "best")
+            found = gather(results, f"methods-n{n}", column(fit, which))
             there = np.isfinite(found)
             best, found = best[there], found[there]
             ratios = found / best
