@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -195,57 +196,96 @@ def _animals() -> Dataset:
     )
 
 
-def _several(
-    name: str, k: int, names: tuple[str, ...], description: str, labels: tuple[str, ...] = ()
-) -> Dataset:
-    """A table whose last column is y; what to judge by is the residual sum of squares."""
-    *columns, y = (_numbers(values) for values in _table(name).values())
-    return Dataset(np.column_stack(columns), y, k, names, description, labels, "lts")
-
-
-def _hawkins_bradu_kass() -> Dataset:
-    return _several(
-        "hawkins-bradu-kass",
+# Tables whose last column is y: rows to keep, names, what a row is called, and what it shows.
+_SEVERAL = {
+    "hawkins-bradu-kass": (
         65,
         ("x1", "x2", "x3", "y"),
+        "row",
         "Made to mask: of 75 rows with three predictors, rows 1 to 10 are bad leverage points and "
         "11 to 14 good ones, which least squares takes for the outliers. Hawkins, Bradu and Kass "
         "(1984), Location of several outliers in multiple-regression data using elemental sets, "
         "Technometrics 26, 197-208.",
-        tuple(f"row {i}" for i in range(1, 76)),
-    )
-
-
-def _stack_loss() -> Dataset:
-    return _several(
-        "stack-loss",
+    ),
+    "stack-loss": (
         17,
         ("air flow", "water temperature", "acid concentration", "stack loss"),
+        "day",
         "Twenty-one days of a plant that oxidises ammonia to nitric acid; days 1, 3, 4 and 21 are "
         "the ones most often called outliers. Brownlee (1965), Statistical Theory and Methodology "
         "in Science and Engineering, p. 454.",
-        tuple(f"day {i}" for i in range(1, 22)),
-    )
-
-
-def _delivery() -> Dataset:
-    return _several(
-        "delivery",
+    ),
+    "delivery": (
         23,
         ("products", "distance (feet)", "minutes"),
+        "delivery",
         "Time to service vending machines, by the number of products stocked and the distance "
         "walked, 25 deliveries. Montgomery and Peck (1982), Introduction to Linear Regression "
         "Analysis, p. 116.",
-        tuple(f"delivery {i}" for i in range(1, 26)),
-    )
+    ),
+}
 
 
-def _published(
-    name: str, formula: str, term: str, x: tuple[str, str], y: tuple[str, str], description: str,
-    labels: tuple[str, ...] = (),
-) -> Dataset:  # fmt: skip
-    """A regression's table, of which x and y are a column and what it is called."""
+def _several(name: str) -> Dataset:
+    """What to judge by is the residual sum of squares."""
+    k, names, called, description = _SEVERAL[name]
+    *columns, y = (_numbers(values) for values in _table(name).values())
+    labels = tuple(f"{called} {i}" for i in range(1, len(y) + 1))
+    return Dataset(np.column_stack(columns), y, k, names, description, labels, "lts")
+
+
+# Regressions: formula, term, x and y (a column and what it is called), columns that name the rows.
+_PUBLISHED: dict[str, tuple[str, str, tuple[str, str], tuple[str, str], tuple[str, ...], str]] = {
+    "ruggedness": (
+        "log(rgdppc_2000) ~ rugged * cont_africa + dist_coast * cont_africa",
+        "rugged:cont_africa",
+        ("rugged", "ruggedness of the terrain"),
+        ("rgdppc_2000", "log GDP per head in 2000"),
+        ("country",),
+        "Income and the ruggedness of the terrain in 170 countries: rugged terrain goes with low "
+        "income, but in Africa, where it protected against the slave trades, with high income. "
+        "Nunn and Puga (2012), Ruggedness: the blessing of bad geography in Africa, Review of "
+        "Economics and Statistics 94, 20-36.",
+    ),
+    "colonial-origins": (
+        "log_gdp ~ 1 | expropriation_risk ~ log_mortality",
+        "expropriation_risk",
+        ("expropriation_risk", "protection against expropriation"),
+        ("log_gdp", "GDP per head in 1995 (logarithm)"),
+        (),
+        "Income and institutions in 64 former colonies, with the mortality of settlers as an "
+        "instrument for institutions. Acemoglu, Johnson and Robinson (2001), The colonial origins "
+        "of comparative development, American Economic Review 91, 1369-1401.",
+    ),
+    "voting-rights": (
+        "incarceration_rate ~ covered_after_1965 + urban_share | state + year",
+        "covered_after_1965",
+        ("covered_after_1965", "covered by the Voting Rights Act"),
+        ("incarceration_rate", "incarceration rate"),
+        ("state", "year"),
+        "Incarceration rates in 18 states between 1946 and 1982, before and after the Voting "
+        "Rights Act of 1965: 504 state-years. Eubank and Fresh (2022), Enfranchisement and "
+        "incarceration after the 1965 Voting Rights Act, American Political Science Review 116, "
+        "791-806.",
+    ),
+    "red-wine": (
+        "quality ~ {others}",
+        "alcohol",
+        ("alcohol", "alcohol (% vol)"),
+        ("quality", "quality (0 to 10)"),
+        (),
+        "Quality of 1,599 red wines, as tasters marked it, and eleven measurements of their "
+        "chemistry. Cortez, Cerdeira, Almeida, Matos and Reis (2009), Modeling wine preferences by "
+        "data mining from physicochemical properties, Decision Support Systems 47, 547-553.",
+    ),
+}
+
+
+def _published(name: str) -> Dataset:
+    """The table of a published regression."""
+    formula, term, x, y, labels, description = _PUBLISHED[name]
     texts = _table(name)
+    others = " + ".join(title for title in texts if title != y[0])
     table = {title: _values(values) for title, values in texts.items()}
     across, up = _numbers(texts[x[0]]), _numbers(texts[y[0]])
     up = np.log(up) if y[1].startswith("log ") else up
@@ -253,7 +293,7 @@ def _published(
     called = tuple(" ".join(row) for row in rows) if labels else ()
     return Dataset(
         across, up, round(0.95 * len(up)), (x[1], y[1]), description, called,
-        formula=formula, term=term, table=table,
+        formula=formula.format(others=others), term=term, table=table,
     )  # fmt: skip
 
 
@@ -265,67 +305,10 @@ def _values(texts: list[str]) -> list[Any]:
     return texts
 
 
-def _ruggedness() -> Dataset:
-    return _published(
-        "ruggedness",
-        "log(rgdppc_2000) ~ rugged * cont_africa + dist_coast * cont_africa",
-        "rugged:cont_africa",
-        ("rugged", "ruggedness of the terrain"),
-        ("rgdppc_2000", "log GDP per head in 2000"),
-        "Income and the ruggedness of the terrain in 170 countries: rugged terrain goes with low "
-        "income, but in Africa, where it protected against the slave trades, with high income. "
-        "Nunn and Puga (2012), Ruggedness: the blessing of bad geography in Africa, Review of "
-        "Economics and Statistics 94, 20-36.",
-        ("country",),
-    )
-
-
-def _colonial_origins() -> Dataset:
-    return _published(
-        "colonial-origins",
-        "log_gdp ~ 1 | expropriation_risk ~ log_mortality",
-        "expropriation_risk",
-        ("expropriation_risk", "protection against expropriation"),
-        ("log_gdp", "GDP per head in 1995 (logarithm)"),
-        "Income and institutions in 64 former colonies, with the mortality of settlers as an "
-        "instrument for institutions. Acemoglu, Johnson and Robinson (2001), The colonial origins "
-        "of comparative development, American Economic Review 91, 1369-1401.",
-    )
-
-
-def _voting_rights() -> Dataset:
-    return _published(
-        "voting-rights",
-        "incarceration_rate ~ covered_after_1965 + urban_share | state + year",
-        "covered_after_1965",
-        ("covered_after_1965", "covered by the Voting Rights Act"),
-        ("incarceration_rate", "incarceration rate"),
-        "Incarceration rates in 18 states between 1946 and 1982, before and after the Voting "
-        "Rights Act of 1965: 504 state-years. Eubank and Fresh (2022), Enfranchisement and "
-        "incarceration after the 1965 Voting Rights Act, American Political Science Review 116, "
-        "791-806.",
-        ("state", "year"),
-    )
-
-
-def _red_wine() -> Dataset:
-    measured = list(_table("red-wine"))[:-1]
-    return _published(
-        "red-wine",
-        f"quality ~ {' + '.join(measured)}",
-        "alcohol",
-        ("alcohol", "alcohol (% vol)"),
-        ("quality", "quality (0 to 10)"),
-        "Quality of 1,599 red wines, as tasters marked it, and eleven measurements of their "
-        "chemistry. Cortez, Cerdeira, Almeida, Matos and Reis (2009), Modeling wine preferences by "
-        "data mining from physicochemical properties, Decision Support Systems 47, 547-553.",
-    )
-
-
-def _nonseparable(name: str) -> Dataset:
+def _nonseparable(objective: str) -> Dataset:
     from quadsweep.paper.counterexamples.shipped import SHIPPED
 
-    example = next(shipped for shipped in SHIPPED if shipped.name == name)
+    example = next(shipped for shipped in SHIPPED if shipped.name == f"nonseparable-{objective}")
     x, y = np.array(example.points, dtype=float).T.copy()
     return Dataset(
         x,
@@ -377,21 +360,12 @@ def _masking(name: str) -> Dataset:
 
 
 _BUILDERS: dict[str, Callable[[], Dataset]] = {
-    **{f"anscombe-{i}": (lambda i=i: _anscombe(i)) for i in _ANSCOMBE},  # type: ignore[misc]
+    **{f"anscombe-{i}": partial(_anscombe, i) for i in _ANSCOMBE},
     "stars-cyg": _stars,
     "phone-calls": _phone_calls,
     "animals": _animals,
-    "hawkins-bradu-kass": _hawkins_bradu_kass,
-    "stack-loss": _stack_loss,
-    "delivery": _delivery,
-    "ruggedness": _ruggedness,
-    "colonial-origins": _colonial_origins,
-    "voting-rights": _voting_rights,
-    "red-wine": _red_wine,
-    "masking-groups": lambda: _masking("masking-groups"),
-    "masking-populations": lambda: _masking("masking-populations"),
-    "masking-leverage": lambda: _masking("masking-leverage"),
-    "nonseparable-r2": lambda: _nonseparable("nonseparable-r2"),
-    "nonseparable-dv": lambda: _nonseparable("nonseparable-dv"),
-    "nonseparable-cov": lambda: _nonseparable("nonseparable-cov"),
+    **{name: partial(_several, name) for name in _SEVERAL},
+    **{name: partial(_published, name) for name in _PUBLISHED},
+    **{name: partial(_masking, name) for name in _MASKING},
+    **{f"nonseparable-{name}": partial(_nonseparable, name) for name in ("r2", "dv", "cov")},
 }

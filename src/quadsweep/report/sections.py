@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-import base64
 import html
-import io
 from collections.abc import Sequence
 
 from quadsweep.auditing.fit import Fit
 from quadsweep.auditing.result import Audit, RegressionAudit
 from quadsweep.report.content import Report
-from quadsweep.results.formatting import chance, figure, named_rows, some
+from quadsweep.results.formatting import (
+    chance,
+    embedded_picture,
+    figure,
+    html_table,
+    named_rows,
+    some,
+)
 
 
 def failure(report: Report, section: str) -> str:
@@ -55,12 +60,7 @@ def _fits(audits: Sequence[RegressionAudit]) -> str:
     rows = [("all rows", audits[0].before)]
     rows += [(f"without those of {a.claim}", a.after) for a in audits if a.after and a.upper]
     header = ("", "rows", "coefficient", "standard error", "p-value", "R²")
-    cells = [header, *((name, *_figures(fit)) for name, fit in rows)]
-    body = "".join(
-        "<tr>" + "".join(f"<{tag}>{html.escape(c)}</{tag}>" for c in row) + "</tr>"
-        for tag, row in zip(("th", *["td"] * len(rows)), cells, strict=True)
-    )
-    return f"<table>{body}</table>"
+    return html_table([header, *((name, *_figures(fit)) for name, fit in rows)])
 
 
 def _figures(fit: Fit) -> tuple[str, ...]:
@@ -73,15 +73,8 @@ def _picture(audits: Sequence[RegressionAudit]) -> str:
     """The added-variable plot of the first audit that removes rows; none without matplotlib."""
     shown = next((audit for audit in audits if len(audit.outliers)), audits[0])
     try:
-        from matplotlib.figure import Figure
-    except ModuleNotFoundError:
-        return ""
-    canvas, file = Figure(figsize=(7.0, 4.6), layout="constrained"), io.BytesIO()
-    try:
-        shown.plot(ax=canvas.subplots())
-        canvas.savefig(file, format="svg", metadata={"Date": None})
+        source = embedded_picture(shown, (7.0, 4.6), "svg", metadata={"Date": None})
     except Exception as wrong:
         return f"<p>There is no picture: {html.escape(str(wrong))}.</p>"
-    encoded = base64.b64encode(file.getvalue()).decode("ascii")
     about = html.escape(f"Added-variable plot of {shown.term}: {shown.message}", quote=True)
-    return f'<figure><img alt="{about}" src="data:image/svg+xml;base64,{encoded}"></figure>'
+    return source and f'<figure><img alt="{about}" src="{source}"></figure>'

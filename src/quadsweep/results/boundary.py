@@ -7,6 +7,8 @@ widest margin under L5, by a linear program. What is returned has been checked o
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from quadsweep.arrays import Floats, Mask
@@ -73,10 +75,23 @@ def gradient_conic(x: Floats, y: Floats, mask: Mask, objective: Objective) -> Co
     return Conic((*g, 0.0, 0.0, -level), origin, (sx, sy))
 
 
-def widest_conic(x: Floats, y: Floats, mask: Mask) -> Conic | None:
-    """The conic with the largest margin under L5, coefficients in [-1, 1], or None."""
+def widest_margin(rows: Floats) -> Any:
+    """The largest margin in [0, 1] by which all rows are on one side of a plane through the origin
+    whose normal is in [-1, 1]^m: scipy's answer, the normal before the margin."""
     from scipy.optimize import linprog
 
+    n, m = rows.shape
+    return linprog(
+        [0.0] * m + [-1.0],
+        A_ub=np.hstack([-rows, np.ones((n, 1))]),
+        b_ub=np.zeros(n),
+        bounds=[(-1, 1)] * m + [(0, 1)],
+        method="highs",
+    )
+
+
+def widest_conic(x: Floats, y: Floats, mask: Mask) -> Conic | None:
+    """The conic with the largest margin under L5, coefficients in [-1, 1], or None."""
     origin = float(np.mean(x)), float(np.mean(y))
     scale = float(np.std(x)) or 1.0, float(np.std(y)) or 1.0
     u, w = (x - origin[0]) / scale[0], (y - origin[1]) / scale[1]
@@ -84,13 +99,7 @@ def widest_conic(x: Floats, y: Floats, mask: Mask) -> Conic | None:
     features /= np.linalg.norm(features, axis=1)[:, None]
     if not np.isfinite(features).all():
         return None
-    side = np.where(mask, 1.0, -1.0)[:, None]
-    program = linprog(
-        [0.0] * 6 + [-1.0],
-        A_ub=np.hstack([-side * features, np.ones((len(u), 1))]),
-        b_ub=np.zeros(len(u)),
-        bounds=[(-1, 1)] * 6 + [(0, 1)],
-    )
+    program = widest_margin(np.where(mask, 1.0, -1.0)[:, None] * features)
     if program.status != 0 or program.x[6] <= 0:
         return None
     a, b, c, d, e, f = (float(v) for v in program.x[:6])

@@ -67,16 +67,12 @@ class ResultMixin(ABC):
         from html import escape
 
         title = f"<p><b>{escape(self.headline)}</b></p>" if self.headline else ""
-        grid = "".join(
-            "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
-            for tag, cells in zip(("th", *["td"] * len(self.grid())), self.grid(), strict=False)
-        )
         pairs = "".join(
             f"<tr><th style='text-align:left'>{escape(name)}</th>"
             f"<td style='text-align:left'>{escape(text)}</td></tr>"
             for name, text in self.summary_items()
         )
-        return title + (f"<table>{grid}</table>" if grid else "") + f"<table>{pairs}</table>"
+        return f"{title}{html_table(self.grid())}<table>{pairs}</table>"
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         """What a notebook shows: the picture where there is one, and tables as pandas has them."""
@@ -92,10 +88,30 @@ _STYLE = (
 _MOST_DRAWN = 50_000  # rows from which on a picture is drawn only when it is asked for
 
 
+def html_table(grid: Sequence[Sequence[str]]) -> str:
+    """Rows of texts as a table of a page, the header first; nothing where there are none."""
+    from html import escape
+
+    rows = "".join(
+        "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
+        for tag, cells in zip(("th", *["td"] * len(grid)), grid, strict=False)
+    )
+    return f"<table>{rows}</table>" if rows else ""
+
+
 def picture(result: Any) -> str:
     """A result's picture inside the page; nothing without matplotlib, or where it has none."""
     if getattr(result, "n", 0) > _MOST_DRAWN:
         return ""
+    try:
+        source = embedded_picture(result, (6.4, 4.4), "png", dpi=144)
+    except (TypeError, ValueError):  # nothing to draw: no row answered
+        return ""
+    return source and f'<img alt="" style="width:640px;max-width:100%" src="{source}">'
+
+
+def embedded_picture(result: Any, size: tuple[float, float], kind: str, **how: Any) -> str:
+    """A result's picture as the source of an image; nothing without matplotlib."""
     try:
         from matplotlib.figure import Figure
     except ModuleNotFoundError:
@@ -103,14 +119,11 @@ def picture(result: Any) -> str:
     from base64 import b64encode
     from io import BytesIO
 
-    drawn, file = Figure(figsize=(6.4, 4.4), layout="constrained"), BytesIO()
-    try:
-        result.plot(ax=drawn.subplots())
-    except (TypeError, ValueError):  # nothing to draw: no row answered
-        return ""
-    drawn.savefig(file, format="png", dpi=144)
+    drawn, file = Figure(figsize=size, layout="constrained"), BytesIO()
+    result.plot(ax=drawn.subplots())
+    drawn.savefig(file, format=kind, **how)
     data = b64encode(file.getvalue()).decode("ascii")
-    return f'<img alt="" style="width:640px;max-width:100%" src="data:image/png;base64,{data}">'
+    return f"data:image/{'svg+xml' if kind == 'svg' else kind};base64,{data}"
 
 
 def aligned(grid: Sequence[Sequence[str]]) -> str:

@@ -21,6 +21,7 @@ import numpy as np
 from quadsweep.arrays import Floats, Mask
 from quadsweep.lifts import columns_of, coordinates, pairs
 from quadsweep.paper.separability.hulls.nearest import OutOfTime, nearest_to_origin
+from quadsweep.results.boundary import widest_margin
 
 Plane = tuple[Fraction, ...]  # coefficients on the products of two columns, the columns, and 1
 
@@ -237,19 +238,10 @@ class _Frame:
 
 def _propose(frame: _Frame) -> tuple[list[float], dict[int, Fraction]]:
     """The plane of widest margin, |w| <= 1, and the program's multipliers, both in doubles."""
-    from scipy.optimize import linprog
-
     rows = np.array([[v / frame.size for v in g] for g in frame.rows])
     norms = np.linalg.norm(rows, axis=1)
     rows /= norms[:, None]
-    n, m = rows.shape
-    program = linprog(
-        [0.0] * m + [-1.0],
-        A_ub=np.hstack([-rows, np.ones((n, 1))]),
-        b_ub=np.zeros(n),
-        bounds=[(-1, 1)] * m + [(0, 1)],
-        method="highs",
-    )
+    m, program = rows.shape[1], widest_margin(rows)
     if program.status != 0:
         return [0.0] * m, {}
     # A row divided by its norm counts as much more in the mean of the rows themselves.
