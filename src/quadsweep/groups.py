@@ -10,18 +10,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from quadsweep.arrays import Ints
+from quadsweep.arrays import Axes, Ints
 from quadsweep.choosing.multiplicity import adjusted_p_values
 from quadsweep.extras import needed
 from quadsweep.inputs.frames import Columns, in_memory, unpack
 from quadsweep.results.formatting import INDEX, ResultMixin, renumbered, some
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 # What a table of answers leaves out: the same for all, of no use beside others, or too long.
 _LEFT_OUT = frozenset(

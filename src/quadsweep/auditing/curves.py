@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from quadsweep.arrays import Floats, Ints
+from quadsweep.arrays import Axes, Floats, Ints
 from quadsweep.auditing.climbing import Extreme
 from quadsweep.auditing.fit import Fit
 from quadsweep.results.formatting import ResultMixin, aligned, known
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _ENDS = ("low", "high", "low_bound", "high_bound")
 _PROVED = {

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from quadsweep.arrays import Floats, Ints, Mask
+from quadsweep.arrays import Axes, Floats, Ints, Mask
 from quadsweep.auditing import claims
 from quadsweep.auditing.audit import audit_given
 from quadsweep.auditing.controls.reading import Regression, read
@@ -29,9 +29,6 @@ from quadsweep.inputs.arguments import arranged
 from quadsweep.inputs.standard_errors import in_one_word
 from quadsweep.progress import SearchProgress, counting
 from quadsweep.results.formatting import ResultMixin, figure, known
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _FREE = 1e-8  # of 1 - leverage: rows closer to being fitted exactly are refitted
 _SHOWN = 10

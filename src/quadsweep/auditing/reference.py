@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from quadsweep.arrays import Floats
+from quadsweep.arrays import Axes, Floats
 from quadsweep.auditing.audit import audit_given
 from quadsweep.auditing.claims import Terms
 from quadsweep.auditing.resources import Resources
@@ -35,8 +35,6 @@ from quadsweep.progress import counting
 from quadsweep.results.formatting import ResultMixin, attributes, known
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from quadsweep.auditing.result import Audit
 
 ERRORS = ("heteroskedastic", "permuted", "normal")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from quadsweep.arrays import Floats, Ints, Mask
+from quadsweep.arrays import Axes, Floats, Ints, Mask
 from quadsweep.auditing.approximations import Approximation, approximations
 from quadsweep.auditing.case import Case
 from quadsweep.auditing.design import Design
@@ -23,8 +23,6 @@ from quadsweep.outofcore.result import cost
 from quadsweep.results.formatting import named_rows
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from quadsweep.auditing.controls.reading import Regression
     from quadsweep.auditing.reference import Reference
     from quadsweep.progress import CountProgress

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from quadsweep.arrays import Axes
 from quadsweep.auditing.audit import audit
 from quadsweep.auditing.claims import NAMES
 from quadsweep.auditing.specification import (
@@ -26,8 +27,6 @@ from quadsweep.extras import needed
 from quadsweep.results.formatting import ResultMixin, figure, finite
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from quadsweep.auditing.verdict import Verdict
 
 THREE = ("significance", "sign", "reverse")

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from quadsweep import objectives
-from quadsweep.arrays import Floats, Ints
+from quadsweep.arrays import Axes, Floats, Ints
 from quadsweep.choosing.path_significance import PathSignificance
 from quadsweep.choosing.suggestions import suggest
 from quadsweep.inputs import validation
 from quadsweep.results.formatting import ResultMixin, known
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 MOST_SIZES = 501  # of a default range
 _RULES = {"gain": "largest gain", "elbow": "elbow", "stands out": "stands out"}

@@ -17,11 +17,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from quadsweep.arrays import Floats, Ints, Mask
+from quadsweep.arrays import Axes, Floats, Ints, Mask
 from quadsweep.choosing.stability import Resampling
 from quadsweep.clock import Clock
 from quadsweep.inputs import validation
@@ -32,9 +32,6 @@ from quadsweep.results.result import Result
 from quadsweep.solving.methods import Problem
 from quadsweep.solving.methods.spreading import Executor
 from quadsweep.solving.question import pose
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 PARAMETERS = ("slope", "intercept")
 

@@ -6,21 +6,18 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from quadsweep import objectives
-from quadsweep.arrays import Floats, Ints
+from quadsweep.arrays import Axes, Floats, Ints
 from quadsweep.choosing.multiplicity import adjusted_p_values
 from quadsweep.choosing.strongest import strongest
 from quadsweep.extras import needed
 from quadsweep.inputs import frames
 from quadsweep.messages import argument
 from quadsweep.results.formatting import ResultMixin, attributes, known
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 LEVEL = 0.05  # that a p-value is compared with in the summary
 

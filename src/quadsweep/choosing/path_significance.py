@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quadsweep import objectives
-from quadsweep.arrays import Floats, Ints
+from quadsweep.arrays import Axes, Floats, Ints
 from quadsweep.choosing.shuffles import blocks, shuffled
 from quadsweep.choosing.verdicts import SIGNIFICANT, STATUSES, UNREMARKABLE
 from quadsweep.clock import Clock
@@ -35,7 +35,6 @@ from quadsweep.solving.methods import Problem
 from quadsweep.solving.methods.batch import Batch, lowered
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from typing_extensions import Self
 
 

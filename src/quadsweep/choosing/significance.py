@@ -14,12 +14,12 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from quadsweep import objectives
-from quadsweep.arrays import Floats, Mask
+from quadsweep.arrays import Axes, Floats, Mask
 from quadsweep.choosing.shuffles import blocks, check_pairs, shuffled
 from quadsweep.choosing.verdicts import SIGNIFICANT, STATUSES, UNREMARKABLE
 from quadsweep.clock import Clock
@@ -33,9 +33,6 @@ from quadsweep.solving.methods import Problem
 from quadsweep.solving.methods.batch import Batch, lowered
 from quadsweep.solving.methods.spreading import Executor, executor
 from quadsweep.solving.question import pose
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,12 +12,12 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from quadsweep import objectives
-from quadsweep.arrays import Floats, Ints, Mask
+from quadsweep.arrays import Axes, Floats, Ints, Mask
 from quadsweep.choosing.near import NearOptimal
 from quadsweep.choosing.shuffles import blocks
 from quadsweep.clock import Clock
@@ -33,9 +33,6 @@ from quadsweep.solving.methods.batch import Batch, varied
 from quadsweep.solving.methods.regression.certified import provable
 from quadsweep.solving.methods.spreading import Executor, executor
 from quadsweep.solving.question import Question, pose
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 Subset = frozenset[int]
 

@@ -10,9 +10,9 @@ import math
 import os
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from quadsweep.arrays import Ints
+from quadsweep.arrays import Axes, Ints
 from quadsweep.inputs.frames import KEPT
 from quadsweep.outofcore.boundary import boundary_in_a_pass
 from quadsweep.outofcore.flags import Flags
@@ -24,9 +24,6 @@ from quadsweep.results.formatting import (
     equation,
     named_rows,
 )
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 def cost(answer: Any) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from quadsweep.arrays import Floats, Mask
+from quadsweep.arrays import Axes, Floats, Mask
 from quadsweep.plotting.canvas import (
     INLIER,
     LINE,
@@ -25,8 +25,6 @@ from quadsweep.plotting.canvas import (
 from quadsweep.plotting.labels import name_points
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from quadsweep.auditing.curves import Curve
     from quadsweep.auditing.result import Audit
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from quadsweep.arrays import Axes
 from quadsweep.plotting.canvas import INLIER, LINE, OUTLIER, PALE, literal, tidy_axes, titled
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from quadsweep.auditing.tables import AuditTable
 
 _STYLES = (("o", INLIER), ("s", OUTLIER), ("D", LINE), ("^", PALE), ("v", "#009e73"))

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from quadsweep.arrays import Axes
 from quadsweep.objectives import get
 from quadsweep.plotting.canvas import INLIER, tidy_axes, titled, whole_ticks
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from quadsweep.solving.many import BatchResult
 
 

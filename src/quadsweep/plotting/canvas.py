@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quadsweep.arrays import Floats, Ints
+from quadsweep.arrays import Axes, Floats, Ints
 from quadsweep.extras import needed
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 # Told apart by people with any kind of colour vision; shapes differ as well.
 INLIER = "#0072b2"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from quadsweep.arrays import Floats
+from quadsweep.arrays import Axes, Floats
 from quadsweep.plotting.canvas import (
     INLIER,
     LINE,
@@ -19,8 +19,6 @@ from quadsweep.plotting.canvas import (
 )
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from quadsweep.paper.comparators.compare import Comparison
 
 # Colour, dashes and shape all differ, so that any one of them tells two lines apart.

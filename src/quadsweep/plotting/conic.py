@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from quadsweep.arrays import Axes
 from quadsweep.plotting.canvas import INLIER, REGION, axes_or_new, tidy
 from quadsweep.results.conic import Conic
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _CELLS = 400
 

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from quadsweep.arrays import Axes
 from quadsweep.least_squares import fit
 from quadsweep.plotting.canvas import INLIER, frame, tidy_axes, titled
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from quadsweep.datasets import Dataset
 
 

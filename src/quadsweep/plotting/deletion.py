@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from quadsweep.arrays import Axes
 from quadsweep.plotting.canvas import INLIER, OUTLIER, PALE, literal, tidy_axes, titled
 from quadsweep.plotting.labels import shortened
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from quadsweep.auditing.deletion import Influence
 
 _MOST = 20

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from quadsweep.arrays import Axes
 from quadsweep.plotting.canvas import INLIER, literal, tidy_axes, titled
 from quadsweep.plotting.labels import shortened
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from quadsweep.groups import Groups
 
 _SHOWN = ("p_value", "slope", "drop", "value")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from quadsweep.arrays import Axes
 from quadsweep.plotting.canvas import (
     INLIER,
     LINE,
@@ -20,8 +21,6 @@ from quadsweep.plotting.canvas import (
 from quadsweep.plotting.labels import name_points
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from quadsweep.choosing.intervals import Bootstrap
 
 

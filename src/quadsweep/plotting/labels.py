@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from quadsweep.arrays import Floats, Ints
+from quadsweep.arrays import Axes, Floats, Ints
 from quadsweep.plotting.canvas import OUTLIER, literal
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.transforms import Transform
 
 MOST_LABELS = 15

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from quadsweep.arrays import Axes
 from quadsweep.plotting.canvas import LINE, both_sides, frame, name_axes, tidy_axes, titled
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from quadsweep.outofcore.flags import Flags
 
 _MOST = 5_000

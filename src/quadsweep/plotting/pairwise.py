@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quadsweep.arrays import Floats
+from quadsweep.arrays import Axes, Floats
 from quadsweep.objectives import get
 from quadsweep.plotting.canvas import LINE, axes_or_new, literal, titled
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from quadsweep.choosing.pairwise_result import PairwiseResult
 
 _CORRELATING = ("r2", "r", "mcd")  # objectives of which the sign is shown

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quadsweep.arrays import Floats, Ints
+from quadsweep.arrays import Axes, Floats, Ints
 from quadsweep.choosing.line_significance import LineSignificance
 from quadsweep.objectives import get
 from quadsweep.plotting.canvas import (
@@ -21,8 +21,6 @@ from quadsweep.plotting.canvas import (
 )
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from quadsweep.choosing.curve import Curve
     from quadsweep.choosing.path_significance import PathSignificance
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from quadsweep.arrays import Axes
 from quadsweep.plotting.canvas import (
     INLIER,
     OUTLIER,
@@ -17,8 +18,6 @@ from quadsweep.plotting.canvas import (
 )
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from quadsweep.auditing.reference import Reference
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from quadsweep.arrays import Floats, Ints
+from quadsweep.arrays import Axes, Floats, Ints
 from quadsweep.objectives import centred_sums
 from quadsweep.plotting.canvas import (
     LINE,
@@ -25,8 +25,6 @@ from quadsweep.plotting.labels import name_points
 from quadsweep.results.scatter import chi_square, scatter_of
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from quadsweep.results.result import Result
 
 

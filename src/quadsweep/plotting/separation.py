@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quadsweep.arrays import Floats
+from quadsweep.arrays import Axes, Floats
 from quadsweep.paper.separability.hulls.exact import surface_values
 from quadsweep.plotting.canvas import INLIER, OUTLIER, frame, legend_below, tidy_axes, titled
 from quadsweep.plotting.conic import plot_conic
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from quadsweep.paper.separability.separate import Separation
 
 _SMALL = 24.0

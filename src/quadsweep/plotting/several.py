@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quadsweep.arrays import Floats
+from quadsweep.arrays import Axes, Floats
 from quadsweep.least_squares import fit
 from quadsweep.plotting.canvas import (
     LINE,
@@ -28,7 +28,6 @@ from quadsweep.plotting.labels import name_points
 from quadsweep.plotting.result import _title
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from quadsweep.results.result import Result

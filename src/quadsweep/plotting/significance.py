@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quadsweep.arrays import Floats
+from quadsweep.arrays import Axes, Floats
 from quadsweep.objectives import get
 from quadsweep.plotting.canvas import (
     INLIER,
@@ -19,8 +19,6 @@ from quadsweep.plotting.canvas import (
 )
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from quadsweep.choosing.significance import Significance
 
 

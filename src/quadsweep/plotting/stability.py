@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quadsweep.arrays import Floats
+from quadsweep.arrays import Axes, Floats
 from quadsweep.plotting.canvas import (
     INLIER,
     LINE,
@@ -23,8 +23,6 @@ from quadsweep.plotting.canvas import (
 from quadsweep.plotting.labels import name_points
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from quadsweep.choosing.stability import Stability
 
 _MOST_RINGS = 40

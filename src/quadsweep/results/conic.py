@@ -8,16 +8,12 @@ from the origin loses nothing.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from quadsweep.arrays import Floats
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
+from quadsweep.arrays import Axes, Floats
 
 _FLAT = 1e-12  # a discriminant or determinant below this share of its terms counts as zero
 

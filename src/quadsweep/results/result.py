@@ -11,7 +11,7 @@ from warnings import warn
 
 import numpy as np
 
-from quadsweep.arrays import Floats, Ints, Mask
+from quadsweep.arrays import Axes, Floats, Ints, Mask
 from quadsweep.least_squares import Plane
 from quadsweep.objectives import OBJECTIVES
 from quadsweep.results import plane
@@ -30,7 +30,6 @@ from quadsweep.results.formatting import (
 from quadsweep.results.scatter import Scatter, collinear, line_through, scatter_of
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from quadsweep.choosing.intervals import Bootstrap, Interval

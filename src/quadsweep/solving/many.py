@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from quadsweep import objectives
-from quadsweep.arrays import Floats, Mask
+from quadsweep.arrays import Axes, Floats, Mask
 from quadsweep.inputs import validation
 from quadsweep.objectives import Objective
 from quadsweep.results.formatting import ResultMixin, attributes
 from quadsweep.solving.methods.batch import Batch
 from quadsweep.solving.methods.choice import choose
 from quadsweep.solving.methods.spreading import executor
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,9 +11,9 @@ import importlib
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from quadsweep.arrays import Floats, Ints, Mask
+from quadsweep.arrays import Axes, Floats, Ints, Mask
 from quadsweep.clock import Clock
 from quadsweep.inputs import validation
 from quadsweep.inputs.arguments import arranged
@@ -26,10 +26,6 @@ from quadsweep.progress import CountProgress, Tick, counting
 from quadsweep.results.formatting import ResultMixin, finite
 from quadsweep.results.result import Result
 from quadsweep.solving.question import pose
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 CERTIFIED = "certified"
 SAME = 1e-9  # R2 as close to the optimum as this is the optimum

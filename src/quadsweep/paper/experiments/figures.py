@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quadsweep.arrays import Floats
+from quadsweep.arrays import Axes, Floats
 from quadsweep.objectives import OBJECTIVES
 from quadsweep.paper.experiments import randomness
 from quadsweep.paper.experiments.scale import half
@@ -21,7 +21,6 @@ from quadsweep.results.result import Result
 from quadsweep.solving.solve import solve
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 LIFT_TRIAL, LIFT_POINTS = 59, 14

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quadsweep import lifts
-from quadsweep.arrays import Floats, Mask
+from quadsweep.arrays import Axes, Floats, Mask
 from quadsweep.distributed.store import Chunk, Columns
 from quadsweep.objectives import OBJECTIVES
 from quadsweep.paper.experiments.runner import Results, study
@@ -37,7 +37,6 @@ from quadsweep.paper.separability.separate import hull_distance
 from quadsweep.solving.many import solve_many
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 

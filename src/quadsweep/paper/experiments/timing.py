@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quadsweep.arrays import Floats, Ints
+from quadsweep.arrays import Axes, Floats, Ints
 from quadsweep.distributed.store import Chunk, Columns
 from quadsweep.objectives import OBJECTIVES
 from quadsweep.paper.experiments import randomness
@@ -26,7 +26,6 @@ from quadsweep.solving.methods import METHODS as RUN
 from quadsweep.solving.methods import Problem
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 

@@ -11,20 +11,17 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from quadsweep import lifts, objectives
-from quadsweep.arrays import Floats, Mask
+from quadsweep.arrays import Axes, Floats, Mask
 from quadsweep.inputs import frames, predictors, validation
 from quadsweep.paper.separability.hulls.distance import TOLERANCE, HullDistances, hull_distance
 from quadsweep.paper.separability.hulls.exact import Decision, Plane, decide
 from quadsweep.results.conic import Conic
 from quadsweep.results.formatting import ResultMixin, attributes
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 __all__ = ["HullDistances", "Separation", "hull_distance", "separate"]
 
