@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, TypedDict, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -48,19 +48,18 @@ from quadsweep.outofcore.solve import Resources as SourceResources
 from quadsweep.outofcore.solve import refuse, taken
 from quadsweep.outofcore.sources import Source, collects_itself, is_source
 from quadsweep.progress import Removals, SearchProgress, watching
+from quadsweep.solving.question import SourceSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from typing_extensions import Unpack
 
-    class Settings(TypedDict, total=False):
+    class Settings(SourceSettings, total=False):
         """The keyword arguments of :func:`audit`, for type checkers alone."""
 
         controls: Any
         groups: Any
-        weights: Any
-        data: Any
         term: str | None
         vcov: Any
         cov_type: str | None
@@ -69,17 +68,7 @@ if TYPE_CHECKING:
         level: float
         threshold: Any
         max_drop: int | float | None
-        tol: float
-        time_limit: float | None
-        n_jobs: int | None
-        seed: int
-        nan_policy: str
         progress: SearchProgress
-        proof: bool
-        memory_limit: float | None
-        client: Any
-        out: str | os.PathLike[str] | None
-        resume: bool
 
 
 # A path may be larger than memory; what else may be is not known by its type.
@@ -209,10 +198,8 @@ def audit(
     >>> qs.audit(x, y, controls=z).message
     'Removing 1 of 7 rows (14%) reverses the sign of the coefficient of x (given z1).'
     """
-    resources = Resources(
-        validation.seconds(time_limit), n_jobs=validation.jobs(n_jobs),
-        seed=validation.whole(seed, "seed", 0), memory_limit=validation.memory(memory_limit),
-    )  # fmt: skip
+    memory = validation.memory(memory_limit)
+    resources = Resources.given(time_limit, n_jobs, seed, memory_limit=memory)
     terms = claims.terms(claim, level, threshold, validation.tolerance(tol))
     x, y, data = arranged("audit", points, x, y, data, models=True)
     regression = {

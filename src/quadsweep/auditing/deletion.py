@@ -210,10 +210,7 @@ def influence(
         x, y, controls=controls, groups=groups, weights=weights, data=data, term=term,
         vcov=in_one_word(vcov, cov_type, cov_kwds), nan_policy=nan_policy,
     )  # fmt: skip
-    resources = Resources(
-        validation.seconds(time_limit), n_jobs=validation.jobs(n_jobs),
-        seed=validation.whole(seed, "seed", 0),
-    )  # fmt: skip
+    resources = Resources.given(time_limit, n_jobs, seed)
     audit = audit_given(RegressionAudit, given, claim, terms, None, resources, progress)
     return _without_each(given, audit, False if callable(progress) else progress)
 

@@ -22,7 +22,6 @@ from quadsweep.auditing.moments import Moments
 from quadsweep.auditing.resources import Resources
 from quadsweep.auditing.rows import plain, units_limit
 from quadsweep.clock import Stopped
-from quadsweep.inputs import validation
 from quadsweep.inputs.arguments import arranged
 from quadsweep.outofcore.solve import loaded
 from quadsweep.progress import CountProgress, counting
@@ -80,52 +79,36 @@ def influence_curve(
     >>> [f"{v:.3f}" for v in curve.slope.low]
     ['0.860', '-1.000']
     """
-    resources = Resources(
-        validation.seconds(time_limit), n_jobs=validation.jobs(n_jobs),
-        seed=validation.whole(seed, "seed", 0), patience=_PATIENCE,
-    )  # fmt: skip
+    resources = Resources.given(time_limit, n_jobs, seed, patience=_PATIENCE)
     x, y, data = arranged("influence_curve", points, x, y, data, models=True)
     regression = {"controls": controls, "groups": groups, "weights": weights, "term": term}
-    if not is_regression(x, **regression):
+    of_term = is_regression(x, **regression)
+    if of_term:
+        given = read(x, y, data=data, **regression, vcov=None, nan_policy=nan_policy)
+    else:
         given = plain(*loaded("influence_curve", x, y, data), nan_policy=nan_policy)
-        design, moments = given.design, Moments(given.design, resources.check)
-        most = _most(max_drop, design)
-        climbers: dict[str, Climber] = {
-            "-slope": SlopeClimber(moments, resources, -1),
-            "slope": SlopeClimber(moments, resources, +1),
-            "-r": CorrelationClimber(moments, resources, -1),
-            "r": CorrelationClimber(moments, resources, +1),
-        }
-        found, status = _climb(climbers, most, resources, progress)
-        r = Range.between(found["-r"], found["r"])
-        ends = zip(found["r"], found["-r"], strict=True)
-        seen = [least_r2_on_the_way(moments, high.removal, low.removal) for high, low in ends]
-        return InfluenceCurve(
-            np.arange(len(seen)),
-            Range.between(found["-slope"], found["slope"]),
-            fit(design.x, design.y),
-            status,
-            design.n,
-            resources.gone(),
-            r=r,
-            r2=r.squared(np.minimum.accumulate(np.array(seen))),
-            names=(design.term, design.outcome),
-        )
-    given = read(x, y, data=data, **regression, vcov=None, nan_policy=nan_policy)
     design, moments = given.design, Moments(given.design, resources.check)
-    most = _most(max_drop, design)
-    climbers = {name: SlopeClimber(moments, resources, sign) for name, sign in
-                (("-slope", -1), ("slope", +1))}  # fmt: skip
-    found, status = _climb(climbers, most, resources, progress)
-    return CoefficientCurve(
-        np.arange(len(found["slope"])),
-        Range.between(found["-slope"], found["slope"]),
-        fit_term(design, np.arange(design.n), given.errors),
-        status,
-        design.size,
-        resources.gone(),
-        term=design.term,
-    )
+    kinds: dict[str, type[Climber]] = {"slope": SlopeClimber}
+    if not of_term:
+        kinds["r"] = CorrelationClimber
+    climbers = {
+        f"{way}{name}": climber(moments, resources, -1 if way else +1)
+        for name, climber in kinds.items()
+        for way in ("-", "")
+    }
+    found, status = _climb(climbers, _most(max_drop, design), resources, progress)
+    m, slope = np.arange(len(found["slope"])), Range.between(found["-slope"], found["slope"])
+    if of_term:
+        of_all = fit_term(design, np.arange(design.n), given.errors)
+        took = resources.gone()
+        return CoefficientCurve(m, slope, of_all, status, design.size, took, term=design.term)
+    r = Range.between(found["-r"], found["r"])
+    ends = zip(found["r"], found["-r"], strict=True)
+    seen = [least_r2_on_the_way(moments, high.removal, low.removal) for high, low in ends]
+    r2, names = r.squared(np.minimum.accumulate(np.array(seen))), (design.term, design.outcome)
+    full = fit(design.x, design.y)
+    took = resources.gone()
+    return InfluenceCurve(m, slope, full, status, design.n, took, r=r, r2=r2, names=names)
 
 
 def _most(max_drop: Any, design: Design) -> int:

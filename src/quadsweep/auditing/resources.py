@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from quadsweep.clock import Clock, Stopped
+from quadsweep.inputs import validation
 
 
 @dataclass
@@ -32,6 +34,12 @@ class Resources(Clock):
     nodes: int = 0
     refitted: dict[int, int] = field(default_factory=dict)
     patience: float = math.inf
+
+    @classmethod
+    def given(cls, time_limit: Any, n_jobs: Any, seed: Any, **more: float) -> Resources:
+        """From what the user gives."""
+        limit, jobs = validation.seconds(time_limit), validation.jobs(n_jobs)
+        return cls(limit, n_jobs=jobs, seed=validation.whole(seed, "seed", 0), **more)  # type: ignore[arg-type]
 
     def check(self) -> None:
         """Raise Stopped when the time is over or the callback ends the audit."""

@@ -13,7 +13,7 @@ import os
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypedDict, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -41,12 +41,12 @@ from quadsweep.solving.methods.problem import compiled
 from quadsweep.solving.methods.regression.choice import best
 from quadsweep.solving.methods.regression.concentrate import step
 from quadsweep.solving.proving import check_provable, proof_of
-from quadsweep.solving.question import Question, pose
+from quadsweep.solving.question import Question, SourceSettings, pose
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    class Settings(TypedDict, total=False):
+    class Settings(SourceSettings, total=False):
         """The keyword arguments, for type checkers alone."""
 
         ks: Sequence[int | float] | None
@@ -54,20 +54,8 @@ if TYPE_CHECKING:
         objective: str
         permutations: int | None
         null: str
-        tol: float
-        time_limit: float | None
-        n_jobs: int | None
-        seed: int
-        nan_policy: str
         progress: CountProgress
-        data: Any
         fit_intercept: bool
-        weights: Any
-        proof: bool
-        memory_limit: float | None
-        client: Any
-        out: str | os.PathLike[str] | None
-        resume: bool
 
 
 _LONGEST_RUN = 16

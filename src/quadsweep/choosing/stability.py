@@ -18,7 +18,7 @@ import numpy as np
 
 from quadsweep import objectives
 from quadsweep.arrays import Axes, Floats, Ints, Mask
-from quadsweep.choosing.near import NearOptimal
+from quadsweep.choosing.near import NearOptimal, Subset
 from quadsweep.choosing.shuffles import blocks
 from quadsweep.clock import Clock
 from quadsweep.inputs import validation
@@ -33,8 +33,6 @@ from quadsweep.solving.methods.batch import Batch, varied
 from quadsweep.solving.methods.regression.certified import provable
 from quadsweep.solving.methods.spreading import Executor, executor
 from quadsweep.solving.question import Question, pose
-
-Subset = frozenset[int]
 
 _LARGEST_MARGIN = 0.01  # of the value, where none is given
 _CLEAR = 0.1  # dropped less often than this, or kept less often, is clear

@@ -25,6 +25,7 @@ from quadsweep.cli.tables.values import (
     number_reader,
     odd_cells,
     reader_of,
+    typed,
 )
 from quadsweep.inputs.formulas import Formula
 from quadsweep.inputs.frames import Columns
@@ -140,6 +141,15 @@ def read_columns(file: str, wanted: list[str] | None = None) -> dict[str, Floats
     names = list(dict.fromkeys(names))
     columns = zip(names, table.read(names), strict=True)
     return {name: numbers(values, name, table, readers) for name, values in columns}
+
+
+def typed_columns(table: SourceTable) -> dict[str, Any]:
+    """All columns for a formula: numbers where every value is one, text otherwise."""
+    names = list(dict.fromkeys(table.names))
+    raw = table.read(names)
+    if not raw or not raw[0]:
+        raise BadInput(f"{table.source} has no rows")
+    return {name: typed(values, table.decimal) for name, values in zip(names, raw, strict=True)}
 
 
 def groups_of(table: SourceTable, by: str) -> list[Any]:

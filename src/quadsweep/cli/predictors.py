@@ -20,9 +20,9 @@ from quadsweep.cli.points import (
     numbers,
     read_points,
     readers_of,
+    typed_columns,
 )
 from quadsweep.cli.tables import SourceTable, open_table
-from quadsweep.cli.tables.values import typed
 from quadsweep.inputs.frames import table as frame_of
 from quadsweep.inputs.frames import unpack
 
@@ -61,16 +61,10 @@ def read_predictors(given: Given) -> NamedPoints:
 
 def _by_formula(table: SourceTable, formula: str, label: str | None) -> NamedPoints:
     """What a formula makes of the file, numbers as numbers and text as categories."""
-    columns = table.read(table.names)
-    if not columns or not columns[0]:
-        raise BadInput(f"{table.source} has no rows")
+    content = typed_columns(table)
     for name, sentence in nearly(table, readers_of(table)).items():
         if re.search(rf"\b{re.escape(name)}\b", formula):
             note(f"read as text: {sentence}")
-    content = {
-        name: typed(values, table.decimal)
-        for name, values in zip(table.names, columns, strict=True)
-    }
     given = unpack(formula, None, data=frame_of(content))
     x = np.column_stack(given.x) if isinstance(given.x, list) else given.x
     labels = labels_of(table, label, len(given.y))

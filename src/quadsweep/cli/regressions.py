@@ -14,9 +14,8 @@ from quadsweep import datasets
 from quadsweep.cli.answering import asked_once, finish
 from quadsweep.cli.ending import BadInput
 from quadsweep.cli.options import Given
-from quadsweep.cli.points import NamedPoints, is_built_in, labels_of
-from quadsweep.cli.tables import SourceTable, open_table
-from quadsweep.cli.tables.values import typed
+from quadsweep.cli.points import NamedPoints, is_built_in, labels_of, typed_columns
+from quadsweep.cli.tables import open_table
 from quadsweep.extras import needed
 
 FORMULA = 'With controls: "wage ~ educ + age | region".'  # help of --formula here
@@ -61,7 +60,7 @@ def read_regression(given: Given) -> ReadRegression:
     """The columns of a file, rows called by their labels."""
     _check(given)
     table = open_table(given.file)
-    columns = _columns(table)
+    columns = typed_columns(table)
     named = {"--x": given.x, "--y": given.y, "--groups": given.groups}
     named |= {"--weights": given.weights, "--label": given.label}
     for option, name in [*named.items(), *(("--controls", name) for name in given.controls or [])]:
@@ -105,15 +104,6 @@ def _points(found: Any, read: ReadRegression) -> NamedPoints:
         return NamedPoints(found.x, found.y, found.names, read.labels, read.source)
     whole = np.zeros(len(read.labels))  # a curve does not keep its rows
     return NamedPoints(whole, whole, (found.term, read.outcome), read.labels, read.source)
-
-
-def _columns(table: SourceTable) -> dict[str, Any]:
-    """All columns of a table: numbers where every value is one, text otherwise."""
-    names = list(dict.fromkeys(table.names))
-    return {
-        name: typed(values, table.decimal)
-        for name, values in zip(names, table.read(names), strict=True)
-    }
 
 
 def _quoted(name: Any) -> str:

@@ -11,15 +11,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from quadsweep.arrays import Floats
 from quadsweep.inputs import validation
 from quadsweep.inputs.frames import Columns, table_shape
 from quadsweep.inputs.validation import Sample
 from quadsweep.least_squares import independent
 from quadsweep.objectives import Objective
-
-Floats = NDArray[np.float64]
 
 SEVERAL = ("r2", "lts")  # objectives of several predictors
 
@@ -76,12 +74,10 @@ def _several(
     validation.check_nan_policy(nan_policy)
     X = np.column_stack([validation.column(c, _called(given, j)) for j, c in enumerate(columns)])
     y = validation.column(given.y, "y")
-    if len(X) != len(y):
-        raise ValueError(f"x and y must have the same length; got {len(X)} and {len(y)}")
-    if len(y) == 0:
-        raise ValueError("x and y must hold at least two points; got none")
-    w = None if weights is None else _weights(weights, len(y), nan_policy)
-    rows = _usable(X, y, w, nan_policy)
+    validation.check_lengths(X, y)
+    w = None if weights is None else _weights(weights, len(y))
+    good = np.isfinite(X).all(axis=1) & np.isfinite(y)
+    rows = validation.usable(good if w is None else good & np.isfinite(w), nan_policy)
     X, w = np.ascontiguousarray(X[rows]), None if w is None else w[rows]
     searched = independent(X, intercept)
     if len(searched) == 0:
@@ -94,7 +90,7 @@ def _called(given: Columns, j: int) -> str:
     return "x" if len(names) == 1 else f"column {names[j]!r}" if j < len(names) else f"column {j}"
 
 
-def _weights(weights: Any, n: int, nan_policy: str) -> Floats:
+def _weights(weights: Any, n: int) -> Floats:
     w = validation.column(weights, "weights")
     if len(w) != n:
         raise ValueError(f"weights must be as many as there are rows, {n}; got {len(w)}")
@@ -105,23 +101,6 @@ def _weights(weights: Any, n: int, nan_policy: str) -> Floats:
             f"weights must be positive; got {w[bad[0]]:g} at index {bad[0]} (leave such rows out)"
         )
     return w
-
-
-def _usable(X: Floats, y: Floats, w: Floats | None, nan_policy: str) -> NDArray[np.int64]:
-    good = np.isfinite(X).all(axis=1) & np.isfinite(y)
-    if w is not None:
-        good &= np.isfinite(w)
-    rows = np.flatnonzero(good)
-    if len(rows) == len(y):
-        return rows
-    if nan_policy == "raise":
-        raise ValueError(
-            f"x and y must be finite; got {len(y) - len(rows)} rows with NaN or infinity, the "
-            f"first at index {int(np.argmin(good))} (nan_policy='omit' leaves them out)"
-        )
-    if len(rows) == 0:
-        raise ValueError("x and y must hold finite points; every row has NaN or infinity")
-    return rows
 
 
 def least_kept(points: Sample, objective: Objective) -> int:

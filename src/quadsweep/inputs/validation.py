@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from quadsweep.arrays import Floats, Ints
+from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.messages import argument
 from quadsweep.objectives import Objective, Score
 
@@ -172,26 +172,31 @@ def sample(x: Any, y: Any, objective: Objective, nan_policy: str = "raise") -> S
         ys = np.zeros_like(xs)
     else:
         ys = column(y, "y")
+    check_lengths(xs, ys)
+    rows = usable(np.isfinite(xs) & np.isfinite(ys), nan_policy)
+    if len(rows) == len(xs):
+        return Sample(xs, ys, rows, len(xs))
+    return Sample(xs[rows], ys[rows], rows, len(xs))
+
+
+def check_lengths(xs: Floats, ys: Floats) -> None:
     if len(xs) != len(ys):
         raise ValueError(f"x and y must have the same length; got {len(xs)} and {len(ys)}")
     if len(xs) == 0:
         raise ValueError("x and y must hold at least two points; got none")
-    return _finite(xs, ys, nan_policy)
 
 
-def _finite(xs: Floats, ys: Floats, nan_policy: str) -> Sample:
-    bad = ~(np.isfinite(xs) & np.isfinite(ys))
-    if not bad.any():
-        return Sample(xs, ys, np.arange(len(xs)), len(xs))
-    if nan_policy == "raise":
+def usable(good: Mask, nan_policy: str) -> Ints:
+    """The rows without NaN or infinity, or a ValueError where none may be left out, or all are."""
+    rows = np.flatnonzero(good)
+    if len(rows) < len(good) and nan_policy == "raise":
         raise ValueError(
-            f"x and y must be finite; got {int(bad.sum())} rows with NaN or infinity, the first at "
-            f"index {int(np.argmax(bad))} (nan_policy='omit' leaves them out)"
+            f"x and y must be finite; got {len(good) - len(rows)} rows with NaN or infinity, the "
+            f"first at index {int(np.argmin(good))} (nan_policy='omit' leaves them out)"
         )
-    rows = np.flatnonzero(~bad)
     if len(rows) == 0:
         raise ValueError("x and y must hold finite points; every row has NaN or infinity")
-    return Sample(xs[rows], ys[rows], rows, len(xs))
+    return rows
 
 
 def keep_count(n: int, k: Any, drop: Any, objective: Score) -> int:

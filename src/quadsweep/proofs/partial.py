@@ -15,10 +15,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from quadsweep.arrays import Floats, Mask
 from quadsweep.clock import Clock
-from quadsweep.proofs.several import Floats, Part, Tree, short, whitening
+from quadsweep.proofs.several import Part, Tree, short, whitening
 
 _STEPS = 8  # towards the best multipliers of a box
 _WIDE = 0.3  # sides of a box down to which it is halved before rare rows are branched on
@@ -122,7 +122,7 @@ class SignTree(Tree):
         return best
 
 
-def _rare(column: Floats) -> NDArray[np.bool_]:
+def _rare(column: Floats) -> Mask:
     """Rows on which it is not what it is most often."""
     values, count = np.unique(column, return_counts=True)
     return np.asarray(column != values[np.argmax(count)])

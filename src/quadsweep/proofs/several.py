@@ -24,12 +24,10 @@ from math import comb
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from quadsweep.arrays import Floats, Ints
 from quadsweep.clock import Clock
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Nodes = list[list[Any]]
 Hints = tuple[list[float], list[float]]  # multipliers, and a lambda a corner
 

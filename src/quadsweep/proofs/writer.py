@@ -15,14 +15,12 @@ from math import comb
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from quadsweep import _core
+from quadsweep.arrays import Floats
 from quadsweep.clock import Clock
 from quadsweep.proofs import checker, partial, several
 from quadsweep.proofs.proof import Proof
-
-Floats = NDArray[np.float64]
 
 FEW = 20_000  # subsets that are listed without further ado
 MANY = 10**6  # subsets that are listed where boxes do not end

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -14,10 +13,8 @@ from quadsweep.proofs.several import MOST
 from quadsweep.proofs.writer import Statement, Unproved, write
 from quadsweep.results.result import Result
 from quadsweep.solving.methods.choice import PROVING
-from quadsweep.solving.methods.problem import Problem
+from quadsweep.solving.methods.problem import Callback, Problem
 from quadsweep.solving.question import Question
-
-Callback = Callable[[float, float, int, float], object]
 
 
 def check_provable(method: str, objective: str, problem: Problem) -> None:

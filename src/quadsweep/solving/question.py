@@ -7,8 +7,9 @@ more than one thing of the same question.
 from __future__ import annotations
 
 import math
+import os
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypedDict
 
 from quadsweep import objectives
 from quadsweep.clock import Clock
@@ -22,6 +23,23 @@ from quadsweep.solving.methods import Outcome, Problem, run
 from quadsweep.solving.methods.choice import choose
 from quadsweep.solving.methods.regression.choice import choose as choose_several
 from quadsweep.solving.methods.regression.choice import remark
+
+
+class SourceSettings(TypedDict, total=False):
+    """Keyword arguments that solve, path and audit share, for type checkers alone."""
+
+    data: Any
+    weights: Any
+    tol: float
+    time_limit: float | None
+    n_jobs: int | None
+    seed: int
+    nan_policy: str
+    proof: bool
+    memory_limit: float | None
+    client: Any
+    out: str | os.PathLike[str] | None
+    resume: bool
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, TypedDict, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from quadsweep.clock import Clock
 from quadsweep.inputs import validation
@@ -14,31 +14,19 @@ from quadsweep.outofcore.solve import Resources, solve_out_of_core, taken
 from quadsweep.progress import SearchProgress
 from quadsweep.results.result import Result
 from quadsweep.solving.proving import check_provable, with_proof
-from quadsweep.solving.question import pose
+from quadsweep.solving.question import SourceSettings, pose
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    class Settings(TypedDict, total=False):
+    class Settings(SourceSettings, total=False):
         """The keyword arguments, for type checkers alone."""
 
-        data: Any
         fit_intercept: bool
-        weights: Any
         drop: int | float | None
         objective: str
         method: str
-        tol: float
-        time_limit: float | None
-        n_jobs: int | None
-        seed: int
-        nan_policy: str
         progress: SearchProgress
-        memory_limit: float | None
-        proof: bool
-        client: Any
-        out: str | os.PathLike[str] | None
-        resume: bool
 
 
 # A path may be larger than memory; what else may be is not known by its type.

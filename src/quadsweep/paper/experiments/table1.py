@@ -29,8 +29,6 @@ from quadsweep.paper.separability.hulls.distance import TOLERANCE
 from quadsweep.paper.separability.separate import hull_distance, separate
 from quadsweep.solving.many import solve_many
 
-Masks = Mask
-
 N_POINTS, KEPT = 20, 10
 CHUNK = 20  # trials, for a few seconds each
 DECISION_SECONDS = 60.0  # for one exact decision
@@ -85,7 +83,7 @@ def uncentred_work(objective: str, first: int, count: int) -> Columns:
     return _both_tests(x, y, masks, PAPER_LIFTS)
 
 
-def _both_tests(x: Floats, y: Floats, masks: Masks, lifts: Sequence[str]) -> Columns:
+def _both_tests(x: Floats, y: Floats, masks: Mask, lifts: Sequence[str]) -> Columns:
     columns: Columns = {}
     for lift in lifts:
         distances = hull_distance(x, y, masks, lift)
@@ -97,13 +95,13 @@ def _both_tests(x: Floats, y: Floats, masks: Masks, lifts: Sequence[str]) -> Col
     return columns
 
 
-def _largest_products(x: Floats, y: Floats) -> Masks:
+def _largest_products(x: Floats, y: Floats) -> Mask:
     mask = np.zeros(len(x), dtype=bool)
     mask[np.argsort(x * y, kind="stable")[-KEPT:]] = True
     return mask
 
 
-def _largest_cosine(x: Floats, y: Floats) -> Masks:
+def _largest_cosine(x: Floats, y: Floats) -> Mask:
     subsets = _all_subsets(len(x))
     sxx, sxy, syy = (subsets @ np.column_stack([x * x, x * y, y * y])).T
     best = int(np.argmax(sxy / np.sqrt(sxx * syy)))
@@ -121,7 +119,7 @@ def _all_subsets(n: int) -> Floats:
 UNCENTRED = {"cov": _largest_products, "r": _largest_cosine}
 
 
-def _decide(x: Floats, y: Floats, mask: Masks, lift: str) -> int:
+def _decide(x: Floats, y: Floats, mask: Mask, lift: str) -> int:
     """1 if proved separable, 0 if proved not to be, -1 if time ran out."""
     answer = separate(x, y, mask, lift=lift, time_limit=DECISION_SECONDS).separable
     return -1 if answer is None else int(answer)
