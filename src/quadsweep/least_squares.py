@@ -202,9 +202,13 @@ def hides_rows(X: Floats, y: Floats, weights: Floats | None, intercept: bool, ro
     >>> hides_rows(X, z[:, 2], None, True, 5)
     True
     """
-    root = np.ones(len(y)) if weights is None else np.sqrt(weights)
-    if root.max() > WIDEST * root.min() or too_wide(np.column_stack([X, y]), rows):
+    columns, root = np.column_stack([X, y]), np.ones(len(y))
+    if too_wide(columns, rows):
         return True
+    if weights is not None:
+        root = np.sqrt(weights)
+        if root.max() > WIDEST * root.min() or too_wide(root[:, None] * columns, rows):
+            return True
     for j, left in _residuals(X, intercept):
         weighted = (root * left)[left > 0]
         if len(weighted) and float((root * np.abs(X[:, j])).max()) > LEFT * np.median(weighted):

@@ -5,7 +5,9 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+import statsmodels.api as sm
 import statsmodels.formula.api as smf
+from linearmodels.iv import IV2SLS
 from statsmodels.stats.outliers_influence import OLSInfluence
 
 import quadsweep as qs
@@ -73,6 +75,44 @@ def test_groups_are_left_out_one_at_a_time():
     assert np.all(np.diff(found["change"].abs()) <= 0)  # the most influential first
     alone = qs.audit(FORMULA, data=DATA, term="educ", groups="firm")
     assert sorted(found.index[found["removed"]]) == sorted(alone.groups)
+
+
+def test_rows_of_an_instrumented_regression_are_refitted_with_the_instrument():
+    colonies = qs.datasets.load("colonial-origins").to_frame()
+    formula = "log_gdp ~ 1 + latitude + [expropriation_risk ~ log_mortality]"
+    answer = qs.influence(formula, data=colonies)
+    found = answer.to_frame()
+    assert found["change"].abs().is_monotonic_decreasing
+    for row in [*found.index[:3], *found.index[-2:]]:
+        theirs = IV2SLS.from_formula(formula, colonies.drop(index=row)).fit()
+        assert found["coefficient"][row] == pytest.approx(theirs.params["expropriation_risk"])
+    theirs = IV2SLS.from_formula(formula, colonies).fit()
+    np.testing.assert_allclose(found["residual"][colonies.index], theirs.resids, atol=1e-9)
+
+
+@pytest.mark.parametrize("link", ["logit", "poisson"])
+def test_rows_of_a_likelihood_are_refitted_by_it(link):
+    rng = np.random.default_rng(7)
+    x = sm.add_constant(rng.normal(size=(40, 2)))
+    y = (rng.random(40) < 0.5).astype(float) if link == "logit" else rng.poisson(1.0, size=40)
+    model = {"logit": sm.Logit, "poisson": sm.Poisson}[link]
+    answer = qs.influence(model(y, x).fit(disp=0), term="x1", time_limit=5)
+    found = answer.to_frame()
+    for row in found.index[:5]:
+        theirs = model(np.delete(y, row), np.delete(x, row, axis=0)).fit(disp=0)
+        assert found["coefficient"][row] == pytest.approx(theirs.params[1], rel=1e-5)
+        assert found["p_value"][row] == pytest.approx(theirs.pvalues[1], rel=1e-4)
+
+
+def test_a_limit_leaves_rows_without_a_test_and_says_so():
+    everything = qs.influence(FORMULA, data=DATA, term="educ", vcov="HC1").to_frame()
+    stopped = qs.influence(FORMULA, data=DATA, term="educ", vcov="HC1", time_limit=0)
+    found = stopped.to_frame()
+    assert not stopped.tried.any()
+    assert found["t"].isna().all()
+    assert found.index.tolist() == everything.index.tolist()
+    np.testing.assert_allclose(found["coefficient"], everything["coefficient"])
+    assert "40 rows, for want of time" in str(stopped)
 
 
 def test_the_exact_fewest_are_marked():

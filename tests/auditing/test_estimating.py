@@ -348,3 +348,15 @@ def test_a_fit_that_is_separated_is_refused():
     model = sm.Logit((x > 9).astype(float), np.column_stack([x, np.ones(20)]))
     with pytest.raises(ValueError, match="its columns separate the outcome"):
         qs.audit(model.fit_regularized(disp=0), term="x1")
+
+
+def test_scores_that_cancel_leave_no_test():
+    """Without clusters 3 and 4 the sums of all scores are zero, and doubles leave 1e-16 of them."""
+    x = [1.0, 0, 2, 0, 3, 1, 2, 0, 1, 1]
+    y = [-4.0, -15, 1, 0, 2, -10, 0, -14, -15, 2]
+    z = [1.0, 3, 0, 0, 0, 2, 0, 3, 3, 0]
+    clusters = np.arange(10) % 5
+    found = qs.audit(
+        x, y, controls=z, groups=clusters, vcov=clusters, claim="significance", max_drop=2
+    )
+    assert (found.upper, found.lower, found.status) == (None, 3, "robust")

@@ -7,11 +7,12 @@ from itertools import combinations
 import naive_audit
 import numpy as np
 import pytest
+import statsmodels.api as sm
 from families import FAMILIES
 from naive import centred_sums, exact
 
 import quadsweep as qs
-from quadsweep.auditing.approximations import GREEDY, ONE_STEP
+from quadsweep.auditing.approximations import GREEDY, IN_ORDER, ONE_STEP
 
 CLOSE = 3e-6
 
@@ -183,3 +184,34 @@ def test_masked_rows_are_found_where_the_approximations_fail(name, least):
     assert naive_audit.audit(data.x, data.y, least, condition) == least
     for tried in found.approximations:
         assert tried.needed is None or tried.needed > least
+
+
+def other_models():
+    """An instrumented term and a logistic regression, as arguments of audit."""
+    rng = np.random.default_rng(2)
+    x, z = rng.normal(size=(2, 30))
+    frame = {"x": x + z, "z": z, "y": x + z + rng.normal(size=30)}
+    outcome = (rng.random(30) < 1 / (1 + np.exp(-x))).astype(float)
+    logit = sm.Logit(outcome, sm.add_constant(x)).fit(disp=0)
+    return [(("y ~ [x ~ z]", frame), {}), ((logit,), {"term": "x1"})]
+
+
+@pytest.mark.parametrize("model", other_models())
+def test_what_only_least_squares_has_is_refused_for_others(model):
+    given, named = model
+    audit = qs.audit(*given, **named)
+    with pytest.raises(ValueError, match="a reference is for least squares; got a"):
+        audit.reference(draws=2)
+    with pytest.raises(ValueError, match="influence_curve is for least squares; got a"):
+        qs.influence_curve(*given, **named, max_drop=1)
+
+
+def test_no_number_is_predicted_where_influences_are_not_on_the_statistic():
+    robust = (("y ~ x", other_models()[0][0][1]), {"vcov": "HC1", "claim": "significance"})
+    for given, named in [*other_models(), robust]:
+        audit = qs.audit(*given, **named)
+        in_order, greedy = audit.approximations
+        assert (in_order.method, greedy.method) == (IN_ORDER, GREEDY)
+        assert in_order.predicted is None
+        assert in_order.needed >= audit.upper
+        assert in_order.verdict(audit.lower, audit.upper).startswith("needs ")

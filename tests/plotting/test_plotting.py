@@ -6,6 +6,7 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
+import statsmodels.api as sm
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
@@ -172,3 +173,17 @@ def test_titles_stay_within_the_picture():
         title = next(t for t in (ax._left_title, ax.title) if t.get_text())
         assert title.get_window_extent().x1 <= figure.bbox.x1
         assert figure.bbox.y1 >= title.get_window_extent().y1
+
+
+@pytest.mark.parametrize("link", ["logit", "poisson"])
+def test_a_regression_with_a_link_has_curves(ax, link):
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=40)
+    y = rng.poisson(np.exp(0.3 * x)) if link == "poisson" else rng.random(40) < 0.5 + 0.1 * x
+    model = {"logit": sm.Logit, "poisson": sm.Poisson}[link]
+    fitted = model(y.astype(float), sm.add_constant(x)).fit(disp=0)
+    qs.audit(fitted, term="x1", time_limit=20).plot(ax=ax)
+    everything, kept = (line.get_xydata() for line in ax.lines)
+    expected = fitted.predict(sm.add_constant(everything[:, 0]))
+    np.testing.assert_allclose(everything[:, 1], expected, rtol=1e-4)
+    assert (expected[-1] - expected[0]) * (kept[-1, 1] - kept[0, 1]) < 0

@@ -94,6 +94,18 @@ def test_weights_far_apart_hide_nothing(objective, heavy, rows):
                 assert result.status == "optimal", (seed, method)
 
 
+def test_heavy_rows_that_are_large_as_well_hide_nothing():
+    """Neither their weights nor their values alone exceed the digits, but both together do."""
+    it = fuzz_dependence.draw(91, 6777)
+    given = {"weights": it.weights, "intercept": it.intercept, "objective": it.objective}
+    values = [
+        answered(it.x, it.y, it.k, **given, method=method)[0].value
+        for method in ("auto", "exhaustive")
+    ]
+    assert values[0] == values[1]
+    assert answered(it.x, it.y, it.k, **given, method="certified")[0].status != "optimal"
+
+
 def test_an_intercept_too_thin_to_be_taken_off_ends_no_search():
     """On rows without the heavy one, the column of the intercept is next to nothing."""
     rng = np.random.default_rng([20, 0])

@@ -4,6 +4,9 @@
                      effect of a set is the sum of its units' effects. One pass, no refit.
 ``greedy``           removes the unit that moves the statistic most, refits, and goes on.
 
+Where the effects are not those on the statistic itself (robust tests, instruments, logit), the
+first says nothing about numbers: it is then called ``order of influence``, and only followed.
+
 Both fail where rows mask one another: two outliers together may hide what neither does alone.
 """
 
@@ -24,7 +27,7 @@ from quadsweep.auditing.screening import Screen
 from quadsweep.clock import Clock, Stopped
 
 _AT_ONCE = 1_000  # units
-ONE_STEP, GREEDY = "one-step (AMIP)", "greedy"
+ONE_STEP, IN_ORDER, GREEDY = "one-step (AMIP)", "order of influence", "greedy"
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,7 @@ class Approximation:
     ----------
     method : str
     predicted : int or None
-        How many rows or groups it says are needed (greedy predicts nothing it has not tried).
+        How many rows or groups the one-step method says are needed; the others say nothing.
     needed : int or None
         How many, in its order, really break the claim; None if it never gets there.
     tried, allowed : int
@@ -122,17 +125,19 @@ def one_step(case: Case, most: int, far: float, check: Callable[[], object]) -> 
     """Influences at all rows, added up; up to ``far`` removals are tried in its order."""
     effect, start = case.influence()
     order = np.argsort(-effect, kind="stable")[:most]
-    predicted = _predicted(case, order, effect, start)
+    method, predicted = IN_ORDER, None
+    if case.first_order:
+        method, predicted = ONE_STEP, _predicted(case, order, effect, start)
     tried, order = 0, order[: int(min(most, far))]
     try:
         for tried in first_of(case, order):
             check()
             if _breaks(case, order[:tried]):
-                return _kind(case)(ONE_STEP, predicted, tried, tried, most)
+                return _kind(case)(method, predicted, tried, tried, most)
         tried = len(order) if Screen.fits(case) else tried
     except Stopped:
         pass
-    return _kind(case)(ONE_STEP, predicted, None, tried, most)
+    return _kind(case)(method, predicted, None, tried, most)
 
 
 def _predicted(case: Case, order: Ints, effect: Floats, start: float) -> int | None:

@@ -293,6 +293,11 @@ def _in_memory(
 def _fit(kind: type[Audit], given: Regression, kept: Ints) -> Fit:
     if kind is Audit:
         return fit(given.design.x[kept], given.design.y[kept])
+    return fitted(given, kept)
+
+
+def fitted(given: Regression, kept: Ints) -> TermFit:
+    """What the regression says about the term on some rows."""
     if given.design.link:
         return fit_likelihood(given.design, kept)
     return fit_term(given.design, kept, given.errors)

@@ -27,6 +27,7 @@ class Case:
     """A condition on the subsets of a design; removals are arrays of units."""
 
     linear: ClassVar[bool] = True  # whether it is about least squares
+    first_order: ClassVar[bool] = True  # whether ``influence`` is on the statistic in question
 
     moments: Moments
     condition: Condition

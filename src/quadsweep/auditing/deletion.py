@@ -3,8 +3,9 @@
 With u and e what the controls leave of the term and the residual, h the leverage in the regression
 and g that among the controls alone, a = u.u, RSS = e.e and f degrees of freedom, all on all rows,
 row i changes the coefficient by u e / (a (1 - h)) when it goes; then a falls by u^2 / (1 - g), RSS
-by e^2 / (1 - h) and f by 1. So the classical test needs no refit. Groups, other standard errors and
-rows that are fitted exactly are refitted. The exact fewest rows or groups stand beside.
+by e^2 / (1 - h) and f by 1. So the classical test needs no refit. Groups, other standard errors,
+instruments, logistic and Poisson regressions and rows that are fitted exactly are refitted. The
+exact fewest rows or groups stand beside.
 """
 
 from __future__ import annotations
@@ -17,12 +18,11 @@ import numpy as np
 
 from quadsweep.arrays import Axes, Floats, Ints, Mask
 from quadsweep.auditing import claims
-from quadsweep.auditing.audit import audit_given
+from quadsweep.auditing.audit import audit_given, fitted
 from quadsweep.auditing.controls.reading import Regression, read
-from quadsweep.auditing.controls.robust import fit_term
+from quadsweep.auditing.design import Design
 from quadsweep.auditing.resources import Resources
 from quadsweep.auditing.result import Audit, RegressionAudit
-from quadsweep.auditing.span import basis
 from quadsweep.clock import Clock
 from quadsweep.inputs import validation
 from quadsweep.inputs.arguments import arranged
@@ -45,12 +45,15 @@ class Influence(ResultMixin):
     sizes : array
         Rows of each.
     leverage, residual : arrays
-        Of a row in the regression on all rows; of a group the sum and the root mean square.
+        Of a row in the regression on all rows, the leverage in the first stage where there is an
+        instrument; of a group the sum and the root mean square. NaN for logit and Poisson.
     coefficient, se, t, p_value : arrays
         Of the term without each of them; NaN where it has none.
     dfbeta, dfbetas : arrays
         The coefficient on all rows less that without it, by itself and over the standard error
         without it.
+    tried : array of bool
+        Whether the time sufficed for its own regression; the most influential rows come first.
     removed : array of bool
         Whether it belongs to the fewest whose removal breaks the claim, as ``audit`` found them.
     audit : Audit
@@ -65,6 +68,7 @@ class Influence(ResultMixin):
     se: Floats = field(repr=False)
     t: Floats = field(repr=False)
     p_value: Floats = field(repr=False)
+    tried: Mask = field(repr=False)
     removed: Mask = field(repr=False)
     audit: Audit
 
@@ -82,7 +86,9 @@ class Influence(ResultMixin):
     @property
     def order(self) -> Ints:
         """Positions from the most influential to the least."""
-        return np.argsort(-np.nan_to_num(np.abs(self.dfbeta), nan=np.inf), kind="stable")
+        undefined = np.where(self.tried, np.inf, -1.0)
+        change = np.abs(self.dfbeta)
+        return np.argsort(-np.where(np.isnan(change), undefined, change), kind="stable")
 
     @property
     def _unit(self) -> str:
@@ -128,6 +134,8 @@ class Influence(ResultMixin):
         items = [("all rows", str(self.audit.before)), ("test", self.audit.test)]
         if more > 0:
             items.append(("not shown", f"{more:,} {self._unit}s with less influence"))
+        if late := int((~self.tried).sum()):
+            items.append(("not refitted", f"{late:,} {self._unit}s, for want of time"))
         return [*items, ("certificate", self.audit.certificate)]
 
     def to_dict(self) -> dict[str, Any]:
@@ -191,7 +199,8 @@ def influence(
     groups : sequence, or name of a column, optional
         Leave out one group at a time.
     time_limit, n_jobs, seed, nan_policy, progress
-        Of the audit; a callable is given its progress.
+        Of the audit; a callable is given its progress. At most half of the time goes to the
+        regressions without one row each.
 
     Returns
     -------
@@ -211,47 +220,59 @@ def influence(
         vcov=in_one_word(vcov, cov_type, cov_kwds), nan_policy=nan_policy,
     )  # fmt: skip
     resources = Resources.given(time_limit, n_jobs, seed)
+    half = Clock(resources.left() / 2)
+    columns = _without_each(given, half, False if callable(progress) else progress)
     audit = audit_given(RegressionAudit, given, claim, terms, None, resources, progress)
-    return _without_each(given, audit, False if callable(progress) else progress)
-
-
-def _without_each(given: Regression, audit: Audit, progress: bool | None) -> Influence:
-    design = given.design.expanded()
-    x, y, z = design.scaled
-    whole = basis(np.column_stack([z, x])).q
-    rest = y - whole @ (whole.T @ y)
-    h = (whole * whole).sum(axis=1)
-    found = np.full((4, design.size), np.nan)
-    again = np.arange(design.size)
-    if design.units is None and given.errors.classical and not given.fixed:
-        found = _closed_form(x, z, rest, h, audit.before)
-        again = np.flatnonzero(~np.isfinite(found).all(axis=0))
-    clock = Clock(np.inf)
-    with counting(progress, f"regressions without one {'row' if design.units is None else 'group'}"
-                  ) as tick:  # fmt: skip
-        for done, unit in enumerate(again.tolist()):
-            tick(done, len(again), clock.gone())
-            kept = np.setdiff1d(np.arange(design.n), design.members[unit])
-            fit = fit_term(design, kept, given.errors)
-            found[:, unit] = fit.slope, fit.se, fit.t, fit.p_value
-    sizes = np.array([len(rows) for rows in design.members])
-    square = design.sums(rest * rest) / sizes
-    residual = rest if design.units is None else np.sqrt(square)
     gone = np.isin(given.rows, audit.outliers)
-    removed = np.array([bool(gone[rows].any()) for rows in design.members])
-    return Influence(
-        _names(given), sizes, design.sums(h), residual, *found, removed=removed, audit=audit
-    )  # type: ignore[misc]
+    removed = np.array([bool(gone[rows].any()) for rows in given.design.members])
+    return Influence(**columns, removed=removed, audit=audit)
 
 
-def _closed_form(x: Floats, z: Floats, rest: Floats, h: Floats, full: Any) -> Floats:
+def _without_each(given: Regression, clock: Clock, progress: bool | None) -> dict[str, Any]:
+    """The fields of an Influence that need no audit, as far as the time goes."""
+    design = given.design
+    everything = np.arange(design.n)
+    full = fitted(given, everything)
+    leverage, rest = _diagnostics(design, full.slope)
+    found = np.full((4, design.size), np.nan)
+    if design.units is None and design.instrument is None and not (design.link or given.fixed):
+        found = _closed_form(design, rest, leverage, full, given.errors.classical)
+    tried = np.isfinite(found).all(axis=0)
+    change = np.nan_to_num(np.abs(full.slope - found[0]), nan=np.inf)
+    again = np.argsort(-change, kind="stable")  # as far as it is known, the most influential first
+    again = again[~tried[again]]
+    unit = "row" if design.units is None else "group"
+    with counting(progress, f"regressions without one {unit}") as tick:
+        for done, i in enumerate(again.tolist()):
+            if clock.left() == 0 or tick(done, len(again), clock.gone()) is False:
+                break
+            fit = fitted(given, np.setdiff1d(everything, design.members[i]))
+            found[:, i], tried[i] = (fit.slope, fit.se, fit.t, fit.p_value), True
+    sizes = np.array([len(rows) for rows in design.members])
+    residual = rest if design.units is None else np.sqrt(design.sums(rest * rest) / sizes)
+    names = ("coefficient", "se", "t", "p_value")
+    return dict(zip(names, found, strict=True)) | {
+        "names": _names(given), "sizes": sizes, "leverage": design.sums(leverage),
+        "residual": residual, "tried": tried,
+    }  # fmt: skip
+
+
+def _diagnostics(design: Design, slope: float) -> tuple[Floats, Floats]:
+    """Leverage and residual of the rows: of the first stage and of the outcome where there is an
+    instrument; unknown where the regression is not linear."""
+    if design.link:
+        return np.full(design.n, np.nan), np.full(design.n, np.nan)
+    x, y, _ = design.scaled
+    u = design.span.residual(design.scaled_instrument)
+    return design.span.leverage + u * u / (u @ u), design.span.residual(y - slope * x)
+
+
+def _closed_form(design: Design, rest: Floats, h: Floats, full: Any, is_classical: bool) -> Floats:
     """Coefficient, standard error, t and p without each row; NaN where it must be refitted."""
     from scipy.special import stdtr
 
     slope, freedom = full.slope, full.freedom
-    space = basis(z).q
-    u = x - space @ (space.T @ x)
-    g = (space * space).sum(axis=1)
+    u, g = design.span.residual(design.scaled[0]), design.span.leverage
     a = float(u @ u)
     clear = (1 - h > _FREE) & (1 - g > _FREE)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -262,7 +283,10 @@ def _closed_form(x: Floats, z: Floats, rest: Floats, h: Floats, full: Any) -> Fl
         se = np.sqrt(spread / (freedom - 1) / left)
         t = without / se
         p = 2 * stdtr(max(freedom - 1, 1), -np.abs(t))
-    return np.where(clear, np.array([without, se, t, p]), np.nan)
+    found = np.where(clear, np.array([without, se, t, p]), np.nan)
+    if not is_classical:
+        found[1:] = np.nan
+    return found
 
 
 def _names(given: Regression) -> list[Any]:

@@ -85,6 +85,7 @@ def influence_curve(
     of_term = is_regression(x, **regression)
     if of_term:
         given = read(x, y, data=data, **regression, vcov=None, nan_policy=nan_policy)
+        given.least_squares("influence_curve")
     else:
         given = plain(*loaded("influence_curve", x, y, data), nan_policy=nan_policy)
     design, moments = given.design, Moments(given.design, resources.check)

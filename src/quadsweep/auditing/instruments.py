@@ -27,6 +27,8 @@ from quadsweep.inputs.standard_errors import StandardErrors
 class InstrumentCase(Case):
     """One form changes its sign, and ``other``, that the second still has its own, holds."""
 
+    first_order = False
+
     other: Case
 
     def broken(self, removal: Ints) -> bool:

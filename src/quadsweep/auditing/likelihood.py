@@ -190,7 +190,7 @@ def _tail(t: float, freedom: int) -> float:
 class LikelihoodCase(Case):
     """A condition on a coefficient by maximum likelihood."""
 
-    linear = False
+    linear = first_order = False
 
     @cached_property
     def test(self) -> Likelihood:

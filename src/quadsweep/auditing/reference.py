@@ -195,6 +195,7 @@ def redrawn(
     outcome, within so many seconds."""
     given = audit.regression
     assert given is not None
+    given.least_squares("a reference")
     if audit.n_groups is not None or given.errors.kind == "cluster":
         raise ValueError("a reference is drawn for rows that are independent of each other; got "
                          "groups or clusters")  # fmt: skip

@@ -46,11 +46,18 @@ def plot_regression(audit: Audit, ax: Axes | None = None) -> Axes:
 
     The coefficient of all rows is the slope of the dashed line; that without the removed rows, with
     the controls refitted, is the slope of the solid one, drawn through the middle of the rows kept.
+    A logistic or Poisson regression is drawn as it is, its curves at the same controls everywhere.
     """
     from quadsweep.auditing.moments import Moments
 
     assert audit.design is not None
-    used, moments = np.isfinite(audit.x), Moments(audit.design)
+    used = np.isfinite(audit.x)
+    if audit.design.link:
+        ax = _rows_removed(audit, ax, audit.x, audit.y, used, [None, None])
+        name_axes(ax, audit.names)
+        titled(ax, literal(audit.message), 10)
+        return ax
+    moments = Moments(audit.design)
     x, y = np.full((2, len(used)), np.nan)
     for column, left, scale in ((x, moments.x, 0), (y, moments.y, 1)):
         column[used] = left * moments.scale[scale] / audit.design.root_weights
@@ -65,21 +72,42 @@ def plot_regression(audit: Audit, ax: Axes | None = None) -> Axes:
 def _rows_removed(
     audit: Audit, ax: Axes | None, x: Floats, y: Floats, used: Mask, through: list[Any]
 ) -> Axes:
-    """Rows kept and removed, and both lines, each with its slope through a point."""
+    """Rows kept and removed, and both lines, each with its slope through a point; curves where
+    there are no points."""
     ax, gone = tidy_axes(ax), audit.outliers
     frame(ax, x[used], y[used])
     both_sides(ax, x, y, np.flatnonzero(audit.mask), gone, audit.n, "removed")
     dashed: dict[str, Any] = {"color": PALE, "linestyle": (0, (5, 3))}
-    lines = [(audit.before, "line of all rows", dashed)]
+    what = "curve" if through[0] is None else "line"
+    lines = [(audit.before, used, f"{what} of all rows", dashed)]
     if audit.after is not None and len(gone):
-        lines.append((audit.after, "line without the removed", {"color": LINE}))
-    for (fit, label, style), point in zip(lines, through, strict=False):
-        if np.isfinite(fit.slope):
+        lines.append(
+            (audit.after, audit.mask & used, f"{what} without the removed", {"color": LINE})
+        )
+    for (fit, rows, label, style), point in zip(lines, through, strict=False):
+        if np.isfinite(fit.slope) and point is None:
+            assert audit.design is not None
+            _curve(ax, audit.design.link, x[rows], y[rows], fit.slope, label=label, **style)
+        elif np.isfinite(fit.slope):
             ax.axline(point, slope=fit.slope, label=label, zorder=2, linewidth=1.3, **style)
     called = gone if audit.labels is None else [audit.labels[i] for i in gone]
     name_points(ax, x, y, gone, called)
     legend_below(ax)
     return ax
+
+
+def _curve(ax: Axes, link: str, x: Floats, y: Floats, slope: float, **style: Any) -> None:
+    """As high as makes the mean of the outcomes the one that is expected."""
+    from scipy.optimize import brentq
+
+    from quadsweep.auditing.likelihood import mean
+
+    far = 50.0 + float(np.abs(slope * x).max())
+    with np.errstate(over="ignore"):
+        level = brentq(lambda at: float((mean(link, at + slope * x) - y).mean()), -far, far)
+    along = np.linspace(*ax.get_xlim(), 200)
+    curve = mean(link, level + slope * along)
+    ax.plot(along, curve, zorder=2, linewidth=1.3, scalex=False, scaley=False, **style)
 
 
 def plot_funnel(curve: Curve, statistic: str = "slope", ax: Axes | None = None) -> Axes:

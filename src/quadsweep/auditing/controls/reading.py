@@ -45,6 +45,13 @@ class Regression:
     dependent: tuple[str, ...] = ()  # controls that those before them explain
     se: float | None = None  # the standard error that the fitted model states
 
+    def least_squares(self, what: str) -> None:
+        """Refuse to compute what only least squares has."""
+        design = self.design
+        if design.instrument is not None or design.link:
+            other = f"a {design.link} regression" if design.link else "an instrumented term"
+            raise ValueError(f"{what} is for least squares; got {other}")
+
 
 def is_regression(x: Any, **more: Any) -> bool:
     """Whether a call of audit is about more than one predictor, or more than single rows."""

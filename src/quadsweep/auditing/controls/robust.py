@@ -21,6 +21,7 @@ from quadsweep.results.formatting import chance
 
 _CLEAR = 1e-7
 _HUGE = 1e150  # instead of a t beyond all numbers
+_ROUNDED = 1e-11  # of the coefficient or its unit: a standard error that may be rounding
 
 
 @dataclass(frozen=True)
@@ -186,7 +187,7 @@ def _student(z: float, freedom: int) -> float:
     """The t that is as improbable as a z."""
     from scipy.special import ndtr, stdtrit
 
-    return math.copysign(float(stdtrit(freedom, ndtr(-abs(z)))), z)
+    return math.copysign(min(-float(stdtrit(freedom, ndtr(-abs(z)))), _HUGE), z)
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,6 +198,8 @@ class RobustCase(Case):
     With an instrument, ``moments`` are of the reduced form, which is how removals are found, and
     ``regression`` and ``stage`` the regression and the moments of its first stage.
     """
+
+    first_order = False
 
     errors: StandardErrors
     regression: Design | None = None
@@ -209,15 +212,19 @@ class RobustCase(Case):
         found = fit_term(design, kept, self.errors)
         if found.freedom < 1 or math.isnan(found.t):
             return -math.inf
-        # A residual of zero everywhere has no robust error to divide by.
-        if math.isinf(found.t):
-            return -math.inf
+        # Scores that all are zero have no error to divide by; doubles do not tell.
+        if found.se <= _ROUNDED * max(self._unit, abs(found.slope)):
+            return 0.0
         t = _student(found.t, found.freedom) if self.errors.normal else found.t
-        if math.isinf(t):
-            t = math.copysign(_HUGE, t)
         r = t / math.sqrt(found.freedom + t**2)
         stand_in = Sums(found.freedom + 1, 0, 1.0, 1.0, r, 1.0)
         return float(self.condition.excess(stand_in, (1.0, 1.0)))
+
+    @property
+    def _unit(self) -> float:
+        """Of the coefficient: of the outcome by that of the term, given the controls."""
+        x, y = self.moments.scale
+        return y / (x if self.stage is None else self.stage.scale[1])
 
     @property
     def first(self) -> Case | None:
