@@ -1,4 +1,4 @@
-"""docs/architecture.md is true: its rooms are those there are, imports go downwards in its list."""
+"""docs/architecture.md is true: it lists the packages there are, and imports go downwards."""
 
 import ast
 import re
@@ -22,24 +22,26 @@ AT_ONCE = {
 }
 
 
-def rooms_by_row():
+def packages_by_row():
     """The first column of the page's first table, from the top."""
     table = PAGE[PAGE.index("| package |") :].split("\n\n")[0].splitlines()[2:]
     return [re.findall(r"`(\w+)(?:/|\.py)`", row.split("|")[1]) for row in table]
 
 
-DEPTH = {room: depth for depth, row in enumerate(rooms_by_row()) for room in row}
+DEPTH = {package: depth for depth, row in enumerate(packages_by_row()) for package in row}
 
 
-def test_every_room_stands_in_the_list_once():
-    found = [room for row in rooms_by_row() for room in row]
-    rooms = {path.name for path in SOURCE.iterdir() if path.is_dir() and path.name[0] not in "._"}
+def test_every_package_stands_in_the_list_once():
+    found = [package for row in packages_by_row() for package in row]
+    packages = {
+        path.name for path in SOURCE.iterdir() if path.is_dir() and path.name[0] not in "._"
+    }
     files = {path.stem for path in SOURCE.glob("*.py")} - {"__init__", "__main__"}
-    assert sorted(found) == sorted(rooms - {"__pycache__"} | files | {"_core"})
+    assert sorted(found) == sorted(packages - {"__pycache__"} | files | {"_core"})
 
 
 @pytest.mark.parametrize(
-    "room",
+    "package",
     [
         "auditing",
         "auditing/controls",
@@ -53,14 +55,16 @@ def test_every_room_stands_in_the_list_once():
         "solving/methods",
     ],
 )
-def test_a_room_names_what_lives_in_it(room):
-    said = ast.get_docstring(ast.parse((SOURCE / room / "__init__.py").read_text(encoding="utf-8")))
-    modules = {path.stem for path in (SOURCE / room).glob("*.py")} - {"__init__"}
+def test_a_package_names_what_lives_in_it(package):
+    said = ast.get_docstring(
+        ast.parse((SOURCE / package / "__init__.py").read_text(encoding="utf-8"))
+    )
+    modules = {path.stem for path in (SOURCE / package).glob("*.py")} - {"__init__"}
     assert modules - set(re.findall(r"\w+", said)) == set()
 
 
 def imports(tree, within=False):
-    """(room, whether within a function) of every import of the package that is not for types."""
+    """(package, whether within a function) of every import of the package that is not for types."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
             continue
@@ -77,15 +81,15 @@ def imports(tree, within=False):
         yield from imports(node, within or isinstance(node, ast.FunctionDef))
 
 
-@pytest.mark.parametrize("room", sorted(set(DEPTH) - {"_core"}))
-def test_imports_go_downwards(room):
-    folder = SOURCE / room
-    files = folder.rglob("*.py") if folder.is_dir() else [SOURCE / f"{room}.py"]
+@pytest.mark.parametrize("package", sorted(set(DEPTH) - {"_core"}))
+def test_imports_go_downwards(package):
+    folder = SOURCE / package
+    files = folder.rglob("*.py") if folder.is_dir() else [SOURCE / f"{package}.py"]
     for file in files:
         for other, within in imports(ast.parse(file.read_text(encoding="utf-8"))):
-            if other in EVERYONE or DEPTH[other] >= DEPTH[room] or (room, other) in AT_ONCE:
+            if other in EVERYONE or DEPTH[other] >= DEPTH[package] or (package, other) in AT_ONCE:
                 continue
-            asked_for = within and not {other, (room, other)}.isdisjoint(ASKED_FOR_BY_NAME)
+            asked_for = within and not {other, (package, other)}.isdisjoint(ASKED_FOR_BY_NAME)
             assert asked_for, f"{file.relative_to(SOURCE)} imports {other}, above it"
 
 

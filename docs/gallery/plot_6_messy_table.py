@@ -31,6 +31,6 @@ print(result.to_frame().query("not inlier").index.tolist())
 result.plot()
 
 # %%
-# How few rows carry what the whole table seems to say?
+# On how few rows does that depend which the whole table seems to say?
 
 print(qs.audit(table[year], table[calls], claim="significance"))

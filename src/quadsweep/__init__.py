@@ -1,4 +1,4 @@
-"""Which k of n rows fit together best, and how few rows carry a conclusion: exactly, with proofs.
+"""Which k of n rows fit together best, and how few rows a conclusion depends on, with proofs.
 
 >>> import quadsweep as qs
 >>> qs.solve([1, 2, 3, 4, 5], [1, 2, 9, 4, 5], drop=1).outliers

@@ -18,6 +18,7 @@ from quadsweep.arrays import Axes, Ints
 from quadsweep.choosing.multiplicity import adjusted_p_values
 from quadsweep.extras import needed
 from quadsweep.inputs.frames import Columns, in_memory, unpack
+from quadsweep.messages import hint
 from quadsweep.results.formatting import INDEX, ResultMixin, renumbered, some
 
 # What a table of answers leaves out: the same for all, of no use beside others, or too long.
@@ -174,7 +175,7 @@ def by(
         raise TypeError(f"data must be a data frame; got {type(data).__name__}")
     for name in (column, x, y):
         if name not in frame.columns:
-            raise ValueError(f"no column {name!r}; there are: {', '.join(map(str, frame.columns))}")
+            raise ValueError(f"no column {name!r}{hint(name, frame.columns)}")
     columns = unpack(nw.to_native(frame[x]), nw.to_native(frame[y]))
     return ask_groups(columns, str(column), frame[column].to_list(), question, **arguments)
 

@@ -5,7 +5,8 @@ A message is worded where it is raised; only the spelling of an argument depends
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import difflib
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -22,6 +23,29 @@ def spelled_as(options: Mapping[str, str]) -> Iterator[None]:
         yield
     finally:
         _OPTIONS.reset(token)
+
+
+def hint(name: Any, names: Iterable[Any]) -> str:
+    """The nearest of some names, or all of them, for the end of an error.
+
+    >>> hint("GrLivAera", ["GrLivArea", "Year"]), hint("q", ["a", "b"])
+    ("; did you mean 'GrLivArea'?", '; there are: a, b')
+    """
+    known = [str(one) for one in names]
+    near = difflib.get_close_matches(str(name), known, 1, cutoff=0.5)
+    return f"; did you mean {near[0]!r}?" if near else f"; there are: {', '.join(known)}"
+
+
+def free(name: str, taken: Iterable[str]) -> str:
+    """The name, with as many ``_`` as it takes to have it free.
+
+    >>> free("inlier", ["x", "inlier"])
+    'inlier_'
+    """
+    used = set(taken)
+    while name in used:
+        name += "_"
+    return name
 
 
 def argument(name: str, value: Any = _NO_VALUE) -> str:

@@ -80,7 +80,7 @@ def test_groups_have_a_summary():
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
-        ({"column": "sight"}, ValueError, "no column 'sight'; there are: site, t, h"),
+        ({"column": "sight"}, ValueError, "no column 'sight'; did you mean 'site'?"),
         ({"data": [1, 2]}, TypeError, "data must be a data frame; got list"),
         ({"drop": 30}, ValueError, "no group of 'site' has an answer; the first: "),
     ],

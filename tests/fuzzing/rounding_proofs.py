@@ -66,7 +66,7 @@ def main() -> int:
             try:
                 proof = write(
                     asked, list_up_to=0, enumerate_up_to=1, most_nodes=2000, rounding=rounding,
-                    room=False,
+                    slack=False,
                 )  # fmt: skip
             except Unproved:
                 counts[f"{name} the term: not closed"] += 1

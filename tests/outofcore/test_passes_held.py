@@ -1,4 +1,4 @@
-"""Rows that the pass for sums brings along: whole leaves, within their room, and never believed."""
+"""Rows that the pass for sums brings along: whole leaves, within their limit, never trusted."""
 
 from __future__ import annotations
 

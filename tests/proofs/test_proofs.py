@@ -280,7 +280,7 @@ def test_ignoring_rounding_proves_what_is_not_true():
         x, y, k, objective = rounding_proofs.tied(np.random.default_rng([0, number]))
         asked = rounding_proofs.statement(x, y, k, objective)
         it = fuzz_proofs.Instance(number, "tied", x, y, k, objective, False)
-        how = {"list_up_to": 0, "enumerate_up_to": 1, "room": False}
+        how = {"list_up_to": 0, "enumerate_up_to": 1, "slack": False}
         assert fuzz_proofs.verdict(it, write(asked, **how)) is None
         wrong = fuzz_proofs.verdict(it, write(asked, **how, rounding=False))
         refused += wrong is not None and "the bound is negative" in wrong

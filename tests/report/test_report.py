@@ -74,7 +74,7 @@ def test_tells_how_surprising_each_size_is_and_how_few_rows_carry_the_finding(pa
     frames = embedded(page)["frames"]
     assert all("from 99 shufflings" in f["surprise"] for f in frames)
     assert len(embedded(page)["noise"]["low"]) == len(frames)
-    assert "How few rows carry it" in page
+    assert "How few rows it depends on" in page
     assert "reverses the sign" in page
 
 

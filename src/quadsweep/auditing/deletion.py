@@ -190,7 +190,7 @@ def influence(
     nan_policy: str = "raise",
     progress: SearchProgress = None,
 ) -> Influence:
-    """The influence of single rows or groups on a coefficient, and the exact fewest that carry it.
+    """The influence of single rows or groups on a coefficient, and the exact fewest it depends on.
 
     Parameters
     ----------

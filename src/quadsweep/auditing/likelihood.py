@@ -24,7 +24,6 @@ from quadsweep.auditing.design import Design
 from quadsweep.auditing.span import basis, residual
 from quadsweep.results.formatting import chance
 
-LINKS = ("logit", "poisson")
 _STEPS = 60
 _SETTLED = 1e-9
 _FAR = 25.0  # a linear predictor beyond which a fit has separated
@@ -56,9 +55,9 @@ def variance(link: str, m: Floats) -> Floats:
     return m * (1 - m) if link == "logit" else m
 
 
-def maximum(z: Floats, y: Floats, w: Floats, link: str, start: Floats | None = None) -> Any:
+def maximum(z: Floats, y: Floats, w: Floats, link: str) -> Any:
     """The coefficients of independent columns; None where the fit does not settle."""
-    beta = np.zeros(z.shape[1]) if start is None else start.copy()
+    beta = np.zeros(z.shape[1])
     for _ in range(_STEPS):
         eta = z @ beta
         if not np.all(np.abs(eta) < _FAR):

@@ -31,7 +31,7 @@ from quadsweep.proofs.proof import Proof, together
 from quadsweep.proofs.several import MOST
 from quadsweep.proofs.writer import Statement, Unproved, largest_covariance, write
 
-_ROOM = 1e-9  # of a correlation, between what is proved and what is aimed at
+_SLACK = 1e-9  # of a correlation, between what is proved and what is aimed at
 
 
 def check_provable(given: Regression, claim: str) -> None:
@@ -103,4 +103,4 @@ def _statement(design: Design, how: Condition, fewest: int, most: int) -> Statem
     else:
         assert isinstance(how, CorrelationBelow)
         t, sign = -how.threshold(k - 2), -how.sign
-    return Statement(x, y, k, "r", t, everyone, t - _ROOM, sign=sign, **asked)
+    return Statement(x, y, k, "r", t, everyone, t - _SLACK, sign=sign, **asked)

@@ -208,7 +208,7 @@ def audit_table(
     claims: Sequence[str] | str = THREE,
     **settings: Any,
 ) -> AuditTable:
-    """How few rows carry the coefficients of one or more regressions, as one table.
+    """How few rows the coefficients of one or more regressions depend on, as one table.
 
     Parameters
     ----------

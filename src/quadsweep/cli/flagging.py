@@ -17,6 +17,7 @@ from quadsweep.cli.tables.values import is_missing, number
 from quadsweep.datasets import load
 from quadsweep.groups import Groups
 from quadsweep.inputs.frames import KEPT
+from quadsweep.messages import free
 from quadsweep.results.result import Result
 
 
@@ -25,10 +26,8 @@ def write_flagged(answer: Result | Groups, points: NamedPoints, output: str | No
     if output is None:
         return
     names, columns, decimal = _whole_table(points)
-    name = KEPT
-    while name in names:
-        name += "_"
-    write_table(output, names, columns, decimal, {name: _flags(answer, len(points.y))})
+    flags = {free(KEPT, names): _flags(answer, len(points.y))}
+    write_table(output, names, columns, decimal, flags)
 
 
 def write_table(

@@ -6,7 +6,6 @@ that names them, or by number from 1.
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -17,6 +16,7 @@ from quadsweep.cli.options import Given
 from quadsweep.cli.points import NamedPoints, is_built_in, labels_of, typed_columns
 from quadsweep.cli.tables import open_table
 from quadsweep.extras import needed
+from quadsweep.messages import hint
 
 FORMULA = 'With controls: "wage ~ educ + age | region".'  # help of --formula here
 
@@ -65,7 +65,7 @@ def read_regression(given: Given) -> ReadRegression:
     named |= {"--weights": given.weights, "--label": given.label}
     for option, name in [*named.items(), *(("--controls", name) for name in given.controls or [])]:
         if name is not None and name not in columns:
-            raise BadInput(f"{option}: {table.source} has no column {name!r}{_hint(name, columns)}")
+            raise BadInput(f"{option}: {table.source} has no column {name!r}{hint(name, columns)}")
     labels = labels_of(table, given.label, len(next(iter(columns.values()))))
     with needed("a formula"):
         import pandas as pd
@@ -112,8 +112,3 @@ def _quoted(name: Any) -> str:
 
 def _sum(names: list[Any]) -> str:
     return " + ".join(_quoted(name) for name in names)
-
-
-def _hint(name: str, names: Any) -> str:
-    near = difflib.get_close_matches(name, list(names), 1, cutoff=0.5)
-    return f"; did you mean {near[0]!r}?" if near else f"; there are: {', '.join(names)}"

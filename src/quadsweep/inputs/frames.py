@@ -5,7 +5,6 @@ pandas, polars and whatever else narwhals knows. Nothing is imported unless a fr
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,7 @@ import numpy as np
 from quadsweep.datasets import Dataset
 from quadsweep.extras import needed
 from quadsweep.inputs.validation import unmasked
+from quadsweep.messages import free, hint
 
 if TYPE_CHECKING:
     from quadsweep.inputs.formulas import Formula
@@ -204,9 +204,7 @@ def found(name: Any, columns: list[str]) -> str:
     """A column by name, or the error that suggests the nearest one."""
     if name in columns:
         return str(name)
-    near = difflib.get_close_matches(str(name), columns, 1, cutoff=0.5)
-    hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(columns)}"
-    raise ValueError(f"data has no column {name!r}; {hint}")
+    raise ValueError(f"data has no column {name!r}{hint(name, columns)}")
 
 
 def columns_by_name(data: Any, **names: Any) -> dict[str, Any]:
@@ -250,9 +248,7 @@ def with_mask(frame: Any, mask: Any) -> Any:
         import narwhals.stable.v1 as nw
 
     wrapped = nw.from_native(frame, eager_only=True)
-    name = KEPT
-    while name in wrapped.columns:
-        name += "_"
+    name = free(KEPT, wrapped.columns)
     column = nw.new_series(name, mask, nw.Boolean, native_namespace=nw.get_native_namespace(frame))
     native = nw.to_native(column)
     if hasattr(frame, "index"):

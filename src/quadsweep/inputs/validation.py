@@ -332,13 +332,13 @@ def brief(value: Any) -> str:
     return text if len(text) <= 40 else f"{text[:20]}...{text[-5:]}"
 
 
-def jobs(n_jobs: Any, default: int | None = None) -> int:
-    """Threads, at most the cores: None is ``default`` or all of them, negative counts back."""
+def jobs(n_jobs: Any) -> int:
+    """Threads, at most the cores: None is all of them, negative counts back."""
     cores = (
         len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     )
     if n_jobs is None:
-        return default or cores
+        return cores
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, numbers.Integral, np.integer)):
         raise TypeError(f"{argument('n_jobs')} must be None or a whole number; got {n_jobs!r}")
     count = int(n_jobs)

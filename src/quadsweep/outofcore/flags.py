@@ -19,8 +19,9 @@ from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.distributed.store import Columns, digest_of
 from quadsweep.extras import needed
 from quadsweep.inputs.frames import KEPT
+from quadsweep.messages import free
 from quadsweep.outofcore.running import Passes
-from quadsweep.outofcore.sources import LazySource, Source, open_source, unused
+from quadsweep.outofcore.sources import LazySource, Source, open_source
 from quadsweep.outofcore.work import Task, packed
 
 FEW = 10_000  # rows that are listed one by one
@@ -226,7 +227,7 @@ def write_flags(
     try:
         for part, one in enumerate(flags):
             table = source.table(part)
-            table = table.append_column(unused(column, table.column_names), one)
+            table = table.append_column(free(column, table.column_names), one)
             if writer is None:
                 writer = pq.ParquetWriter(path, table.schema)
             writer.write_table(table)

@@ -1,7 +1,7 @@
 """Rows that the pass for sums brings along: those of leaves that will probably be opened.
 
 Leaves are ranked by the sample, the likeliest first, and the rows of the first ones are held, as
-many as there is room for. Where they are more than expected the last ranks are let go: of a leaf
+many as memory allows. Where they are more than expected the last ranks are dropped: of a leaf
 all rows are held or none, whoever read them.
 """
 
@@ -18,7 +18,7 @@ from quadsweep.arrays import Floats, Ints
 
 HELD_BYTES = 28  # of a row: number, leaf, x and y
 _BAND = 10  # leaves across: more rows than such a band has are seldom asked for
-_EXPECTED = 0.8  # of the room, by the sample: leaves may have more
+_EXPECTED = 0.8  # of the rows allowed, by the sample: leaves may have more
 
 _NAMES = ("held_row", "held_leaf", "held_x", "held_y")
 Rows = tuple[Ints, NDArray[np.int32], Floats, Floats]  # number, leaf, x and y as placed
@@ -40,16 +40,16 @@ class Likely:
     most: int
 
     @classmethod
-    def by_sample(cls, partition: Any, x: Floats, y: Floats, rows: int, room: float) -> Likely:
+    def by_sample(cls, partition: Any, x: Floats, y: Floats, rows: int, most: float) -> Likely:
         """The leaves next to the boundary of good subsets of a sample."""
         order = partition.nearest
         count = np.bincount(partition.locate(x, y), minlength=partition.leaves)
         expected = np.cumsum(count[order]) * (rows / len(x))
         band = min(1.0, _BAND / math.sqrt(partition.leaves)) * rows
-        until = np.searchsorted(expected, min(_EXPECTED * room, band), "right")
+        until = np.searchsorted(expected, min(_EXPECTED * most, band), "right")
         rank = np.full(partition.leaves, partition.leaves, dtype=np.int32)
         rank[order] = np.arange(len(order))
-        return cls(rank, int(until), int(room))
+        return cls(rank, int(until), int(most))
 
     @property
     def arrays(self) -> list[NDArray[Any]]:
@@ -77,7 +77,7 @@ class Held:
     def add(self, rows: Rows, until: int) -> None:
         """More rows, of leaves ranked below ``until`` and of no others."""
         if until < self.likely.until:
-            self._let_go(until)
+            self._drop_from(until)
         elif until > self.likely.until:
             rows = self._some(rows, self.flags)
         self.runs.append(rows)
@@ -88,9 +88,9 @@ class Held:
             np.bincount(self.likely.rank[leaf], minlength=self.likely.until)
             for _, leaf, _, _ in self.runs
         )
-        self._let_go(int(np.searchsorted(np.cumsum(ranks), self.likely.most, "right")))
+        self._drop_from(int(np.searchsorted(np.cumsum(ranks), self.likely.most, "right")))
 
-    def _let_go(self, until: int) -> None:
+    def _drop_from(self, until: int) -> None:
         """All leaves from this rank on."""
         self.likely = Likely(self.likely.rank, until, self.likely.most)
         self.runs = [self._some(run, self.flags) for run in self.runs]

@@ -85,7 +85,7 @@ class OutOfCoreResult(Certified):
     outliers: Ints | None
     flags: Flags = field(repr=False)
     gain: Conic | None = field(repr=False)
-    method: str = "certified, in passes"
+    method: str = "certified, out of core"
 
     @property
     def message(self) -> str:

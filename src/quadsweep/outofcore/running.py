@@ -111,7 +111,7 @@ def runs(parts: int) -> list[tuple[int, int]]:
 
 
 def threads(jobs: int) -> Workers:
-    """Threads of this process, a few chunks ahead and no more: what they bring back takes room."""
+    """Threads of this process, a few chunks ahead and no more: what they return takes memory."""
 
     def run(chunks: Any) -> Iterator[Finished]:
         left = iter(chunks)

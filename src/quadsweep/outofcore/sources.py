@@ -7,7 +7,6 @@ part of it.
 
 from __future__ import annotations
 
-import difflib
 import glob
 import hashlib
 import os
@@ -22,6 +21,7 @@ import numpy as np
 from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.extras import needed
 from quadsweep.inputs.validation import days
+from quadsweep.messages import free, hint
 
 _SLICE = 1 << 20  # rows of a polars part
 _BUFFER = 1 << 20  # bytes of a local file at a time: columns need no memory before they are decoded
@@ -168,7 +168,7 @@ class PolarsSource(LazySource):
         import polars as pl
 
         taken = self.frame.collect_schema().names()
-        number, column = unused("number", taken), unused(column, taken)
+        number, column = free("number", taken), free(column, taken)
 
         def flags(rows: Any) -> Any:
             table = rows.struct.unnest().to_arrow()
@@ -198,7 +198,7 @@ class DaskSource(LazySource):
         from dask.dataframe import from_delayed
         from dask.delayed import delayed
 
-        column = unused(column, [str(name) for name in self.frame.columns])
+        column = free(column, map(str, self.frame.columns))
         empty = self.frame._meta.assign(**{column: pd.array([], dtype="boolean")})
         # Each partition with its first row: a number asked of dask changes under `partitions[1:]`.
         asked = delayed(_Flagging(self.names, decide, column))
@@ -336,25 +336,12 @@ def _of_dask(frame: Any, x: Any, y: Any) -> DaskSource:
     return DaskSource(names, rows, frame)
 
 
-def unused(name: str, taken: Sequence[str]) -> str:
-    """The name, with as many ``_`` as it takes to have it free.
-
-    >>> unused("inlier", ["x", "inlier"])
-    'inlier_'
-    """
-    while name in taken:
-        name += "_"
-    return name
-
-
 def _checked(x: Any, y: Any, columns: Sequence[str]) -> tuple[str, str]:
     for axis, name in (("x", x), ("y", y)):
         if not isinstance(name, str):
             raise TypeError(f"{axis} must be the name of a column of the source; got {name!r}")
         if name not in columns:
-            close = difflib.get_close_matches(name, columns, 1)
-            hint = f"; did you mean {close[0]!r}?" if close else f"; it has {', '.join(columns)}"
-            raise ValueError(f"no column {name!r}{hint}")
+            raise ValueError(f"no column {name!r}{hint(name, columns)}")
     return x, y
 
 

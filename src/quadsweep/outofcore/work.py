@@ -81,9 +81,9 @@ def empty_table(leaves: int) -> Floats:
 
     A leaf is two lines of the cache, from where a line begins.
     """
-    room = np.zeros(16 * leaves + 8)
-    begin = -(room.ctypes.data // 8) % 8
-    table: Floats = room[begin : begin + 16 * leaves].reshape(leaves, 16)
+    memory = np.zeros(16 * leaves + 8)
+    begin = -(memory.ctypes.data // 8) % 8
+    table: Floats = memory[begin : begin + 16 * leaves].reshape(leaves, 16)
     table[:, [1, 3]] = np.inf
     table[:, [2, 4]] = -np.inf
     return table

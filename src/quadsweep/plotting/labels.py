@@ -2,7 +2,7 @@
 
 Each name has candidate places on rings around its point. A place costs the points it would cover,
 the area it shares with other names, the area outside the axes, and its distance. Names take the
-cheapest place one after the other, twice over, so that the first can make room for the last. It is
+cheapest place one after the other, twice over, so that the first can move for the last. It is
 done whenever the figure is drawn: only then are sizes known. A thin line joins a name to its point.
 The legend seeks its place among the names, and then they make way for it.
 """

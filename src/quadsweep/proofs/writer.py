@@ -2,7 +2,7 @@
 
 The claim is "no k (or more) rows have a value better than ``threshold``". The tree is written for
 an ``aim`` a little nearer to the best value known, so that every inequality of the claim holds with
-room to spare: the core's arithmetic rounds, the checker's does not.
+slack: the core's arithmetic rounds, the checker's does not.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from quadsweep.proofs.proof import Proof
 FEW = 20_000  # subsets that are listed without further ado
 MANY = 10**6  # subsets that are listed where boxes do not end
 MOST_NODES = 50_000  # of a proof with several predictors
-ROOM = 0.25  # of the distance between value and threshold: between aim and threshold
+SLACK = 0.25  # of the distance between value and threshold: between aim and threshold
 _KINDS = ("bound", "list", "split", "copies")
 
 
@@ -73,7 +73,7 @@ class Statement:
     @property
     def aim(self) -> float:
         """Between the value and the threshold, nearer to the threshold."""
-        aim = self.threshold + ROOM * (self.value - self.threshold)
+        aim = self.threshold + SLACK * (self.value - self.threshold)
         return aim if (aim > 0) == (self.threshold > 0) else self.threshold
 
     def claim(self) -> dict[str, Any]:
@@ -100,12 +100,12 @@ def write(
     most_nodes: int = 0,
     list_up_to: int = FEW,
     rounding: bool = True,
-    room: bool = True,
+    slack: bool = True,
 ) -> Proof:
     """The proof of a statement, or Unproved: also where it has more nodes than ``most_nodes``.
 
-    Up to ``list_up_to`` subsets are listed without boxes. ``rounding=False`` and ``room=False`` are
-    for the tests: bounds that ignore rounding, and no room between aim and threshold.
+    Up to ``list_up_to`` subsets are listed without boxes. ``rounding=False`` and ``slack=False``
+    are for the tests: bounds that ignore rounding, and no slack between aim and threshold.
     """
     if not (math.isfinite(statement.threshold) and math.isfinite(statement.value)):
         raise Unproved("the value is beyond the doubles")
@@ -131,7 +131,7 @@ def write(
         statement.k,
         statement.objective,
         statement.or_more,
-        statement.aim if room else statement.threshold,
+        statement.aim if slack else statement.threshold,
         statement.threshold,
         [int(i) for i in statement.good],
         enumerate_up_to,
@@ -221,7 +221,7 @@ def _boxes(
 
 
 def _exact(statement: Statement, part: dict[str, Any]) -> checker.Claim:
-    """The claim in exact arithmetic. Its threshold and tolerance make room for what the rounding of
+    """The claim in exact arithmetic. Its threshold and tolerance allow for what the rounding of
     the value and of the threshold may hide."""
     claim, exact = part["claim"], checker.Claim(part, statement.columns)
     if not statement.best:

@@ -41,7 +41,7 @@ class Report:
     steps : one Result for each position of the slider, fewest dropped first.
     start : which of them is the answer asked for.
     chosen : why the slider starts there.
-    audits : how few rows carry the sign and the significance of the correlation of all points.
+    audits : how few rows the sign and the significance of the correlation of all points depend on.
     comparison : other methods with as many points kept; for R2 alone.
     line : how many rows stand out of a clean line; None where that was not asked or not finished.
     regressions : the same audits of a coefficient with controls, where a formula was given.
@@ -156,7 +156,7 @@ class _Sections:
         self._settings = settings
 
     def audits(self, section: str, **asked: Any) -> list[Audit]:
-        """How few rows carry what a reader of the usual figures would conclude."""
+        """How few rows the usual conclusions from the figures depend on."""
         made: list[Audit] = []
         try:
             for claim in ("sign", "significance"):

@@ -170,8 +170,8 @@ def _path_caption(report: Report, value: str) -> str:
     text = f"{value} of the best subset against the number of points dropped."
     if report.path.noise is not None:
         text += (
-            f" The band is what {len(report.path.noise.null):,} shufflings of y reach in nine "
-            "cases of ten, the dotted line their middle."
+            f" The band holds 90% of what {len(report.path.noise.null):,} shufflings of y reach, "
+            "the dotted line is their median."
         )
     open_ = sum(not step.success for step in report.steps)
     if open_:
@@ -207,7 +207,7 @@ def _audit(report: Report) -> str:
 
 
 def _audit_section(report: Report) -> str:
-    told, title = _audit(report), "How few rows carry it"
+    told, title = _audit(report), "How few rows it depends on"
     if not told:
         return ""
     return f"<section aria-labelledby='audit'><h2 id='audit'>{title}</h2>{told}</section>"

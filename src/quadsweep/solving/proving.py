@@ -1,4 +1,4 @@
-"""From an optimal Result to one that carries its proof."""
+"""From an optimal Result to one with its proof."""
 
 from __future__ import annotations
 

@@ -6,7 +6,6 @@ controls, and rows with missing values from the others.
 
 from __future__ import annotations
 
-import difflib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -23,7 +22,7 @@ from quadsweep.inputs.arguments import is_formula
 from quadsweep.inputs.equations import Equation
 from quadsweep.inputs.standard_errors import StandardErrors
 from quadsweep.least_squares import independent
-from quadsweep.messages import argument
+from quadsweep.messages import argument, hint
 
 FIXED = "fixed"
 _MOST_DUMMIES = 3 * 10**7  # numbers in the dummies of fixed effects, 240 MB
@@ -165,9 +164,7 @@ def _term(given: Equation, term: Any) -> int:
         raise ValueError(f"give {argument('term')}, one of: {', '.join(varying)}")
     if term in varying:
         return given.names.index(term)
-    near = difflib.get_close_matches(str(term), varying, 1, cutoff=0.5)
-    hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(varying)}"
-    raise ValueError(f"no term {term!r} in the regression; {hint}")
+    raise ValueError(f"no term {term!r} in the regression{hint(term, varying)}")
 
 
 def _instrument(given: Equation) -> tuple[str, Floats | None]:

@@ -309,7 +309,7 @@ def mcd(x: Floats, y: Floats, k: int, *, seed: int = 0) -> Estimate:
         return Estimate()
     share = (k + 0.5) / len(x)  # scikit-learn rounds share * n down
     with warnings.catch_warnings():
-        # k points on a line have determinant 0, where scikit-learn's steps lose their way.
+        # k points on a line have determinant 0, where scikit-learn's steps divide by it.
         warnings.simplefilter("ignore", RuntimeWarning)
         _, _, support, _ = fast_mcd(
             points, support_fraction=min(share, 1.0), random_state=seed % 2**32

@@ -57,7 +57,7 @@ def huber(X: Floats, y: Floats, k: int, seed: int) -> Estimate:
     scale = X.std(axis=0)
     scale = np.where(scale > 0, scale, 1.0)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that its steps were many is not our affair
+        warnings.simplefilter("ignore")  # that it took many steps
         model = HuberRegressor(alpha=0.0, max_iter=1000).fit(X / scale, y)
     return _plane(model.coef_ / scale, model.intercept_)
 

@@ -18,6 +18,7 @@ import numpy as np
 from quadsweep import lifts, objectives
 from quadsweep.arrays import Axes, Floats, Mask
 from quadsweep.inputs import frames, predictors, validation
+from quadsweep.messages import free
 from quadsweep.paper.separability.hulls.distance import TOLERANCE, HullDistances, hull_distance
 from quadsweep.paper.separability.hulls.exact import Decision, Plane, decide
 from quadsweep.results.conic import Conic
@@ -95,9 +96,7 @@ class Separation(ResultMixin):
         )
         terms: list[str] = []
         for term in (*products, *self.names, "1"):
-            while term in terms:
-                term += "_"
-            terms.append(term)
+            terms.append(free(term, terms))
         return tuple(terms)
 
     @property
@@ -148,9 +147,7 @@ class Separation(ResultMixin):
             zip(self.names, lifts.columns_of(self.x, self.y), strict=True)
         )
         for name, values in (("inlier", self.mask), ("weight", weight)):
-            while name in columns:
-                name += "_"
-            columns[name] = values
+            columns[free(name, columns)] = values
         return table(columns)
 
     def to_dict(self) -> dict[str, Any]:

@@ -140,10 +140,7 @@ def _objectives() -> str:
 
 
 def explore_page(
-    tables: Sequence[Table],
-    title: str = "quadsweep",
-    lead: str = "",
-    samples: Sequence[Table] = (),
+    tables: Sequence[Table], title: str = "quadsweep", samples: Sequence[Table] = ()
 ) -> str:
     """The page for `quadsweep explore`: no answer yet, the reader asks."""
     from quadsweep import __version__
@@ -151,8 +148,7 @@ def explore_page(
     parts = fragments(tables, samples=samples) | {
         "title": html.escape(title),
         "lead": html.escape(
-            lead
-            or "Which points fit together best, and how many would have to go: move the slider, "
+            "Which points fit together best, and how many would have to go: move the slider, "
             "move the points. Every answer is proved here, on this machine."
         ),
         "version": html.escape(__version__),
