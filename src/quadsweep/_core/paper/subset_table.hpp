@@ -6,25 +6,9 @@
 #include <vector>
 
 #include "shared/hot_loops.hpp"
+#include "shared/moment_columns.hpp"
 
 namespace quadsweep {
-
-// Moments side by side, one a row.
-struct MomentColumns {
-    std::vector<double> x, y, xx, xy, yy;
-
-    void append(const Moments& s) {
-        x.push_back(s.x);
-        y.push_back(s.y);
-        xx.push_back(s.xx);
-        xy.push_back(s.xy);
-        yy.push_back(s.yy);
-    }
-    Moments row(std::size_t i) const { return {x[i], y[i], xx[i], xy[i], yy[i]}; }
-    MomentTable view() const {
-        return {x.data(), y.data(), xx.data(), xy.data(), yy.data(), static_cast<int>(x.size())};
-    }
-};
 
 // The rows of one size are followed by copies of the last, so that vector loops have no remainder.
 class SubsetTable {

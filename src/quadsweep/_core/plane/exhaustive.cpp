@@ -19,6 +19,7 @@
 #include "shared/control.hpp"
 #include "shared/hot_loops.hpp"
 #include "shared/methods.hpp"
+#include "shared/moment_columns.hpp"
 #include "shared/parallel.hpp"
 #include "wide_listing.hpp"
 
@@ -29,22 +30,8 @@ constexpr int largest_tail = 13;
 constexpr int task_points = 8;  // the first points of the head whose choice makes a task
 
 // Subsets of the tail of one size.
-struct Table {
-    std::vector<double> x, y, xx, xy, yy;
+struct Table : MomentColumns {
     std::vector<std::uint32_t> members;
-
-    void append(const Moments& s, std::uint32_t mask) {
-        x.push_back(s.x);
-        y.push_back(s.y);
-        xx.push_back(s.xx);
-        xy.push_back(s.xy);
-        yy.push_back(s.yy);
-        members.push_back(mask);
-    }
-    Moments row(std::size_t i) const { return {x[i], y[i], xx[i], xy[i], yy[i]}; }
-    MomentTable view() const {
-        return {x.data(), y.data(), xx.data(), xy.data(), yy.data(), static_cast<int>(x.size())};
-    }
 };
 
 // What is listed: the kept points themselves or, with `dropped`, the others.
@@ -92,7 +79,9 @@ struct Listing {
                 const int lowest = std::countr_zero(mask);
                 sums[mask] = sums[mask & (mask - 1)] + single[head + lowest];
             }
-            tables[std::popcount(mask)].append(sums[mask], mask);
+            Table& table = tables[std::popcount(mask)];
+            table.append(sums[mask]);
+            table.members.push_back(mask);
         }
     }
 

@@ -34,21 +34,14 @@ struct Eigen {
         const double ratio = (a[q][q] - a[p][p]) / (2 * a[p][q]);
         const double t = std::copysign(1.0, ratio) / (std::fabs(ratio) + std::hypot(1.0, ratio));
         const double c = 1 / std::hypot(1.0, t), s = t * c;
-        for (int i = 0; i < n; ++i) {
-            const double x = a[i][p], y = a[i][q];
-            a[i][p] = c * x - s * y;
-            a[i][q] = s * x + c * y;
-        }
-        for (int i = 0; i < n; ++i) {
-            const double x = a[p][i], y = a[q][i];
-            a[p][i] = c * x - s * y;
-            a[q][i] = s * x + c * y;
-        }
-        for (int i = 0; i < n; ++i) {
-            const double x = v[i][p], y = v[i][q];
-            v[i][p] = c * x - s * y;
-            v[i][q] = s * x + c * y;
-        }
+        const auto turn = [c, s](double& u, double& w) {
+            const double x = u, y = w;
+            u = c * x - s * y;
+            w = s * x + c * y;
+        };
+        for (int i = 0; i < n; ++i) turn(a[i][p], a[i][q]);
+        for (int i = 0; i < n; ++i) turn(a[p][i], a[q][i]);
+        for (int i = 0; i < n; ++i) turn(v[i][p], v[i][q]);
     }
 };
 

@@ -71,8 +71,6 @@ class Relaxation {
     const Cells& cells() const { return cells_; }
     const Form& form() const { return form_; }
     bool no_value() const { return no_value_; }
-    // The least sum of squares of y over all subsets, in the search's units.
-    double least_total() const { return least_total_; }
 
   private:
     double sum_least_total() const;
