@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from quadsweep.distributed.store import Chunk, ChunkStore, Columns
 from quadsweep.distributed.workers import Workers
@@ -38,6 +38,28 @@ def finish(chunks: Sequence[Chunk], store: ChunkStore, workers: Workers) -> Iter
         store.save(chunk, columns)
         store.log_time(chunk, seconds, time.monotonic() - start)
         yield chunk
+
+
+def results(
+    chunks: Sequence[Chunk],
+    workers: Workers,
+    store: ChunkStore | None,
+    whole: Callable[[Columns | None], bool] = lambda columns: columns is not None,
+) -> Iterator[tuple[str, Columns]]:
+    """Name and columns of every chunk, as they are finished; none where a limit came first.
+
+    With a store, those that are ``whole`` are kept, and those kept earlier come first.
+    """
+    todo = chunks if store is None else missing(chunks, store, resume=True)
+    if store is not None:
+        left = {chunk.name for chunk in todo}
+        yield from ((c.name, stored(c, store)) for c in chunks if c.name not in left)
+    start = time.monotonic()
+    for chunk, columns, seconds in workers(todo):
+        if store is not None and columns is not None and whole(columns):
+            store.save(chunk, columns)
+            store.log_time(chunk, seconds, time.monotonic() - start)
+        yield chunk.name, columns or {}
 
 
 def stored(chunk: Chunk, store: ChunkStore) -> Columns:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from quadsweep.distributed.runner import finish, missing, stored
+from quadsweep.distributed.runner import results
 from quadsweep.distributed.store import Chunk, ChunkStore, Columns
 from quadsweep.distributed.workers import Finished, Workers
 from quadsweep.outofcore.work import Task, unpacked
@@ -72,32 +72,18 @@ class Passes:
         return self._in_order(f"pass {self.count}: {name}", chunks)
 
     def _in_order(self, what: str, chunks: list[Chunk]) -> Iterator[dict[str, NDArray[Any]]]:
+        workers = threads(self.jobs) if self.workers is None else self.workers
         waiting: dict[str, Columns] = {}
         since = time.perf_counter()
         names = iter([chunk.name for chunk in chunks])
         name = next(names, None)
-        for done, (finished, columns) in enumerate(self._done(chunks), 1):
+        for done, (finished, columns) in enumerate(results(chunks, workers, self.store), 1):
             waiting[finished] = columns
             self.tick(what, done, len(chunks), time.perf_counter() - self.start)
             while name in waiting:
                 yield unpacked(waiting.pop(name))
                 name = next(names, None)
         self.seconds += time.perf_counter() - since
-
-    def _done(self, chunks: list[Chunk]) -> Iterator[tuple[str, Columns]]:
-        workers = threads(self.jobs) if self.workers is None else self.workers
-        if self.store is None:
-            for chunk, columns, _ in workers(chunks):
-                assert columns is not None
-                yield chunk.name, columns
-            return
-        left = missing(chunks, self.store, resume=True)
-        ready = {chunk.name for chunk in chunks} - {chunk.name for chunk in left}
-        for chunk in chunks:
-            if chunk.name in ready:
-                yield chunk.name, stored(chunk, self.store)
-        for chunk in finish(left, self.store, workers):
-            yield chunk.name, stored(chunk, self.store)
 
 
 def runs(parts: int) -> list[tuple[int, int]]:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from quadsweep.arrays import Floats
 from quadsweep.clock import Clock
-from quadsweep.distributed.runner import finish, missing, stored
+from quadsweep.distributed.runner import missing, results
 from quadsweep.distributed.store import Chunk, ChunkStore, Columns, digest_of
 from quadsweep.distributed.workers import Workers, one_by_one, team
 from quadsweep.solving.methods.batch import Batch, BatchOutcome, RegressionBatch
@@ -86,38 +86,9 @@ class Executor:
             )
             for part in _parts(batch, until, goals, 1 if self.workers else batch.n_jobs)
         ]
-        unique = {chunk.name: chunk for chunk in chunks}
-        found: dict[str, Columns] = {}
-        workers = self.workers or one_by_one
-        if self.store is None:
-            for chunk, columns, _ in workers(list(unique.values())):
-                found[chunk.name] = columns or {}
-        else:
-            todo = missing(list(unique.values()), self.store, resume=True)
-            found = self._kept(unique, todo, workers)
+        unique = list({chunk.name: chunk for chunk in chunks}.values())
+        found = dict(results(unique, self.workers or one_by_one, self.store, _finished))
         return [found[chunk.name] for chunk in chunks]
-
-    def _kept(
-        self, unique: dict[str, Chunk], todo: list[Chunk], workers: Workers
-    ) -> dict[str, Columns]:
-        assert self.store is not None
-        store = self.store
-        found: dict[str, Columns] = {}
-
-        def whole(chunks: Any) -> Iterator[Any]:
-            """Only parts that no limit cut short are kept."""
-            for chunk, columns, seconds in workers(chunks):
-                if _finished(columns):
-                    yield chunk, columns, seconds
-                else:
-                    found[chunk.name] = columns or {}
-
-        for _ in finish(todo, store, whole):
-            pass
-        for name, chunk in unique.items():
-            if name not in found:
-                found[name] = stored(chunk, store)
-        return found
 
 
 @contextmanager
