@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from quadsweep.arrays import Axes, Ints
-from quadsweep.choosing.multiplicity import adjusted_p_values
+from quadsweep.choosing.p_values import adjusted_p_values
 from quadsweep.extras import needed
 from quadsweep.inputs.frames import Columns, in_memory, unpack
 from quadsweep.messages import hint

@@ -67,7 +67,7 @@ def test_the_picture_of_r2_has_the_sign_and_pearson_beside_it():
 
 
 def test_adjusted_p_values_follow_their_definitions():
-    from quadsweep.choosing.multiplicity import adjusted_p_values
+    from quadsweep.choosing.p_values import adjusted_p_values
 
     for seed in range(20):
         p = np.random.default_rng(seed).uniform(size=7) ** 3

@@ -12,9 +12,9 @@ from matplotlib.figure import Figure
 import quadsweep as qs
 from quadsweep import objectives
 from quadsweep.choosing.clean_line import fit_clean_line
+from quadsweep.choosing.curve import elbow, largest_gain
 from quadsweep.choosing.line_significance import _gains, _settled
 from quadsweep.choosing.path_significance import corrected_p_values, null_paths
-from quadsweep.choosing.suggestions import elbow, largest_gain
 
 PAIRED = ["r2", "r", "cov", "dv", "tv", "lts"]
 

@@ -1,14 +1,13 @@
 """Choosing k and distrusting the answer: paths, noise, stability, all pairs of a table.
 
-``path``          the best subset of every size, with ``suggestions`` for k; over shuffled data
+``path``          the best subset of every size, with suggestions for k; over shuffled data
                   (``path_significance``) or a clean line (``line_significance``); of rows that
                   are not in memory (``outofcore``); what both are (``curve``)
 ``significance``  a p-value that allows for the choosing
 ``stability``     who is dropped when the data change a little, and what else comes near (``near``)
 ``intervals``     the bootstrap of the line, behind `Result.bootstrap`
-``pairwise``      every pair of columns: its solves (``pairs``), the answer (``pairwise_result``),
-                  the best of them as a table (``strongest``)
-``shuffles``, ``clean_line``: null data. ``multiplicity``, ``verdicts``: p-values, in words.
+``pairwise``      every pair of columns: its solves (``pairs``), the answer (``pairwise_result``)
+``shuffles``, ``clean_line``: null data. ``p_values``: what they are called, and corrections.
 
 Imports solving and all below it. Never draws; the pictures are in `plotting`.
 """

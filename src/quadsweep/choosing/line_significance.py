@@ -17,13 +17,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 from warnings import warn
 
 import numpy as np
 
 from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.choosing.clean_line import NORMAL, UNKNOWN, fit_clean_line
+from quadsweep.choosing.p_values import SIGNIFICANT
 from quadsweep.choosing.path_significance import (
     PathSignificance,
     corrected_p_values,
@@ -31,7 +32,6 @@ from quadsweep.choosing.path_significance import (
     null_paths,
     optima,
 )
-from quadsweep.choosing.verdicts import SIGNIFICANT, STATUSES
 from quadsweep.clock import Clock
 from quadsweep.least_squares import fit
 from quadsweep.messages import argument
@@ -85,6 +85,9 @@ class LineSignificance(PathSignificance):
         Whether there are several predictors.
     """
 
+    about: ClassVar[str] = "of any outlier"
+    drawn: ClassVar[str] = "draws"
+
     n_outliers: int = 0
     normal: float = 1.0
     law: str = "line"
@@ -120,15 +123,6 @@ class LineSignificance(PathSignificance):
 
     def _compared(self) -> int:
         return int((self.k < self.n).sum())
-
-    def summary_items(self) -> list[tuple[str, str]]:
-        done = STATUSES[self.status].format(done=len(self.null), asked=self.permutations)
-        return [
-            ("sizes", f"{len(self.k):,}, from k = {self.k[0]:,} to {self.k[-1]:,}"),
-            ("p-value", f"{self.overall:.4g}   (of any outlier)"),
-            ("verdict", self.verdict()),
-            ("draws", f"{done.replace('shuffles', 'draws')}, seed {self.seed}"),
-        ]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""

@@ -12,13 +12,13 @@ import numpy as np
 
 from quadsweep import objectives
 from quadsweep.arrays import Axes, Floats, Ints
-from quadsweep.choosing.multiplicity import adjusted_p_values
-from quadsweep.choosing.strongest import strongest
+from quadsweep.choosing.p_values import adjusted_p_values
 from quadsweep.extras import needed
 from quadsweep.inputs import frames
 from quadsweep.messages import argument
 from quadsweep.results.formatting import ResultMixin, attributes, known
 
+_STRONGEST = 20  # pairs in the table
 LEVEL = 0.05  # that a p-value is compared with in the summary
 
 
@@ -149,8 +149,23 @@ class PairwiseResult(Pairs):
         return frames.table(columns)
 
     def grid(self) -> list[Sequence[str]]:
-        """The strongest pairs."""
-        return strongest(self)
+        """Pairs by the size of their trimmed correlation, largest first, a header above them."""
+        i, j = np.triu_indices(len(self.names), 1)
+        size = np.nan_to_num(np.abs(self.r[i, j]), nan=-1.0)
+        best = np.argsort(-size, kind="stable")[:_STRONGEST]
+        columns = {"r": self.r, "Pearson": self.pearson}
+        if self.p_values is not None:
+            columns |= {"p": self.p_values, "p (Holm)": self.adjusted("holm")}
+        rows = [
+            (
+                f"{self.names[i[at]]}, {self.names[j[at]]}",
+                *(f"{values[i[at], j[at]]:.3g}" for values in columns.values()),
+                f"{self.kept[i[at], j[at]]:,} of {self.rows[i[at], j[at]]:,}",
+            )
+            for at in best
+        ]
+        title = "pair" if len(i) <= _STRONGEST else f"pair (the {_STRONGEST} strongest)"
+        return [(title, *columns, "kept"), *rows]
 
     def summary_items(self) -> list[tuple[str, str]]:
         title = objectives.get(self.objective).title

@@ -19,14 +19,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from quadsweep import objectives
 from quadsweep.arrays import Axes, Floats, Ints
+from quadsweep.choosing.p_values import SIGNIFICANT, STATUSES, UNREMARKABLE
 from quadsweep.choosing.shuffles import blocks, shuffled
-from quadsweep.choosing.verdicts import SIGNIFICANT, STATUSES, UNREMARKABLE
 from quadsweep.clock import Clock
 from quadsweep.messages import argument
 from quadsweep.progress import Tick
@@ -62,6 +62,9 @@ class PathSignificance(ResultMixin):
         Points considered.
     seconds : float
     """
+
+    about: ClassVar[str] = "of the path as a whole"
+    drawn: ClassVar[str] = "shuffles"
 
     k: Ints
     observed: Floats
@@ -148,9 +151,9 @@ class PathSignificance(ResultMixin):
         done = STATUSES[self.status].format(done=len(self.null), asked=self.permutations)
         return [
             ("sizes", f"{len(self.k):,}, from k = {self.k[0]:,} to {self.k[-1]:,}"),
-            ("p-value", f"{self.overall:.4g}   (of the path as a whole)"),
+            ("p-value", f"{self.overall:.4g}   ({self.about})"),
             ("verdict", self.verdict()),
-            ("shuffles", f"{done}, seed {self.seed}"),
+            (self.drawn, f"{done.replace('shuffles', self.drawn)}, seed {self.seed}"),
         ]
 
     def plot(self, ax: Axes | None = None) -> Axes:

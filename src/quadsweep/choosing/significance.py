@@ -20,8 +20,8 @@ import numpy as np
 
 from quadsweep import objectives
 from quadsweep.arrays import Axes, Floats, Mask
+from quadsweep.choosing.p_values import STATUSES, in_words
 from quadsweep.choosing.shuffles import blocks, check_pairs, shuffled
-from quadsweep.choosing.verdicts import SIGNIFICANT, STATUSES, UNREMARKABLE
 from quadsweep.clock import Clock
 from quadsweep.inputs import validation
 from quadsweep.inputs.arguments import arranged
@@ -89,11 +89,12 @@ class Significance(ResultMixin):
         hits, done = int(self.reached.sum()), len(self.reached)
         count = f"{hits:,} of {done:,} data sets with y shuffled reach it"
         kept = f"with {self.k:,} of {self.n:,} points kept, {title} = {self.observed:.4g}"
-        if self.p_value > UNREMARKABLE:
-            return f"{kept} is unremarkable: {count}, so noise alone would do as well"
-        if self.p_value > SIGNIFICANT:
-            return f"{kept} is borderline: {count}, so noise alone does as well now and then"
-        return f"{kept} is more than noise gives: {count}"
+        so = {
+            "unremarkable": ", so noise alone would do as well",
+            "borderline": ", so noise alone does as well now and then",
+        }
+        word = in_words(self.p_value)
+        return f"{kept} is {word}: {count}{so.get(word, '')}"
 
     def summary_items(self) -> list[tuple[str, str]]:
         title = objectives.get(self.objective).title

@@ -62,7 +62,7 @@ def plot_path_significance(noise: PathSignificance, ax: Axes | None = None) -> A
             drop[passed], noise.observed[passed], "o", color=OUTLIER, markersize=4, zorder=4,
             label="corrected p ≤ 0.05",
         )  # fmt: skip
-    sizes = f"corrected for {len(noise.k):,} sizes, {len(noise.null):,} {_drawn(noise)}"
+    sizes = f"corrected for {len(noise.k):,} sizes, {len(noise.null):,} {noise.drawn}"
     _finish(ax, noise.objective, f"p = {noise.overall:.3g}: {_word(noise)}\n{sizes}")
     return ax
 
@@ -83,10 +83,6 @@ def _band(ax: Axes, noise: PathSignificance, n: int) -> None:
         what = "clean planes" if noise.plane else "clean lines"
     ax.fill_between(drop, low, high, color=_NOISE, linewidth=0, zorder=0, label=f"{what}, 90% band")
     ax.plot(drop, middle, color=PALE, linewidth=1, linestyle=(0, (5, 3)), label=f"median {what}")
-
-
-def _drawn(noise: PathSignificance) -> str:
-    return "draws" if isinstance(noise, LineSignificance) else "shuffles"
 
 
 def _word(noise: PathSignificance) -> str:

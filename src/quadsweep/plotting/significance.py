@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quadsweep.arrays import Axes, Floats
+from quadsweep.choosing.p_values import in_words
 from quadsweep.objectives import get
 from quadsweep.plotting.canvas import (
     INLIER,
@@ -80,10 +81,8 @@ def _edges(null: Floats, observed: float) -> list[float]:
 
 
 def _title(answer: Significance) -> str:
-    from quadsweep.choosing.verdicts import SIGNIFICANT, UNREMARKABLE
-
-    word = "more than noise gives"
-    if answer.p_value > SIGNIFICANT:
-        word = "unremarkable" if answer.p_value > UNREMARKABLE else "borderline"
     done = f"{len(answer.reached):,} shuffles"
-    return f"p = {answer.p_value:.3g}: {word}\nk = {answer.k:,} of {answer.n:,} points, {done}"
+    return (
+        f"p = {answer.p_value:.3g}: {in_words(answer.p_value)}\n"
+        f"k = {answer.k:,} of {answer.n:,} points, {done}"
+    )

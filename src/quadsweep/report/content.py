@@ -12,8 +12,8 @@ from quadsweep.auditing.audit import audit
 from quadsweep.auditing.result import Audit
 from quadsweep.choosing.line_significance import OBJECTIVES as LINES
 from quadsweep.choosing.line_significance import LineSignificance
+from quadsweep.choosing.p_values import SIGNIFICANT
 from quadsweep.choosing.path import Path, path
-from quadsweep.choosing.verdicts import SIGNIFICANT
 from quadsweep.clock import Clock
 from quadsweep.inputs import validation
 from quadsweep.inputs.frames import Columns, unpack

@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 import numpy as np
 
-from quadsweep.choosing.verdicts import SIGNIFICANT
+from quadsweep.choosing.p_values import SIGNIFICANT
 from quadsweep.extras import needed
 from quadsweep.objectives import centred_sums
 from quadsweep.report.content import Report

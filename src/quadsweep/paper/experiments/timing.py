@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-METHODS = ("naive", "sweep", "exhaustive", "certified")
-TITLES = {
-    "naive": "naive sweep",
-    "sweep": "sweep",
-    "exhaustive": "exhaustive",
-    "certified": "certified",
+# Title, colour and marker of each method.
+METHODS = {
+    "naive": ("naive sweep", "#D55E00", "s"),
+    "sweep": ("sweep", "#E69F00", "^"),
+    "exhaustive": ("exhaustive", "#0072B2", "D"),
+    "certified": ("certified", "#009E73", "o"),
 }
 # The paper's naive sweep in Julia: mean milliseconds by n.
 PAPER = {10: 20.2, 30: 2242.9}
@@ -102,7 +102,7 @@ def _small_table(results: Results, scale: Scale) -> TextTable:
         rows.append([str(n), *cells, f"{PAPER[n]:,.1f}" if n in PAPER else "-"])
     return TextTable(
         f"Milliseconds for one data set, mean ± standard deviation (median), N = {scale.timing}",
-        ["n", *(TITLES[name] for name in METHODS), "paper, naive in Julia"],
+        ["n", *(title for title, _, _ in METHODS.values()), "paper, naive in Julia"],
         rows,
         [_agreement(results, scale), PROTOCOL],
     )
@@ -144,18 +144,9 @@ def _agreement(results: Results, scale: Scale) -> str:
             columns = results[f"small-n{n:07d}"]
             found, best = columns[f"{name} value"], columns["exhaustive value"]
             missed += int((~(found >= best - AGREEMENT)).sum())
-        parts.append(f"{TITLES[name]} {missed}")
+        parts.append(f"{METHODS[name][0]} {missed}")
     total = scale.timing * len(scale.timing_sizes)
     return f"Of {total:,} trials, the best subset was missed by: {', '.join(parts)}."
-
-
-COLOURS = {
-    "naive": "#D55E00",
-    "sweep": "#E69F00",
-    "exhaustive": "#0072B2",
-    "certified": "#009E73",
-}
-MARKERS = {"naive": "s", "sweep": "^", "exhaustive": "D", "certified": "o"}
 
 
 def figure(results: Results, scale: Scale) -> Figure:
@@ -196,8 +187,9 @@ def _draw_times(ax: Axes, name: str, sizes: Ints, times: list[Floats]) -> None:
     """Mean as a line, the middle four fifths of the trials as a band."""
     means = np.array([t.mean() for t in times])
     low, high = np.array([np.quantile(t, [0.1, 0.9]) for t in times]).T
-    ax.fill_between(sizes, low, high, color=COLOURS[name], alpha=0.2, lw=0)
-    ax.plot(sizes, means, color=COLOURS[name], marker=MARKERS[name], ms=3.5, label=TITLES[name])
+    title, colour, marker = METHODS[name]
+    ax.fill_between(sizes, low, high, color=colour, alpha=0.2, lw=0)
+    ax.plot(sizes, means, color=colour, marker=marker, ms=3.5, label=title)
 
 
 def _tidy(ax: Axes) -> None:

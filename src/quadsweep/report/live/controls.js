@@ -304,7 +304,7 @@ function unproved({ drops, proved, noise }) {
   return own + shuffled;
 }
 
-const UNREMARKABLE = 0.1, SIGNIFICANT = 0.05; // as choosing/verdicts.py
+const UNREMARKABLE = 0.1, SIGNIFICANT = 0.05; // as choosing/p_values.py
 
 function verdict({ overall, shuffles }, drops) {
   if (shuffles + 1 < 1 / SIGNIFICANT) {

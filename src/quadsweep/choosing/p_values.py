@@ -1,10 +1,31 @@
-"""P-values corrected for how many there are."""
+"""P-values: what they are called, corrections for how many there are, and shuffles not all made."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from quadsweep.arrays import Floats
+
+UNREMARKABLE = 0.1  # above this a p-value is called so
+SIGNIFICANT = 0.05
+
+STATUSES = {
+    "finished": "all {asked:,} shuffles",
+    "stopped_early": "stopped after {done:,} of {asked:,} shuffles: the answer was clear",
+    "time_limit": "the time limit came after {done:,} of {asked:,} shuffles",
+    "interrupted": "interrupted after {done:,} of {asked:,} shuffles",
+}
+
+
+def in_words(p: float) -> str:
+    """Whether a p-value is unremarkable, borderline, or small.
+
+    >>> in_words(0.3), in_words(0.07), in_words(0.01)
+    ('unremarkable', 'borderline', 'more than noise gives')
+    """
+    if p > UNREMARKABLE:
+        return "unremarkable"
+    return "borderline" if p > SIGNIFICANT else "more than noise gives"
 
 
 def adjusted_p_values(p: Floats, method: str) -> Floats:
