@@ -4,6 +4,12 @@ BIN = $(VENV)/bin
 CORE = $(shell find src/quadsweep/_core tests/core/compiled -name "*.[ch]pp")
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
+# Tests and benchmarks use the cores themselves; threads of a linear algebra library that wait for
+# each other on busy cores turn a millisecond into half a second.
+export OPENBLAS_NUM_THREADS = 1
+# The tests start the command often: its byte code is kept, whatever the environment says.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo wasm test test-slow test-all lint types werror sanitize bench wheel docs format pictures images clean
 
 # The package built and installed for development, with what the demo needs and no more.

@@ -139,3 +139,17 @@ def test_the_frame_of_an_audit_has_the_index_of_the_data():
 def test_unknown_claims_are_refused(claims):
     with pytest.raises(ValueError, match="claims must be some of sign"):
         qs.audit_table(FORMULA, "educ", claims, data=DATA)
+
+
+def test_rows_and_groups_of_one_model_stand_in_one_table():
+    fitted = smf.ols(FORMULA, DATA).fit()
+    models = {"rows": fitted, "firms": {"model": fitted, "groups": "firm"}}
+    table = qs.audit_table(models, "educ", "sign")
+    rows, firms = table.to_frame()["sign"]
+    assert rows == qs.audit(fitted, term="educ").drop
+    assert firms == qs.audit(fitted, term="educ", groups="firm").drop
+
+
+def test_an_argument_that_audit_does_not_have_is_named_before_any_audit():
+    with pytest.raises(ValueError, match="'b' has no argument of audit called 'formula'; allowed"):
+        qs.audit_table({"a": FORMULA, "b": {"formula": FORMULA}}, "educ", data=DATA)

@@ -187,16 +187,18 @@ def tss(y: list[Fraction], weight: list[Fraction], intercept: bool) -> Fraction:
 
 
 def left_out_wrongly(it: Instance, result: qs.Result) -> str | None:
-    """A column may be left out of the search if all rows say that it is a combination."""
+    """A column may be left out of the search if all rows say that it is a combination; with an
+    intercept, of values about the columns' medians."""
     searched = result.searched
     assert searched is not None
-    for j in np.setdiff1d(np.arange(it.x.shape[1]), searched):
-        before = it.x[:, searched[searched < j]]
+    x = it.x - np.median(it.x, axis=0) if it.intercept else it.x
+    for j in np.setdiff1d(np.arange(x.shape[1]), searched):
+        before = x[:, searched[searched < j]]
         design = np.column_stack([np.ones(len(it.y)), before]) if it.intercept else before
-        size = np.abs(design).max(axis=1, initial=0) + np.abs(it.x[:, j])
-        coef = np.linalg.lstsq(design / size[:, None], it.x[:, j] / size, rcond=None)[0]
-        parts = np.abs(design) @ np.abs(coef) + np.abs(it.x[:, j])
-        if np.any(np.abs(design @ coef - it.x[:, j]) > 1e-11 * parts):
+        size = np.abs(design).max(axis=1, initial=0) + np.abs(x[:, j])
+        coef = np.linalg.lstsq(design / size[:, None], x[:, j] / size, rcond=None)[0]
+        parts = np.abs(design) @ np.abs(coef) + np.abs(x[:, j])
+        if np.any(np.abs(design @ coef - x[:, j]) > 1e-11 * parts):
             return f"column {j} is no combination of those before it"
     return None
 

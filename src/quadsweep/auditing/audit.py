@@ -134,9 +134,8 @@ def audit(
     vcov : {"classical", "HC0", "HC1", "HC2", "HC3"}, {"CRV1": clusters}, or clusters
         The standard errors of the test; clusters are a sequence or the name of a column, or two
         names, ``"firm + year"``. Left out, those of the fitted model, with its factors
-        for small samples and its distribution; classical ones otherwise. Only the classical ones
-        are covered by proofs: with others ``upper`` is found by search, and ``lower`` is what can
-        still be proved.
+        for small samples and its distribution; classical ones otherwise. Which of them are proved
+        up to how many controls: the guide to regressions, "What is proved".
     cov_type, cov_kwds : str, dict, optional
         The same in statsmodels' words, ``cov_type="cluster", cov_kwds={"groups": "firm"}``, with
         its normal p-values unless ``cov_kwds`` has ``use_t``.
@@ -144,8 +143,9 @@ def audit(
         What must not survive the removal:
 
         - ``sign``: the sign of the slope, which is that of the correlation.
-        - ``significance``: the correlation is significant (two-sided t test, k - 2 degrees of
-          freedom for k rows kept) at ``level``; if it is not, that it is not, in either direction.
+        - ``significance``: the correlation, or the coefficient, is significant at ``level``
+          (two-sided t test on the rows kept, with their degrees of freedom); if it is not, that it
+          is not, in either direction.
         - ``reverse``: broken when the correlation is significant with the opposite sign.
         - ``r2``: that R2 is on its side of ``threshold``; broken when it reaches at least, or
           falls to at most, the threshold.

@@ -31,6 +31,7 @@ from quadsweep.auditing.span import basis
 from quadsweep.auditing.specification import units_of
 from quadsweep.clock import Stopped
 from quadsweep.inputs import validation
+from quadsweep.messages import argument
 from quadsweep.progress import counting
 from quadsweep.results.formatting import ResultMixin, attributes, known
 
@@ -197,8 +198,10 @@ def redrawn(
     assert given is not None
     given.least_squares("a reference")
     if audit.n_groups is not None or given.errors.kind == "cluster":
-        raise ValueError("a reference is drawn for rows that are independent of each other; got "
-                         "groups or clusters")  # fmt: skip
+        raise ValueError(
+            "a reference is drawn for rows that are independent of each other; got groups or "
+            f"clusters: audit without groups and with {argument('vcov', 'HC1')} to compare"
+        )
     design, terms = given.design, Terms(audit.level, audit.threshold, audit.tol)
     jobs = validation.jobs(n_jobs)
 

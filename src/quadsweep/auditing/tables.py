@@ -5,6 +5,7 @@ The layout is that of maketables; ours are the numbers.
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 THREE = ("significance", "sign", "reverse")
 _THRESHOLDS = ("r2", "slope")  # claims that are about one
+_ARGUMENTS = tuple(inspect.signature(audit).parameters)[1:]
 _ESTIMATE = ("estimate", "std_error", "t", "p_value")
 _NOTE = (
     "Fewest {units} whose removal changes the conclusion, everything refitted, and their share. A "
@@ -172,7 +174,7 @@ class AuditTable(ResultMixin, Sequence[Specification]):
         Parameters
         ----------
         **options
-            As of ``to_maketables``. What LaTeX would not print (%, _, & and #) is escaped.
+            As of ``to_maketables``. What LaTeX would not print (%, _, &, #, < and >) is escaped.
         """
         made = self.to_maketables(**options)
         made.df = made.df.astype(object).map(_escaped)
@@ -214,7 +216,8 @@ def audit_table(
     ----------
     models : a regression, a list of them, or a dictionary of them by name
         Each is a fitted model, a formula (with ``data=``), or a dictionary of arguments of
-        :func:`quadsweep.audit`.
+        :func:`quadsweep.audit`; in a dictionary, ``model`` is the model or formula:
+        ``{"rows": fit, "firms": {"model": fit, "groups": "firm"}}``.
     terms : str or list of str, optional
         Whose coefficients are audited; may be left out where there is only one.
     claims : list of str
@@ -247,20 +250,16 @@ def audit_table(
     threshold = settings.pop("threshold", None)
     found = []
     first: Exception | None = None
-    for name, given in _named(models).items():
+    for name, (model, own) in _named(models).items():
         audits: dict[tuple[str, str], Verdict] = {}
         failures: dict[tuple[str, str], str] = {}
         for term in wanted:
             for claim in asked:
-                about = {"claim": claim, **settings}
+                about = {"claim": claim, **settings, **own}
                 about |= {} if term is None else {"term": term}
                 about |= {"threshold": threshold} if claim in _THRESHOLDS else {}
                 try:
-                    answer: Any = (
-                        audit(**{**given, **about})
-                        if isinstance(given, Mapping)
-                        else audit(given, **about)
-                    )
+                    answer: Any = audit(*model, **about)
                 except ValueError as wrong:
                     failures[str(term), claim] = str(wrong)
                     first = first or wrong
@@ -273,14 +272,24 @@ def audit_table(
     return AuditTable(found)
 
 
-def _named(models: Any) -> dict[str, Any]:
-    """The regressions by name, or by number where they have none."""
+def _named(models: Any) -> dict[str, tuple[list[Any], dict[str, Any]]]:
+    """The regressions by name, or by number where they have none: the model, if it is given as one,
+    and further arguments of its audit."""
     if isinstance(models, Mapping):
-        return {str(name): model for name, model in models.items()}
-    if hasattr(models, "to_list") and not hasattr(models, "columns"):  # several fits of pyfixest
-        models = models.to_list()
-    several = list(models) if isinstance(models, (list, tuple)) else [models]
-    return {f"({i})": model for i, model in enumerate(several, 1)}
+        named = {str(name): model for name, model in models.items()}
+    else:
+        if hasattr(models, "to_list") and not hasattr(models, "columns"):  # fits of pyfixest
+            models = models.to_list()
+        several = list(models) if isinstance(models, (list, tuple)) else [models]
+        named = {f"({i})": model for i, model in enumerate(several, 1)}
+    found = {}
+    for name, model in named.items():
+        own = dict(model) if isinstance(model, Mapping) else {"model": model}
+        if unknown := [key for key in own if key != "model" and key not in _ARGUMENTS]:
+            raise ValueError(f"models: {name!r} has no argument of audit called {unknown[0]!r}; "
+                             f"allowed are model, {', '.join(_ARGUMENTS)}")  # fmt: skip
+        found[name] = ([own.pop("model")] if "model" in own else [], own)
+    return found
 
 
 def _numbered(name: str) -> bool:
@@ -290,13 +299,14 @@ def _numbered(name: str) -> bool:
 def _escaped(text: Any) -> Any:
     r"""A text as LaTeX prints it; formulas between dollars, and what is escaped, stay as they are.
 
-    >>> print(_escaped("a_1 & 5% of $x_1$"), _escaped(None))
-    a\_1 \& 5\% of $x_1$ None
+    >>> print(_escaped("a_1 & 5% of $x_1$, p < 0.1"), _escaped(None))
+    a\_1 \& 5\% of $x_1$, p $<$ 0.1 None
     """
     if not isinstance(text, str):
         return text
     parts = text.split("$")
     outside = [re.sub(r"(?<!\\)([%_&#])", r"\\\1", part) for part in parts[::2]]
+    outside = [re.sub(r"([<>])", r"$\1$", part) for part in outside]
     parts[::2] = outside
     return "$".join(parts)
 

@@ -169,7 +169,16 @@ def _effects(model: Any) -> tuple[tuple[str, Any], ...]:
     if not model._has_fixef:
         return ()
     names = [_EFFECT.sub(r"\1", str(name)) for name in model._fe.columns]
-    return tuple(zip(names, np.asarray(model._fe).T, strict=True))
+    written = [each.strip() for each in str(model._fixef).split("+")]  # theirs changes by run
+    return tuple(
+        sorted(
+            zip(names, np.asarray(model._fe).T, strict=True), key=lambda e: _place(e[0], written)
+        )
+    )
+
+
+def _place(name: str, names: list[str]) -> tuple[int, str]:
+    return (names.index(name) if name in names else len(names)), name
 
 
 def _only(endogenous: list[str]) -> str:

@@ -19,7 +19,7 @@ from quadsweep.auditing.term_test import TermTest
 from quadsweep.inputs.standard_errors import StandardErrors
 from quadsweep.results.formatting import chance
 
-_CLEAR = 1e-7
+CLEAR = 1e-7  # of a correlation: what is nearer to its threshold is not decided by doubles
 _HUGE = 1e150  # instead of a t beyond all numbers
 _ROUNDED = 1e-11  # of the coefficient or its unit: a standard error that may be rounding
 
@@ -241,6 +241,6 @@ class RobustCase(Case):
 
     def broken(self, removal: Ints) -> bool:
         past = self.excess(removal)
-        if abs(past) > _CLEAR or not self.test.plain:
-            return past > _CLEAR
+        if abs(past) > CLEAR or not self.test.plain:
+            return past > CLEAR
         return self.test.broken(removal)

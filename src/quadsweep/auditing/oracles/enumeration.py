@@ -1,5 +1,9 @@
 """Every removal of m units: in floating point, and exactly where that is near a threshold.
 
+Tests whose factors for small samples the compiled half does not know (fixed effects that are nested
+in clusters, singletons that drop out) are refitted one by one, in floating point alone: a number of
+removals stays undecided where one of them comes too near to its threshold.
+
 Without a limit on time as many removals are tried as take some seconds (``MOST``); with one, as
 many as can be tried in the time left. Where they are few, they are tried before anything else is.
 """
@@ -16,6 +20,7 @@ import numpy as np
 
 from quadsweep.arrays import Ints
 from quadsweep.auditing.case import Case
+from quadsweep.auditing.controls.robust import CLEAR, RobustCase
 from quadsweep.auditing.oracles import REFUTED, UNDECIDED, Decision, Oracle
 from quadsweep.auditing.resources import OutOfPatience, Resources
 from quadsweep.auditing.screening import Screen
@@ -24,7 +29,7 @@ MOST = 50.0  # seconds without a limit on time; fewer where nothing else runs
 _AT_ONCE = 0.5  # seconds, and with a limit a share of what is left, for bounds that cost little
 _SHARE = 0.05
 _EACH, _EACH_NUMBER = 1e-5, 4e-9  # seconds for a removal, and for the cube of its columns
-_CHUNK = 4_096
+_CHUNK, _FEW = 4_096, 16
 _COUNTED = 40  # units of which the removals are too many, of twice as many or more
 
 
@@ -39,7 +44,11 @@ class Enumeration(Oracle):
 
     @classmethod
     def handles(cls, case: Case) -> bool:
-        return Screen.fits(case)
+        return Screen.fits(case) or cls._refits(case)
+
+    @staticmethod
+    def _refits(case: Case) -> bool:
+        return isinstance(case, RobustCase) and not case.test.plain
 
     def seconds(self, m: int) -> float:
         """How long it takes to try every removal of m units, about."""
@@ -47,12 +56,21 @@ class Enumeration(Oracle):
         fewer = min(m, self._size - m)
         if fewer > _COUNTED and self._size > 2 * _COUNTED:  # comb(2 c, c) at least
             return inf
-        return comb(self._size, fewer) * (_EACH + _EACH_NUMBER * columns**3)
+        each = _EACH + _EACH_NUMBER * columns**3
+        return comb(self._size, fewer) * (self._refit if self._refits(self.case) else each)
+
+    @cached_property
+    def _refit(self) -> float:
+        """Seconds for the test without one unit, about."""
+        start = time.perf_counter()
+        self.case.excess(np.zeros(1, dtype=np.int64))
+        return time.perf_counter() - start
 
     def is_feasible(self, m: int) -> bool:
         """Whether every removal of m units can be tried in time."""
         allowed = self.resources.left() if self.resources.is_limited else MOST
-        return self.seconds(m) <= max(allowed, _CHUNK * self.seconds(0))
+        few = 0.0 if self._refits(self.case) else _CHUNK * self.seconds(0)
+        return self.seconds(m) <= max(allowed, few)
 
     def refutes_at_once(self, fewest: int, most: int) -> bool:
         left = _SHARE * self.resources.left() if self.resources.is_limited else _AT_ONCE
@@ -75,19 +93,26 @@ class Enumeration(Oracle):
         for chunk in left:
             self.resources.check()
             found = self._first(chunk)
-            if found is not None:
-                return self._known.setdefault(m, Decision(found))
+            if found.removal is not None or not found.refuted:
+                return self._known.setdefault(m, found)
             if time.perf_counter() > end:
                 raise OutOfPatience
+        if self._refits(self.case):
+            self.resources.refitted[m] = comb(self._size, m)
         return self._known.setdefault(m, REFUTED)
 
-    def _first(self, chunk: Ints) -> Ints | None:
-        """The first of these removals that breaks the claim."""
+    def _first(self, chunk: Ints) -> Decision:
+        """The first of these removals that breaks the claim; undecided where one is too near."""
+        refits, near = self._refits(self.case), False
         removal: Ints
-        for removal in chunk[self._screen.removals(chunk)]:
+        for removal in chunk if refits else chunk[self._screen.removals(chunk)]:
             if self.case.broken(removal):
-                return removal
-        return None
+                return Decision(removal)
+            if refits:
+                self.resources.check()
+                self.resources.nodes += 1
+                near = near or abs(self.case.excess(removal)) <= CLEAR
+        return UNDECIDED if near else REFUTED
 
     @cached_property
     def _screen(self) -> Screen:
@@ -95,5 +120,6 @@ class Enumeration(Oracle):
 
     def _chunks(self, m: int) -> Iterator[Ints]:
         ways = combinations(range(self._size), m)
-        while chunk := list(islice(ways, _CHUNK)):
+        at_once = _FEW if self._refits(self.case) else _CHUNK
+        while chunk := list(islice(ways, at_once)):
             yield np.array(chunk, dtype=np.int64).reshape(len(chunk), m)
