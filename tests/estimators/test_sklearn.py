@@ -233,7 +233,7 @@ def test_a_fit_that_is_stopped_warns_with_the_gap(monkeypatch):
     assert ExactMinCovDet().time_limit == 5
 
 
-def test_more_than_five_features_say_that_nothing_is_proved():
+def test_more_than_five_features_say_what_is_not_proved():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 7))
     y = X.sum(axis=1) + 0.1 * rng.normal(size=80)
@@ -241,7 +241,10 @@ def test_more_than_five_features_say_that_nothing_is_proved():
     with pytest.warns(ConvergenceWarning, match="up to 5 predictors.*nothing is proved"):
         model = TrimmedRegressor().fit(X, y)
     assert model.status_ == "heuristic"
-    assert "Proofs go up to 5 predictors" in model.message_
+    assert "Searches go up to 5 predictors" in model.message_
+    with pytest.warns(ConvergenceWarning, match=r"no choice of rows passes [\d.]+ \(gap [\d.]+\)"):
+        part = TrimmedRegressor(drop=4).fit(X, rng.normal(size=80))
+    assert 0 < part.bound_ < part.score_
     assert model.coef_ == pytest.approx(np.ones(7), abs=0.2)
     accepted = TrimmedRegressor(method="concentrate").fit(X, y)  # no warning
     assert accepted.coef_.tolist() == model.coef_.tolist()

@@ -1,7 +1,7 @@
 """A regressor for scikit-learn that trims, and what it shares with the outlier detector.
 
 The rows are chosen exactly up to five predictors; with more, by concentration steps from random
-starts, and a warning says that nothing is proved.
+starts, and a warning says what is not proved.
 """
 
 from __future__ import annotations
@@ -70,8 +70,7 @@ def warn_unless_proved(result: Result, method: str) -> None:
     trivial = result.bound <= 0 if OBJECTIVES[result.objective].sense < 0 else result.bound >= 1
     if trivial or not np.isfinite(result.bound):
         proved = "nothing is proved about better choices"
-    can = result.method != "concentrate"
-    advice = "a larger time_limit may prove it, " if can else ""
+    advice = "a larger time_limit may prove it, " if result.status == "time_limit" else ""
     warnings.warn(
         f"{result.message} Its {result.title} is {result.value:.6g} and {proved}; {advice}"
         "method='concentrate' asks for no proof and gives no warning.",
@@ -173,8 +172,9 @@ class TrimmedRegressor(RegressorMixin, Trimmed):  # type: ignore[misc]
     score_, bound_, gap_ :
         The objective's value of the rows chosen, what no choice passes, and the distance.
     status_, message_ :
-        What is proved. ``optimal`` up to five features unless the time was too short, ``heuristic``
-        beyond, with a ``ConvergenceWarning`` unless ``method="concentrate"`` asked for it.
+        What is proved. ``optimal`` up to five features unless the time was too short; beyond,
+        ``optimal`` where the bound is reached and otherwise ``heuristic``, with a
+        ``ConvergenceWarning`` that gives the gap unless ``method="concentrate"`` asked for it.
 
     Notes
     -----

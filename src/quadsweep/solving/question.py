@@ -80,7 +80,8 @@ class Question:
             )
             outcome = run(chosen, limited)
         result = self.result(outcome, asked.k, chosen, clock.gone())
-        more = remark(chosen, method, asked) if asked.several else ""
+        open_ = asked.several and method == "auto" and result.status == "heuristic"
+        more = remark(chosen, asked) if open_ else ""
         return replace(result, remark=more) if more else result
 
     def result(self, outcome: Outcome, k: int, method: str, seconds: float) -> Result:

@@ -30,7 +30,9 @@ def choose(method: str, problem: Problem) -> str:
     if method == "auto":
         if provable(problem.p) and not beyond(problem):
             return "certified"
-        return "exhaustive" if _subsets(problem) <= EXHAUSTIVE_LIMIT else "concentrate"
+        if _subsets(problem) <= EXHAUSTIVE_LIMIT:
+            return "exhaustive"
+        return "concentrate" if provable(problem.p) else "bounded"
     if method in ("sweep", "naive"):
         raise ValueError(
             f"{method} takes one predictor with an intercept and no weights; exhaustive lists all "
@@ -38,33 +40,35 @@ def choose(method: str, problem: Problem) -> str:
         )
     if method == "certified" and problem.p > MOST_ASKED:
         raise ValueError(
-            f"certified takes up to {MOST_ASKED} predictors; got {problem.p} (concentrate "
-            "takes any number, without a proof)"
+            f"certified takes up to {MOST_ASKED} predictors; got {problem.p} (auto takes any "
+            "number, with a bound)"
         )
     return method
 
 
 def best(problem: Problem, starts: Sequence[Ints] = ()) -> Outcome:
-    """What `auto` finds, from some subsets to start from."""
+    """What `auto` finds, from some subsets to start from; no bound where there is no search."""
     from quadsweep.solving.methods.regression import METHODS
 
     method = choose("auto", problem)
-    return search(problem, starts=starts) if method == "certified" else METHODS[method](problem)
+    if method == "certified":
+        return search(problem, starts=starts)
+    return METHODS["concentrate" if method == "bounded" else method](problem)
 
 
-def remark(method: str, asked: str, problem: Problem) -> str:
-    """Up to where proofs go, where that is why there is none."""
-    if asked != "auto" or method != "concentrate":
-        return ""
-    if provable(problem.p):
+def remark(method: str, problem: Problem) -> str:
+    """Up to where proofs go, where that is why `auto` has none."""
+    if method == "concentrate":
         return (
             "Sentinels, weights far apart or columns that nearly depend on each other are beyond "
             f"32 digits; then proofs go up to {EXHAUSTIVE_LIMIT:,} subsets."
         )
+    if method != "bounded":
+        return ""
     return (
-        f"Proofs go up to {MOST} predictors ({MOST_ASKED} with {argument('method', 'certified')}, "
-        f"where rows are few hundreds), and to {EXHAUSTIVE_LIMIT:,} subsets for more; here there "
-        f"are {problem.p} predictors."
+        f"Searches go up to {MOST} predictors ({MOST_ASKED} with "
+        f"{argument('method', 'certified')}, where rows are few hundreds); with {problem.p} there "
+        "is a bound, and a proof where it is reached."
     )
 
 

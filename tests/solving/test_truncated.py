@@ -1,0 +1,145 @@
+"""The bound for any number of predictors: never past the best of all subsets, and often there."""
+
+import math
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+import quadsweep as qs
+from quadsweep.clock import Clock
+from quadsweep.solving.methods.problem import Outcome
+from quadsweep.solving.methods.regression import truncated
+from quadsweep.solving.question import pose
+
+
+def small(rng):
+    """A regression whose subsets can be listed: outliers, leverage, ties, copies, near-dependence,
+    weights, planes through the origin, columns far from zero."""
+    n, p, m = int(rng.integers(10, 20)), int(rng.integers(2, 4)), int(rng.integers(1, 3))
+    X = rng.normal(size=(n, p))
+    y = X @ rng.normal(size=p) * rng.choice([0, 1, 10]) + rng.normal(size=n)
+    family = rng.integers(6)
+    if family == 1:
+        y[:m] += 20 * rng.normal(size=m)
+    elif family == 2:
+        X[:m] += 10 * rng.normal(size=(m, p))
+    elif family == 3:
+        X, y = np.round(2 * X), np.round(2 * y)
+    elif family == 4:
+        X[:, -1] = X[:, 0] + rng.normal(size=n) * 10.0 ** -rng.integers(1, 6)
+    elif family == 5:
+        copied = rng.integers(n // 2, n, n // 2)
+        X[: n // 2], y[: n // 2] = X[copied], y[copied]
+    if rng.random() < 0.2:
+        X, y = X * 10.0 ** rng.integers(-3, 4), y * 10.0 ** rng.integers(-3, 4) + 1e4
+    weights = None if rng.random() < 0.6 else 0.1 + 3 * rng.random(n)
+    return X, y, m, weights, bool(rng.random() < 0.7)
+
+
+def listed(X, y, m, weights, intercept, objective):
+    """All subsets and their values, by projections."""
+    root = np.ones(len(y)) if weights is None else np.sqrt(weights)
+    columns = np.column_stack([np.ones(len(y)), X]) if intercept else X
+    subsets = np.array(list(combinations(range(len(y)), len(y) - m)))
+    part, r = (y * root)[subsets], root[subsets]
+    if intercept:
+        part = part - ((part * r).sum(axis=1) / (r * r).sum(axis=1))[:, None] * r
+    q = np.linalg.qr((columns * root[:, None])[subsets])[0]
+    left = part
+    for _ in range(2):
+        left = left - np.einsum("sij,sj->si", q, np.einsum("sij,si->sj", q, left))
+    rss = (left**2).sum(axis=1)
+    return subsets, rss if objective == "lts" else 1 - rss / (part**2).sum(axis=1)
+
+
+@pytest.mark.parametrize("objective", ["lts", "r2"])
+def test_no_subset_passes_the_bound(objective, monkeypatch):
+    monkeypatch.setattr(truncated, "_MOST_QUADRATICS", 40)
+    monkeypatch.setattr(truncated, "_HALVINGS", 3)
+    rng, sense, useful = np.random.default_rng(5), 1 if objective == "r2" else -1, 0
+    for number in range(30):
+        X, y, m, weights, intercept = small(rng)
+        question = pose(
+            X, y, objective=objective, n_jobs=1, weights=weights, fit_intercept=intercept
+        )
+        problem = question.keeping(None, m).problem
+        if problem.p < X.shape[1]:
+            continue  # rounded columns may coincide
+        subsets, values = listed(X, y, m, weights, intercept, objective)
+        best = sense * (sense * values).max()
+        # around the best subset, and around any
+        for at in (int(np.argmax(sense * values)), int(rng.integers(len(values)))):
+            found = Outcome(subsets[at], float(values[at]), math.nan, "heuristic", 1)
+            watch = truncated._Watch(problem, Clock(math.inf))
+            bound = truncated._bound(problem, found, watch)
+            slack = 1e-9 * (abs(best) if sense < 0 else 1)
+            assert sense * bound >= sense * best - slack, number
+            useful += 0 < bound < 1 if sense > 0 else bound > 0.2 * best
+    assert useful > 15
+
+
+def test_quadratics_are_below_truncated_squares():
+    rng = np.random.default_rng(6)
+    for _ in range(200):
+        r, t = rng.normal(size=30) * 10.0 ** rng.integers(-2, 3), rng.random(30) * 4 - 0.2
+        reach, mean = rng.random(30) * 10.0 ** rng.integers(-3, 3, 30), rng.normal(size=30)
+        with np.errstate(all="ignore"):  # as the search has it: rows with t < 0 have no root
+            below = truncated._below(r, reach, t, np.zeros(30), mean, rng.random(30))
+        for share in np.linspace(-1, 1, 201):
+            s = share * reach
+            value = below.at_zero + below.first * s + below.second * s * s
+            size = r * r + s * s + np.abs(below.second) * (r * r + s * s)
+            assert (value <= np.minimum((r - s) ** 2, t) + 1e-11 * size).all()
+
+
+def test_fourth_moments_are_not_passed_by_any_direction():
+    rng = np.random.default_rng(7)
+    z = rng.standard_t(4, size=(60, 4))
+    most = truncated._fourth(z)
+    for _ in range(300):
+        u = rng.normal(size=4)
+        for _ in range(20):  # ascent
+            u /= np.linalg.norm(u)
+            assert np.sum((z @ u) ** 4) <= most
+            u = z.T @ (z @ u) ** 3
+
+
+@pytest.mark.parametrize("objective", ["lts", "r2"])
+def test_outliers_among_ten_predictors_are_proved(objective):
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(300, 10))
+    y = X @ np.arange(10.0) + rng.normal(size=300)
+    X[:5] += 6
+    y[:15] += 12
+    result = qs.solve(X, y, drop=15, objective=objective, n_jobs=1)
+    assert (result.status, result.method) == ("optimal", "bounded")
+    assert result.outliers.tolist() == list(range(15))
+    assert result.gap <= 1e-9 * max(1.0, result.value)
+
+
+def test_noise_has_a_gap_that_the_message_gives():
+    rng = np.random.default_rng(9)
+    X, y = rng.normal(size=(120, 7)), rng.normal(size=120)
+    result = qs.solve(X, y, drop=8, objective="lts", n_jobs=1)
+    assert result.status == "heuristic"
+    assert 0.5 * result.value < result.bound < result.value
+    assert "Searches go up to 5 predictors" in result.message
+    stopped = qs.solve(X, y, drop=8, objective="lts", n_jobs=1, time_limit=0.0)
+    assert stopped.status == "time_limit"
+    seen = []
+
+    def stop(value, bound, nodes, seconds):
+        seen.append(nodes)
+        return len(seen) < 40
+
+    assert qs.solve(X, y, drop=8, objective="lts", progress=stop).status == "interrupted"
+
+
+def test_half_of_the_rows_and_dependent_predictors_have_no_bound():
+    rng = np.random.default_rng(10)
+    X, y = rng.normal(size=(60, 6)), rng.normal(size=60)
+    half = qs.solve(X, y, drop=30, objective="lts", n_jobs=1)
+    assert (half.status, half.bound) == ("heuristic", 0.0)
+    X[:, 5] = X[:, :5].sum(axis=1) + 1e-10 * rng.normal(size=60)
+    assert qs.solve(X, y, drop=10, objective="r2", n_jobs=1).bound == 1.0
