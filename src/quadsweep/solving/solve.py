@@ -104,7 +104,8 @@ def solve(
         ``r2``, ``r``, ``cov``, ``dv`` (largest is best), ``tv``, ``var``, ``lts``, ``mcd``
         (smallest); ``r2`` or ``lts`` for several predictors.
     method : str
-        ``auto`` (always with a proof, unless a limit stops it), ``certified``, ``sweep``,
+        ``auto`` (always with a proof, unless a limit stops it or, with many predictors, the bound
+        is not reached), ``certified``, ``sweep``,
         ``naive``, ``exhaustive`` or ``concentrate``.
     tol : float
         How close to the best value the proof must come: a difference for ``r2`` and ``r``, for the
