@@ -120,14 +120,7 @@ class OutOfCoreResult(Certified):
 
     def summary_items(self) -> list[tuple[str, str]]:
         """The summary as pairs: what, and its text."""
-        every = "" if self.k == self.n else f"   (all {self.n:,} points: {self.before:.6g})"
-        lines = [
-            ("kept", f"{self.k:,} of {self.n:,} points"),
-            (self.title, f"{self.value:.6g}{every}"),
-            ("certificate", self.certificate),
-        ]
-        if self.status != "optimal" and math.isfinite(self.bound):
-            lines.append(("bound", f"{self.bound:.6g}   (gap {self.gap:.3g})"))
+        lines = self._head_items(self.before)
         if not math.isnan(self.slope):
             lines.append(("line", equation(self.names, self.slope, self.intercept)))
         dropped = (

@@ -124,7 +124,12 @@ def tidy(ax: Axes) -> None:
 
 def frame(ax: Axes, x: Floats, y: Floats, share: float = 0.07) -> None:
     """Limits that hold the points with a margin, whatever lines are drawn later."""
-    for values, set_limits in ((x, ax.set_xlim), (y, ax.set_ylim)):
-        low, high = float(values.min()), float(values.max())
-        margin = share * (high - low) or 0.5 * max(abs(low), 1.0)
-        set_limits(low - margin, high + margin)
+    ax.set_xlim(limits(x, share))
+    ax.set_ylim(limits(y, share))
+
+
+def limits(values: Floats, share: float) -> tuple[float, float]:
+    """The least and the greatest value, and a margin of this share of their distance."""
+    low, high = float(values.min()), float(values.max())
+    margin = share * (high - low) or 0.5 * max(abs(low), 1.0)
+    return low - margin, high + margin

@@ -18,7 +18,7 @@ from quadsweep.plotting.canvas import (
     tidy_axes,
     titled,
 )
-from quadsweep.plotting.labels import name_points
+from quadsweep.plotting.labels import name_outliers
 
 if TYPE_CHECKING:
     from quadsweep.choosing.intervals import Bootstrap
@@ -49,6 +49,5 @@ def plot_bootstrap(answer: Bootstrap, ax: Axes | None = None) -> Axes:
         f"{result.k:,} of {result.n:,} points chosen again in {answer.resamples:,} draws",
     )
     legend_below(ax)
-    called = [result.label(i) for i in result.outliers]
-    name_points(ax, result.x, result.y, result.outliers, called)
+    name_outliers(ax, result)
     return ax

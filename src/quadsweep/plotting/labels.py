@@ -20,6 +20,8 @@ from quadsweep.plotting.canvas import OUTLIER, literal
 if TYPE_CHECKING:
     from matplotlib.transforms import Transform
 
+    from quadsweep.results.result import Result
+
 MOST_LABELS = 15
 _LONGEST = 24
 _SIZE = 8.0  # of the letters, in points
@@ -57,6 +59,12 @@ def name_points(ax: Axes, x: Floats, y: Floats, rows: Ints, names: Iterable[Any]
             },
         )  # fmt: skip
         written.set_in_layout(False)
+
+
+def name_outliers(ax: Axes, result: Result) -> None:
+    """Write their names beside the rows that a result leaves out."""
+    out = result.outliers
+    name_points(ax, result.x, result.y, out, [result.label(i) for i in out])
 
 
 def shortened(text: str) -> str:

@@ -20,7 +20,7 @@ from quadsweep.plotting.canvas import (
     tidy_axes,
     titled,
 )
-from quadsweep.plotting.labels import name_points
+from quadsweep.plotting.labels import name_outliers
 
 if TYPE_CHECKING:
     from quadsweep.choosing.stability import Stability
@@ -70,7 +70,7 @@ def plot_stability(answer: Stability, ax: Axes | None = None) -> Axes:
     name_axes(ax, result.names)
     titled(ax, _title(answer))
     legend_below(ax)
-    name_points(ax, result.x, result.y, result.outliers, [result.label(i) for i in result.outliers])
+    name_outliers(ax, result)
     return ax
 
 

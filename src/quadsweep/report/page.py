@@ -18,6 +18,7 @@ import numpy as np
 from quadsweep.choosing.p_values import SIGNIFICANT
 from quadsweep.extras import needed
 from quadsweep.objectives import centred_sums
+from quadsweep.plotting.canvas import limits
 from quadsweep.report.content import Report
 from quadsweep.report.live import Table, available, fragments
 from quadsweep.report.live.page import MOST_VALUES
@@ -270,7 +271,7 @@ def _payload(report: Report, value: str) -> dict[str, Any]:
     answer = report.answer
     everyone = answer.used
     x, y = answer.x[everyone], answer.y[everyone]
-    xlim, ylim = _limits(x), _limits(y)
+    xlim, ylim = limits(x, 0.06), limits(y, 0.06)
     a, _, c = centred_sums(x, y)
     slope = c / a if a > 0 else math.nan
     drawn = _drawn(report, everyone)
@@ -376,9 +377,3 @@ def _chance(report: Report, k: int) -> str:
         f"With {k:,} points kept, p = {noise.p_value[at]:.3g} from {len(noise.null):,} shufflings; "
         f"corrected for having looked at {len(noise.k):,} sizes, p = {noise.corrected[at]:.3g}."
     )
-
-
-def _limits(values: Any) -> tuple[float, float]:
-    low, high = float(values.min()), float(values.max())
-    margin = 0.06 * (high - low) or 0.5 * max(abs(low), 1.0)
-    return low - margin, high + margin

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from quadsweep.objectives import OBJECTIVES
 from quadsweep.results.formatting import ResultMixin
 
@@ -37,6 +39,22 @@ class Certified(ResultMixin):
     objective: str
     n: int
     k: int
+    value: float
+    bound: float
+    gap: float
+
+    def _head_items(self, before: float) -> list[tuple[str, str]]:
+        """What is kept, its value and that of all points ``before``, what is proved, the bound."""
+        whole = f"   (all {self.n:,} points: {before:.6g})"
+        every = "" if self.k == self.n or math.isnan(before) else whole
+        lines = [
+            ("kept", f"{self.k:,} of {self.n:,} points"),
+            (self.title, f"{self.value:.6g}{every}"),
+            ("certificate", self.certificate),
+        ]
+        if self.status != "optimal" and math.isfinite(self.bound):
+            lines.append(("bound", f"{self.bound:.6g}   (gap {self.gap:.3g})"))
+        return lines
 
     @property
     def success(self) -> bool:

@@ -264,13 +264,7 @@ class Result(Certified):
 
     def summary_items(self) -> list[tuple[str, str]]:
         """The summary as pairs: what, and its text."""
-        lines = [
-            ("kept", f"{self.k:,} of {self.n:,} points"),
-            (self.title, self._value_text()),
-            ("certificate", self.certificate),
-        ]
-        if self.status != "optimal" and math.isfinite(self.bound):
-            lines.append(("bound", f"{self.bound:.6g}   (gap {self.gap:.3g})"))
+        lines = self._head_items(self.before)
         if self.several and len(self.dependent):
             lines.append(("dependent", plane.dependence(self)))
         elif self.objective == "mcd":
@@ -308,15 +302,6 @@ class Result(Certified):
     def label(self, row: int) -> Any:
         """What a row is called: its label, or its position where it has none."""
         return row if self.labels is None else self.labels[row]
-
-    def _value_text(self) -> str:
-        before = self.before
-        every = (
-            ""
-            if math.isnan(before) or self.k == self.n
-            else f"   (all {self.n:,} points: {before:.6g})"
-        )
-        return f"{self.value:.6g}{every}"
 
     def caution(self) -> str:
         """The caution in a sentence; nothing where no point was dropped."""

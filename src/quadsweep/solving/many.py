@@ -7,20 +7,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from quadsweep import objectives
-from quadsweep.arrays import Axes, Floats, Mask
+from quadsweep.arrays import Axes, Floats
 from quadsweep.inputs import validation
 from quadsweep.objectives import Objective
 from quadsweep.results.formatting import ResultMixin, attributes
-from quadsweep.solving.methods.batch import Batch
+from quadsweep.solving.methods.batch import Batch, BatchOutcome
 from quadsweep.solving.methods.choice import choose
 from quadsweep.solving.methods.spreading import executor
 
 
 @dataclass(frozen=True, eq=False)
-class BatchResult(ResultMixin):
+class BatchResult(BatchOutcome, ResultMixin):
     """The chosen subset of each of T data sets.
 
     Attributes
@@ -39,11 +38,6 @@ class BatchResult(ResultMixin):
         Points kept in each.
     """
 
-    values: Floats
-    bounds: Floats
-    masks: Mask
-    status: NDArray[np.str_]
-    nodes: NDArray[np.uint64]
     objective: str
     method: str
     k: int
@@ -179,16 +173,7 @@ def solve_many(
     )
     with executor(workers, client, jobs, out, resume) as helpers:
         found = helpers.solve(batch, method)
-    return BatchResult(
-        values=found.values,
-        bounds=found.bounds,
-        masks=found.masks,
-        status=found.status,
-        nodes=found.nodes,
-        objective=goal.name,
-        method=chosen,
-        k=keep,
-    )
+    return BatchResult(**vars(found), objective=goal.name, method=chosen, k=keep)
 
 
 def _tables(X: Any, Y: Any, objective: Objective) -> tuple[Floats, Floats]:

@@ -216,10 +216,13 @@ def lts(x: Floats, y: Floats, k: int, *, seed: int = 0) -> Estimate:
     >>> lts(np.array([1.0, 2, 3, 4, 5]), np.array([1.0, 2, 9, 4, 5]), 4).subset
     array([ True,  True, False,  True,  True])
     """
+    return _solved(x, y, k, "lts", seed)
+
+
+def _solved(x: Floats, y: Floats, k: int, objective: str, seed: int) -> Estimate:
     from quadsweep.solving.solve import solve
 
-    result = solve(x, y, k, objective="lts", seed=seed, n_jobs=1)
-    return of_subset(x, y, result.mask)
+    return of_subset(x, y, solve(x, y, k, objective=objective, seed=seed, n_jobs=1).mask)
 
 
 def ransac(
@@ -327,10 +330,7 @@ def exact_mcd(x: Floats, y: Floats, k: int, *, seed: int = 0) -> Estimate:
     >>> int(exact_mcd(x, y, 7).subset[-1])
     0
     """
-    from quadsweep.solving.solve import solve
-
-    result = solve(x, y, k, objective="mcd", seed=seed, n_jobs=1)
-    return of_subset(x, y, result.mask)
+    return _solved(x, y, k, "mcd", seed)
 
 
 def theil_sen(x: Floats, y: Floats, k: int, *, seed: int = 0) -> Estimate:

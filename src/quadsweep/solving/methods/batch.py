@@ -21,7 +21,7 @@ from quadsweep.solving.methods.regression import batch as regression
 _FEW_LINES = 2  # random starts of a decision: most are settled by the first
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class BatchOutcome:
     """What a method gives back for each of T data sets; NaN where no subset has a value."""
 
