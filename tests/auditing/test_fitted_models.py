@@ -438,3 +438,19 @@ def test_effects_are_named_in_the_order_of_the_formula() -> None:
     fit._fe = fit._fe[fit._fe.columns[::-1]]  # as some runs of pyfixest have them
     message = qs.audit(fit, term="value", max_drop=1).message
     assert "(given capital, year and firm)" in message
+
+
+def test_the_table_of_a_model_names_its_rows() -> None:
+    """pyfixest keeps a copy without the index."""
+    frame = firms(40).set_axis([f"row {i}" for i in range(40)])
+    frame.loc["row 3", "value"] = np.nan
+    fit = pf.feols(f"{FORMULA} | firm", frame)
+    named = qs.audit(fit, term="value", data=frame)
+    assert named.to_frame().index.tolist() == frame.index.tolist()
+    assert not named.to_frame()["inlier"][frame.index[named.outliers]].any()
+    assert f"{frame.index[named.outliers[0]]}" in str(named)
+    assert named.outliers.tolist() == qs.audit(fit, term="value").outliers.tolist()
+    with pytest.raises(ValueError, match="data must be the 40 rows that the model was given; got"):
+        qs.audit(fit, term="value", data=frame.iloc[:39])
+    with pytest.raises(ValueError, match="the table that the model was fitted to; got another inv"):
+        qs.audit(fit, term="value", data=frame.iloc[::-1])

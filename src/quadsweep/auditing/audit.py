@@ -128,7 +128,8 @@ def audit(
     weights : sequence, or name of a column, optional
         Of weighted least squares.
     data : data frame, optional
-        What the formula is about, or the table whose columns x, y and the others name.
+        What the formula is about, or the table whose columns x, y and the others name. With a
+        fitted model, the table it was fitted to, for the names of the rows (pyfixest drops them).
     term : str, optional
         The column of the regression whose coefficient is audited.
     vcov : {"classical", "HC0", "HC1", "HC2", "HC3"}, {"CRV1": clusters}, or clusters

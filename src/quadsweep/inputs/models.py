@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,23 @@ def equation(model: Any) -> Equation:
     if library(model) not in read:
         raise _refused(model)
     return read[library(model)](model)
+
+
+def labelled(given: Equation, data: Any) -> Equation:
+    """The same with the names of the rows of the table that the model was fitted to; pyfixest keeps
+    a copy without them."""
+    table = data.to_frame() if hasattr(data, "to_frame") else data
+    if len(table) != given.given:
+        raise ValueError(f"data must be the {given.given:,} rows that the model was given; got "
+                         f"{len(table):,}")  # fmt: skip
+    if given.outcome in table and not np.array_equal(
+        np.asarray(table[given.outcome], dtype=np.float64)[given.rows], given.y
+    ):
+        raise ValueError(f"data must be the table that the model was fitted to; got another "
+                         f"{given.outcome}")  # fmt: skip
+    index = table.index.tolist() if hasattr(table, "index") else list(range(given.given))
+    labels = None if index == list(range(given.given)) else index
+    return replace(given, labels=labels, table=table)
 
 
 def _refused(model: Any, instead: str = "give a formula and a data frame") -> TypeError:

@@ -196,12 +196,17 @@ def equation(names: Sequence[str], slope: float, intercept: float) -> str:
 
 
 def chance(p: float) -> str:
-    """A p-value, which is never nought.
+    """A p-value, which is never nought, and not rounded to a usual level that it is not.
 
-    >>> chance(0.0312), chance(0.0)
-    ('p 0.031', 'p < 1e-300')
+    >>> chance(0.0312), chance(0.0), chance(0.0503)
+    ('p 0.031', 'p < 1e-300', 'p 0.0503')
     """
-    return "p < 1e-300" if p < 1e-300 else f"p {p:.2g}"
+    digits = 2
+    while (
+        digits < 9 and float(f"{p:.{digits}g}") in (0.01, 0.05, 0.1) and p not in (0.01, 0.05, 0.1)
+    ):
+        digits += 1
+    return "p < 1e-300" if p < 1e-300 else f"p {p:.{digits}g}"
 
 
 OUTCOME = "objective method n k value bound gap status success message"

@@ -70,9 +70,9 @@ def read(
         if y is not None or (controls is not None and not fixed):
             raise TypeError("a formula or a fitted model has its own outcome and controls; "
                             "give neither y nor controls")  # fmt: skip
-        if models.is_model(x) and data is not None:
-            raise TypeError(f"data goes with a formula or names; got {models.described(x)} too")
         given = formulas.equation(x, data) if is_formula(x) else models.equation(x)
+        if models.is_model(x) and data is not None:
+            given = models.labelled(given, data)
     else:
         if data is not None and isinstance(x, str) and isinstance(y, str):
             x, y, controls, term, named = _by_name(x, y, controls, data, term, named)
