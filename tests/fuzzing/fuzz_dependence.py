@@ -188,7 +188,7 @@ def tss(y: list[Fraction], weight: list[Fraction], intercept: bool) -> Fraction:
 
 def left_out_wrongly(it: Instance, result: qs.Result) -> str | None:
     """A column may be left out of the search if all rows say that it is a combination; with an
-    intercept, of values about the columns' medians."""
+    intercept, of values about the columns' medians, which are rounded as those given are."""
     searched = result.searched
     assert searched is not None
     x = it.x - np.median(it.x, axis=0) if it.intercept else it.x
@@ -198,7 +198,9 @@ def left_out_wrongly(it: Instance, result: qs.Result) -> str | None:
         size = np.abs(design).max(axis=1, initial=0) + np.abs(x[:, j])
         coef = np.linalg.lstsq(design / size[:, None], x[:, j] / size, rcond=None)[0]
         parts = np.abs(design) @ np.abs(coef) + np.abs(x[:, j])
-        if np.any(np.abs(design @ coef - x[:, j]) > 1e-11 * parts):
+        given = np.abs(it.x[:, searched[searched < j]]) @ np.abs(coef[it.intercept :])
+        rounded = 1e-14 * (given + np.abs(it.x[:, j]))
+        if np.any(np.abs(design @ coef - x[:, j]) > 1e-11 * parts + rounded):
             return f"column {j} is no combination of those before it"
     return None
 
