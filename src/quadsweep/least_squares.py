@@ -35,6 +35,7 @@ WIDEST = 1e11  # of a column's usual deviation from its median: the farthest ent
 LEFT = 1e16  # of what the columns before usually leave of a column: its largest entry
 DEPENDENT = 1e-12  # of a row's values: what is left after the columns before is rounding
 _VISIBLE = 1e-3  # of a row's values: what is left then is no rounding
+_SOME_ROWS = 4096  # that mostly show that columns are independent
 _CLEAR = 1e-3  # of a column's length: where less is left, doubles do not tell
 _NEARLY_EXACT = 1e-6  # of TSS: of a smaller RSS doubles know few digits
 _RESIDUALS = 1e-10  # of their length: what rounding of the coefficients may add to residuals
@@ -107,7 +108,8 @@ def fit(X: Floats, y: Floats, weights: Floats | None = None, intercept: bool = T
 def _tells_residuals(plane: Plane, X: Floats, weights: Floats | None) -> bool:
     """Whether the coefficients, rounded as they are, leave the residual sum of squares."""
     total = len(X) if weights is None else float(weights.sum())
-    size = abs(plane.intercept) + float(np.abs(X).max(axis=0) @ np.abs(plane.coef))
+    largest = np.array([max(abs(c.max()), abs(c.min())) for c in X.T])
+    size = abs(plane.intercept) + float(largest @ np.abs(plane.coef))
     return 2.0**-52 * size * math.sqrt(total) <= _RESIDUALS * math.sqrt(plane.rss)
 
 
@@ -134,7 +136,10 @@ def independent(columns: Floats, intercept: bool = True) -> Ints:
     >>> independent(np.array([[0.0, 1, 0], [1, 1, 2], [2, 1, 4], [3, 1, 6]]))
     array([0])
     """
-    if _plainly_independent(_scaled(columns, intercept)[1]):
+    some = slice(None, None, max(len(columns) // _SOME_ROWS, 1))
+    if _independent_on(_scaled(columns, intercept, some)[1]) or _plainly_independent(
+        _scaled(columns, intercept)[1]
+    ):
         return np.arange(columns.shape[1])
     found = [j for j, _ in _residuals(columns, intercept)]
     return np.array(found, dtype=np.int64)
@@ -150,16 +155,32 @@ def _plainly_independent(scaled: Floats) -> bool:
     return bool(np.all(left > 2 * _VISIBLE))
 
 
-def _scaled(columns: Floats, intercept: bool) -> tuple[Floats, Floats, Floats]:
-    """The columns as given, with the intercept's; those about their medians over their units; and
-    these."""
-    given = columns
+def _independent_on(scaled: Floats) -> bool:
+    """Whether some of the rows show as much: in their mean square, and so in one of them, whatever
+    the coefficients."""
+    if len(scaled) < scaled.shape[1]:
+        return False
+    with np.errstate(all="ignore"):
+        left = np.abs(np.diag(np.linalg.qr(scaled, mode="r"))) / math.sqrt(len(scaled))
+    return bool(np.all(left > 2 * _VISIBLE))
+
+
+def _scaled(
+    columns: Floats, intercept: bool, rows: slice = slice(None)
+) -> tuple[Floats, Floats, Floats]:
+    """Some rows of the columns as given, with the intercept's; of those about their medians over
+    their units; and of these units, which all rows say."""
+    given = about = columns[rows]
+    middle = np.median(columns, axis=0) if intercept else np.zeros(columns.shape[1])
+    typical = np.array([_typical(c - m) for c, m in zip(columns.T, middle, strict=True)])
     if intercept:
-        ones = np.ones(len(columns))
-        given = np.column_stack([ones, columns])
-        columns = np.column_stack([ones, columns - np.median(columns, axis=0)])
-    unit = _units(columns)
-    return given, columns / unit, unit
+        ones = np.ones(len(given))
+        about = np.column_stack([ones, given - middle])
+        given = np.column_stack([ones, given])
+        typical = np.concatenate([[1.0], typical])
+    largest = np.abs(about / typical).max(axis=1, initial=0.0, keepdims=True)
+    unit = typical * np.where(largest > 0, largest, 1.0)
+    return given, about / unit, unit
 
 
 def _residuals(columns: Floats, intercept: bool) -> Iterator[tuple[int, Floats]]:
@@ -242,31 +263,29 @@ def has_close_rows(column: Floats, rows: int, widest: float) -> bool:
         return bool(least * widest < ordered[-1] - ordered[0])
 
 
-def _units(columns: Floats) -> Floats:
-    """What to divide by for columns of like size and rows whose largest entry is one."""
-    size = np.abs(columns)
-    typical = np.array([float(np.median(c[c > 0])) if np.any(c > 0) else 1.0 for c in size.T])
-    largest = (size / typical).max(axis=1, initial=0.0, keepdims=True)
-    return np.asarray(typical * np.where(largest > 0, largest, 1.0))
+def _typical(column: Floats) -> float:
+    """The median size of what is not zero."""
+    size = np.abs(column[column != 0])
+    return float(np.median(size)) if len(size) else 1.0
 
 
 class _Projection:
     """Orthogonal columns Q with C = Q R, zero for columns in the span of those before them."""
 
     def __init__(self, X: Floats, y: Floats, weights: Floats | None, intercept: bool) -> None:
-        self._shift = np.median(X, axis=0) if intercept else np.zeros(X.shape[1])
-        self._level = float(np.median(y)) if intercept else 0.0
-        self._intercept = intercept
-        C, v = X - self._shift, y - self._level
-        self._mean = np.zeros(X.shape[1] + 1)
-        if intercept:
-            columns, self._mean = _centred(np.column_stack([C, v]), weights)
-            C, v = columns[:, :-1], columns[:, -1]
-        if weights is not None:
-            root = np.sqrt(weights)
-            C, v = C * root[:, None], v * root
         p = X.shape[1]
-        Q, self._R = np.zeros_like(C), np.zeros((p, p))
+        columns = np.empty((p + 1, len(y)))  # a row each: many rows are read one after the other
+        columns[:p], columns[p] = X.T, y
+        self._intercept = intercept
+        self._mean = self._shift = np.zeros(p + 1)
+        if intercept:
+            self._shift = np.median(columns, axis=1)
+            columns -= self._shift[:, None]
+            self._mean = _centre(columns, weights)
+        if weights is not None:
+            columns *= np.sqrt(weights)
+        C, v = columns[:p].T, columns[p]
+        Q, self._R = np.zeros((p, len(y))).T, np.zeros((p, p))
         length = np.linalg.norm(C, axis=0)
         thin = 1.0
         for j in range(p):
@@ -285,7 +304,7 @@ class _Projection:
 
     def plane(self) -> Plane:
         coef = _solved(self._R, self._c)
-        level = self._level - float(self._shift @ coef)
+        level = float(self._shift[-1] - self._shift[:-1] @ coef)
         middle = float(self._mean[-1] - self._mean[:-1] @ coef) + level
         lost = np.flatnonzero(np.diag(self._R) == 0)
         return Plane(coef, middle if self._intercept else 0.0, self._rss, self._tss, lost)
@@ -301,13 +320,16 @@ def _left(column: Floats, Q: Floats) -> tuple[Floats, Floats]:
     return column, total
 
 
-def _centred(columns: Floats, weights: Floats | None) -> tuple[Floats, Floats]:
-    """Columns less their means, exactly zero where they do not vary, and the means."""
-    mean = np.average(columns, axis=0, weights=weights)
-    out = columns - mean
-    again = np.average(out, axis=0, weights=weights)
-    varies = np.any(columns != columns[:1], axis=0)
-    return (out - again) * varies, np.where(varies, mean + again, columns[0])
+def _centre(columns: Floats, weights: Floats | None) -> Floats:
+    """Takes the means off columns, a row each, so that what does not vary is zero; the means."""
+    first, varies = columns[:, 0].copy(), columns.min(axis=1) != columns.max(axis=1)
+    mean = np.zeros(len(columns))
+    for _ in range(2):  # what rounding left the first time
+        more = np.average(columns, axis=1, weights=weights)
+        columns -= more[:, None]
+        mean += more
+    columns[~varies] = 0.0
+    return np.where(varies, mean, first)
 
 
 def _solved(R: Floats, c: Floats) -> Floats:

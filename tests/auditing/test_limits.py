@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from jumping import jumping
 
 import quadsweep as qs
-from quadsweep import clock
 from quadsweep.auditing.approximations import GREEDY, approximations
 from quadsweep.auditing.case import Case
 from quadsweep.auditing.conditions import CorrelationBelow, SlopeBeyond
@@ -152,21 +152,6 @@ def test_enumeration_goes_on_where_patience_ended() -> None:
     assert tries > 60 * 59 * 58 / 6 / 4096
 
 
-class Jumping:
-    """A clock that stands still for some looks and is then far past every limit; afterwards every
-    look takes a tenth of a second."""
-
-    def __init__(self, looks: int) -> None:
-        self.looks = looks
-
-    def perf_counter(self) -> float:
-        self.looks -= 1
-        return 0.0 if self.looks > 0 else 1e9 - 0.1 * self.looks
-
-    def time(self) -> float:
-        return self.perf_counter()
-
-
 @pytest.mark.parametrize("looks", [2, 4, 10, 40])
 @pytest.mark.parametrize("claim", ["sign", "significance"])
 @pytest.mark.parametrize("controls", [0, 3, 40])
@@ -176,12 +161,11 @@ def test_an_audit_ends_soon_after_the_clock_has_jumped(
     rng = np.random.default_rng(controls)
     x, z = rng.normal(size=2000), rng.normal(size=(2000, controls))
     y = 0.3 * x + rng.normal(size=2000)
-    jumping, after = Jumping(looks), []
-    monkeypatch.setattr(clock, "time", jumping)
+    jumped, after = jumping(monkeypatch, looks), []
     without = Moments.without
 
     def counted(self: Moments, gone: Any) -> Any:
-        after.append(jumping.looks <= 0)
+        after.append(jumped.over)
         return without(self, gone)
 
     monkeypatch.setattr(Moments, "without", counted)

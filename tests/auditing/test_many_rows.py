@@ -180,6 +180,26 @@ def test_columns_that_are_plainly_independent_are_so_by_the_rule() -> None:
     assert 10 < plain < 50
 
 
+def test_columns_that_some_rows_show_to_be_independent_are_so_by_the_rule(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(least_squares, "_SOME_ROWS", 20)
+    shown = 0
+    for seed in range(60):
+        rng = np.random.default_rng([seed, 4])
+        columns = rng.normal(size=(200, 4)) * 10.0 ** rng.uniform(-3, 3, size=4)
+        columns[:, 3] = columns[:, 0] + 10.0 ** rng.uniform(-14, 1) * columns[:, 3]
+        if seed % 3 == 0:  # what sets the columns apart is in a row that is not among those
+            columns[:, 3] = columns[:, 0] - 2 * columns[:, 1]
+            columns[7, 3] *= rng.choice([1, 3])
+        intercept = bool(rng.integers(0, 2))
+        by_rule = [j for j, _ in least_squares._residuals(columns, intercept)]
+        assert least_squares.independent(columns, intercept).tolist() == by_rule
+        some = least_squares._scaled(columns, intercept, slice(None, None, 10))[1]
+        shown += least_squares._independent_on(some)
+    assert 5 < shown < 40
+
+
 def test_what_one_step_predicts_does_not_depend_on_how_many_are_added_up_at_a_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -63,3 +63,34 @@ def test_starts_are_no_longer_tried_when_the_clock_has_jumped(monkeypatch, looks
     result = qs.solve(X, y, drop=200, method="concentrate")
     assert result.status == "time_limit"
     assert sum(tried) < module.STARTS // 2
+
+
+@pytest.mark.parametrize("objective", ["r2", "lts"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_limit_that_strikes_in_set_up_leaves_rows_and_their_value(objective, weighted):
+    rng = np.random.default_rng(2)
+    n, k = 60_000, 50_000
+    X = rng.normal(size=(n, 2))
+    y = X.sum(axis=1) + rng.standard_t(3, size=n)
+    w = rng.uniform(1, 3, size=n) if weighted else np.ones(n)
+    for limit in (1e-9, 0.02, 0.04, 0.06, 0.1, 0.2, 0.3):  # of which some come in the middle
+        found = qs.solve(
+            X, y, k, objective=objective, weights=w if weighted else None, time_limit=limit,
+            n_jobs=1,
+        )  # fmt: skip
+        assert found.status == "time_limit" or limit > 1e-9
+        assert len(np.unique(found.inliers)) == k
+        root, rows = np.sqrt(w[found.inliers]), found.inliers
+        Z = root[:, None] * np.column_stack([np.ones(k), X[rows]])
+        rss = np.linalg.lstsq(Z, root * y[rows], rcond=None)[1][0]
+        tss = w[rows] @ (y[rows] - np.average(y[rows], weights=w[rows])) ** 2
+        value = 1 - rss / tss if objective == "r2" else rss
+        assert found.value == pytest.approx(value, rel=1e-9)
+        assert found.bound >= found.value if objective == "r2" else found.bound <= found.value
+
+
+def test_where_time_is_over_before_any_subset_the_first_rows_are_kept():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(60_000, 2))
+    found = qs.solve(X, X.sum(axis=1) + rng.normal(size=60_000), 50_000, time_limit=1e-9, n_jobs=1)
+    assert found.inliers.tolist() == list(range(50_000))

@@ -144,7 +144,7 @@ class Fewest:
 
     def _shortcut(self) -> None:
         """What the order of influence gives is known even if the time was short."""
-        grace = Clock(_GRACE)
+        grace = Clock(_GRACE if self.removal is None else 0.0)
         try:
             for way in self._ways:
                 self._offer_all(way.proposer.by_influence(grace.check))

@@ -78,7 +78,8 @@ def _several(
     w = None if weights is None else _weights(weights, len(y))
     good = np.isfinite(X).all(axis=1) & np.isfinite(y)
     rows = validation.usable(good if w is None else good & np.isfinite(w), nan_policy)
-    X, w = np.ascontiguousarray(X[rows]), None if w is None else w[rows]
+    X = X if len(rows) == len(X) else np.ascontiguousarray(X[rows])
+    w = None if w is None else w[rows]
     searched = independent(X, intercept)
     if len(searched) == 0:
         searched = np.array([0])

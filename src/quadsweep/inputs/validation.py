@@ -67,7 +67,9 @@ class Sample(Points):
     @property
     def searched_x(self) -> Floats:
         """The predictors that matter to the search."""
-        return self.x if self.searched is None else np.ascontiguousarray(self.x[:, self.searched])
+        if self.searched is None or len(self.searched) == self.x.shape[1]:
+            return self.x
+        return np.ascontiguousarray(self.x[:, self.searched])
 
 
 def column(values: Any, name: str) -> Floats:

@@ -169,9 +169,8 @@ double value_of(const Table& table, double sign, double score) {
     return sign * score;
 }
 
-nb::dict run(const Table& table, const Options& options, double sign,
-             std::optional<double> time_limit, nb::object progress) {
-    Control control(time_limit.value_or(infinity));
+nb::dict run(const Table& table, const Options& options, double sign, Control& control,
+             const nb::object& progress) {
     const auto value = [&table, sign](double score) { return value_of(table, sign, score); };
     Found found;
     watched(control, progress, scores_as(value), [&] { found = search(table, options, control); });
@@ -194,6 +193,7 @@ nb::dict fit(const Matrix& columns, const Vector& y, int k, const std::string& o
              std::optional<double> time_limit, nb::object progress,
              const std::optional<Vector>& weights, const std::optional<Labels>& groups,
              std::int64_t enumeration_limit, int tree_from, double memory_limit) {
+    Control control(time_limit.value_or(infinity));
     check_fit(columns, y, weights, objective);
     Table table = fit_table(columns, y, weights, all_rows(y), objective, intercept);
     add_groups(table, groups);
@@ -205,7 +205,7 @@ nb::dict fit(const Matrix& columns, const Vector& y, int k, const std::string& o
         options.above =
             table.kind == Kind::r2 ? *above : -std::ldexp(*above, -2 * table.y_exponent);
     }
-    return run(table, options, 1, time_limit, std::move(progress));
+    return run(table, options, 1, control, progress);
 }
 
 // R2 or minus the residual sum of squares of many subsets, a row of `subsets` each, by how much
@@ -242,6 +242,7 @@ nb::dict partial(const Vector& x, const Vector& y, const Matrix& controls, int k
                  int n_jobs, std::optional<double> time_limit, nb::object progress,
                  const std::optional<Vector>& weights, const std::optional<Labels>& groups,
                  std::int64_t enumeration_limit, int tree_from, double memory_limit) {
+    Control control(time_limit.value_or(infinity));
     if (side != "above" && side != "below") {
         throw std::invalid_argument("side must be 'above' or 'below'");
     }
@@ -272,7 +273,7 @@ nb::dict partial(const Vector& x, const Vector& y, const Matrix& controls, int k
         k,         k_or_more,   0,      score,
         starts,    seed,        n_jobs, std::max<std::int64_t>(enumeration_limit, 1),
         tree_from, memory_limit};
-    return run(table, options, sign, time_limit, std::move(progress));
+    return run(table, options, sign, control, progress);
 }
 
 }  // namespace

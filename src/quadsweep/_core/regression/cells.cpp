@@ -10,6 +10,7 @@ namespace quadsweep::regression {
 namespace {
 
 constexpr int worth_a_thread = 20000;  // items
+constexpr int worth_a_look = 4096;     // items, at the clock
 
 }  // namespace
 
@@ -20,8 +21,9 @@ void Cells::add(Gram& to, int at) const {
 
 class CellBuilder {
   public:
-    CellBuilder(Cells& cells, const Items& items, const Placed& placed, int leaf_items)
-        : cells_(cells), items_(items), leaf_(leaf_items), order_(items.size()) {
+    CellBuilder(Cells& cells, const Items& items, const Placed& placed, int leaf_items,
+                const std::function<bool()>& over)
+        : cells_(cells), items_(items), leaf_(leaf_items), order_(items.size()), over_(over) {
         std::iota(order_.begin(), order_.end(), 0);
         cells_.columns = items.columns;
         cells_.combination = placed.combination;
@@ -47,6 +49,7 @@ class CellBuilder {
     // Cell `at` over order [first, last); its descendants take the places from `free` on: the two
     // children, then all below the left one, then all below the right one.
     void fill(int at, int free, int first, int last, int n_jobs) {
+        if (last - first > worth_a_look && over_()) return;
         Cells::Cell& c = cells_.cell[at];
         c.first = first;
         c.last = last;
@@ -125,11 +128,15 @@ class CellBuilder {
     const Items& items_;
     int leaf_;
     std::vector<int> order_;
+    const std::function<bool()>& over_;
 };
 
-Cells make_cells(Items& items, const Placed& placed, int leaf_items, int n_jobs) {
+Cells make_cells(Items& items, const Placed& placed, int leaf_items, int n_jobs,
+                 const std::function<bool()>& over) {
     Cells cells;
-    const std::vector<int> order = CellBuilder(cells, items, placed, leaf_items).build(n_jobs);
+    CellBuilder builder(cells, items, placed, leaf_items, over);
+    const std::vector<int> order = builder.build(n_jobs);
+    if (over()) return {};
     for (auto& column : items.column) {
         std::vector<double> moved;
         moved.reserve(order.size());

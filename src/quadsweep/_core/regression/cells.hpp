@@ -6,6 +6,7 @@
 // they are longest: the columns are placed (table.hpp) so that lengths compare.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "items.hpp"
@@ -42,7 +43,8 @@ struct Cells {
     std::vector<double> numbers_;
 };
 
-// Reorders the items.
-Cells make_cells(Items& items, const Placed& placed, int leaf_items, int n_jobs);
+// Reorders the items. Empty, and nothing is reordered, where time is over; any thread asks.
+Cells make_cells(Items& items, const Placed& placed, int leaf_items, int n_jobs,
+                 const std::function<bool()>& over);
 
 }  // namespace quadsweep::regression

@@ -12,6 +12,7 @@ namespace quadsweep::regression {
 namespace {
 
 constexpr double explored_share = 0.05;  // of the rows and cells costed: for proposals
+constexpr int many_rows = 50000;         // whose set-up takes time that a limit notices
 constexpr int few_rows = 2048;           // in cells: then rows are no dearer than their cells
 constexpr double coarse_share = 0.25;    // of the bound: what unopened cells may take away from it
 constexpr double closing_share = 0.8;    // of the bound: opening them may close the box
@@ -23,7 +24,7 @@ constexpr std::size_t most_unclear = 500;  // subsets that are left to exact ari
 }  // namespace
 
 Relaxation::Relaxation(const Table& table, const Options& options, const Control& control)
-    : table_(table), options_(options), control_(control), identical_(identical_units(table)) {
+    : table_(table), options_(options), control_(control) {
     if (options.above) raise(*options.above);
 }
 
@@ -81,7 +82,11 @@ void Relaxation::leave_open(const std::vector<int>& units, double most) {
 }
 
 void Relaxation::place_on(const std::vector<int>& reference) {
-    placed_ = place(table_, reference, options_.n_jobs);
+    if (identical_.size() == 0) identical_ = identical_units(table_);
+    const auto ended = [this] { return over(); };
+    Placed placed = place(table_, reference, ended);
+    if (over()) return;
+    placed_ = std::move(placed);
     items_ = make_items(table_, placed_, identical_);
     form_ = Form(table_.kind, table_.centred, placed_);
     no_value_ = placed_.no_value;
@@ -89,8 +94,10 @@ void Relaxation::place_on(const std::vector<int>& reference) {
     if (table_.kind == Kind::r2 && !no_value_) least_total_ = sum_least_total();
 }
 
+bool Relaxation::over() const { return table_.rows > many_rows && control_.over(); }
+
 void Relaxation::make_tree(int leaf_items) {
-    cells_ = make_cells(items_, placed_, leaf_items, options_.n_jobs);
+    cells_ = make_cells(items_, placed_, leaf_items, options_.n_jobs, [this] { return over(); });
 }
 
 // Of y about its mean (or zero): of k neighbours.
@@ -211,8 +218,8 @@ void Relaxation::Worker::offer_centre(const Box& box) {
     // take no more than a share of the time.
     if (!box.open.cell.empty() && explored_ > explored_share * bounder_.n_evaluations) return;
     Concentrator concentrator(r_.items_, bounder_.form(), k, r_.options_.k_or_more);
-    const Selection found = concentrator.climb(o, 50);
-    if (r_.promises(found.own)) r_.offer(units_of(r_.items_, found.items));
+    const Selection found = concentrator.climb(o, 50, [&] { return r_.over(); });
+    if (r_.promises(found.own) && !r_.over()) r_.offer(units_of(r_.items_, found.items));
     explored_ += static_cast<double>(concentrator.steps()) * r_.items_.size();
 }
 

@@ -22,10 +22,13 @@ class Relaxation {
 
     Relaxation(const Table& table, const Options& options, const Control& control);
 
-    // Puts the columns where the fit of these units is the origin.
+    // Puts the columns where the fit of these units is the origin. Like the tree, not done, or not
+    // in full, where time is over.
     void place_on(const std::vector<int>& reference);
     void make_tree(int leaf_items);
     void aim() { form_.aim(threshold()); }
+    // Whether what takes long with many rows is to be left half done.
+    bool over() const;
 
     // ---- the best so far --------------------------------------------------------------------
     void offer(std::vector<int> units);

@@ -55,6 +55,7 @@ class Search {
             relaxation_.offer(units_of(relaxation_.items(), s.items));
         }
     }
+    bool over() { return relaxation_.over() && attend(); }
     // Before there are boxes nothing is proved.
     bool attend() {
         control_.look([&] { return Progress{relaxation_.target(), relaxation_.limit(), 0, 0}; });
@@ -67,7 +68,7 @@ class Search {
         std::vector<int> everything(table_.units);
         std::iota(everything.begin(), everything.end(), 0);
         relaxation_.place_on(everything);
-        if (relaxation_.no_value()) return;
+        if (relaxation_.no_value() || over()) return;
         if (k_ == table_.units || options_.k_or_more) relaxation_.offer(everything);
         for (const auto& start : options_.starts) relaxation_.offer(start);
         if (k_ == table_.units || relaxation_.decided()) return;
@@ -79,6 +80,7 @@ class Search {
         if (attend()) return;
         if (!table_.grouped() && items >= options_.tree_from) {
             relaxation_.make_tree(std::clamp(items / 8, 1, leaf_items));
+            attend();
         }
     }
 
@@ -116,6 +118,7 @@ class Search {
             if (attend()) break;
         }
         if (!all) good = {concentrator.climb(best_of(good).own, 100, stopped)};
+        if (over()) return unscored_ = units_of(items, best_of(good).items);
         for (const Selection& s : good) {
             if (relaxation_.decided()) break;
             offer(s);
@@ -190,6 +193,7 @@ class Search {
         Found a;
         a.inliers = relaxation_.best().subset;
         a.score = relaxation_.best().score;
+        if (a.inliers.empty() && !options_.above) a.inliers = unscored_;
         a.unclear = relaxation_.unclear();
         if (driver_) {
             a.nodes = driver_->n_boxes();
@@ -219,7 +223,8 @@ class Search {
     int k_;
     Relaxation relaxation_;
     std::optional<Driver<Relaxation>> driver_;
-    Box root_;  // of all rows
+    Box root_;                   // of all rows
+    std::vector<int> unscored_;  // the best subset when time was over before any was scored
     bool listed_ = false;
 };
 

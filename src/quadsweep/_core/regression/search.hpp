@@ -28,7 +28,7 @@ struct Options {
 
 struct Found {
     std::vector<int> inliers;
-    double score = undefined;  // see score_of
+    double score = undefined;  // see score_of; of a subset on which time was over, undefined
     double bound = infinity;   // no subset scores more
     Status status = Status::optimal;
     std::uint64_t nodes = 0;

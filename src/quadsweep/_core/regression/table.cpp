@@ -185,8 +185,8 @@ namespace {
 // Gram-Schmidt on all rows with the products of the reference rows.
 class Placing {
   public:
-    Placing(const Table& t, std::span<const int> reference, int n_jobs)
-        : t_(t), reference_(t.rows_of(reference)), n_jobs_(n_jobs) {}
+    Placing(const Table& t, std::span<const int> reference, const std::function<bool()>& over)
+        : t_(t), reference_(t.rows_of(reference)), over_(over) {}
 
     Placed run() {
         std::vector<Reaching> z;
@@ -194,6 +194,7 @@ class Placing {
             Long c = gather(column);
             double reach = most(c);
             for (const Reaching& before : z) reach += project(c, before);
+            if (over_()) return {};
             if (!is_left(column, c, reach)) continue;  // dependent on all rows
             kept_.push_back(&column);
             const double here = mean_size(c);
@@ -233,6 +234,7 @@ class Placing {
             x_reach += project(x, z[j]);
             if (j == 0 && about_first) total = y, total_reach = y_reach;
             if (from_total) taken_off[z[j].at] = times;
+            if (over_()) return;
         }
         const double y_scale = scale_of(y), x_scale = scale_of(x);
         if (!is_fit(t_.kind))
@@ -353,14 +355,15 @@ class Placing {
     const Table& t_;
     std::vector<int> reference_;
     std::vector<const Column*> kept_;  // of Z, as given: those that are independent on all rows
-    int n_jobs_;
+    const std::function<bool()>& over_;
     Placed out_;
 };
 
 }  // namespace
 
-Placed place(const Table& table, std::span<const int> reference, int n_jobs) {
-    return Placing(table, reference, n_jobs).run();
+Placed place(const Table& table, std::span<const int> reference,
+             const std::function<bool()>& over) {
+    return Placing(table, reference, over).run();
 }
 
 }  // namespace quadsweep::regression

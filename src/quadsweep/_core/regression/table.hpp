@@ -8,6 +8,7 @@
 // of them, exactly (span.hpp). Dependent columns add nothing to a fit.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -87,6 +88,7 @@ struct Placed {
     double y_scale = 1;     // a residual of y is this times one of the search's
     bool no_value = false;  // the question has no value on any subset
 };
-Placed place(const Table& table, std::span<const int> reference, int n_jobs);
+// Left half done where time is over.
+Placed place(const Table& table, std::span<const int> reference, const std::function<bool()>& over);
 
 }  // namespace quadsweep::regression

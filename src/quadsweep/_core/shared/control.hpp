@@ -30,6 +30,8 @@ class Control {
     std::function<bool(const Progress&)> on_tick;
 
     bool stopped() const { return stop_.load(std::memory_order_relaxed) != running; }
+    // The same with a look at the clock, from any thread: for steps that may be left half done.
+    bool over() const { return stopped() || seconds() >= time_limit_; }
     void interrupt() { stop(interrupted); }
     void out_of_memory() { stop(no_memory); }
 

@@ -10,6 +10,7 @@ from typing import Any
 from quadsweep import _core
 from quadsweep.arrays import Floats, Ints
 from quadsweep.inputs.validation import Points
+from quadsweep.least_squares import fit
 from quadsweep.objectives import Objective
 
 Callback = Callable[[float, float, int, float], object]
@@ -50,6 +51,11 @@ class Problem(Points):
         """The same question of some of the rows."""
         weights = None if self.weights is None else self.weights[rows]
         return self.changed(x=self.x[rows], y=self.y[rows], weights=weights)
+
+    def fitted(self, rows: Ints) -> float:
+        """The value of the plane through some rows."""
+        part = self.of_rows(rows)
+        return fit(part.x, part.y, part.weights, self.intercept).value(self.objective.name)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ steep; the bound of a box is at one of its 2^(p+1) corners. The code is in ``_co
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -77,6 +78,8 @@ def search(
         float(found["n_evaluations"]),
         bool(found["decided"]),
     )
+    if len(outcome.inliers) and not math.isfinite(outcome.value):  # time was over before that
+        outcome = replace(outcome, value=problem.fitted(outcome.inliers))
     unclear = [np.asarray(rows, dtype=np.int64) for rows in found["unclear"]]
     if above is not None and outcome.value == above:  # 32 digits do not tell whether it is passed
         unclear = [outcome.inliers]

@@ -19,7 +19,7 @@ import numpy as np
 
 from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.clock import Clock
-from quadsweep.least_squares import fit, quick_fit
+from quadsweep.least_squares import quick_fit
 from quadsweep.solving.methods.problem import Outcome, Problem
 
 STARTS = 500
@@ -96,11 +96,7 @@ class _Walk:
 
     def exact(self) -> float:
         """The value of the best one, as good as any fit's."""
-        p, rows = self.problem, self.rows
-        if len(rows) == 0:
-            return self.value
-        weights = None if p.weights is None else p.weights[rows]
-        return fit(p.x[rows], p.y[rows], weights, p.intercept).value(p.objective.name)
+        return self.problem.fitted(self.rows) if len(self.rows) else self.value
 
     def candidates(self) -> Iterator[Mask]:
         """Polished subsets, the first from all rows; a plain one where there is no more time."""
@@ -108,7 +104,10 @@ class _Walk:
         some = self._sample()
         share = min(len(some), max(p.p + 2, round(p.k * len(some) / p.n)))
         tried = self._stepped(self._starts(some), some, share)
-        if self.clock.left() == 0 and len(some) < p.n:
+        everyone = np.arange(p.n)
+        if len(some) < p.n and self.clock.left() > 0:
+            self._moments(everyone)
+        if len(some) < p.n and self.clock.left() == 0:
             for rows in step(p, some[tried[0]]):
                 yield _mask(rows, p.n)
             return
@@ -116,7 +115,6 @@ class _Walk:
         whole = np.zeros((len(best) + 1, p.n), dtype=bool)
         whole[0] = True
         whole[1:, some] = best
-        everyone = np.arange(p.n)
         if p.n * len(whole) <= _TOGETHER:
             yield from self._stepped(whole, everyone, p.k)
             return
