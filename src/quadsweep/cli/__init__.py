@@ -4,7 +4,7 @@
 interrupted.
 
 commands          ``solving``, ``choosing``, ``auditing``, ``proving``, ``reporting``,
-                  ``separating``, ``data``, ``demo``; gathered in ``application``
+                  ``separating``, ``data``; gathered in ``application``
 they are given    ``options``, each once; ``tables``, and of these ``points``, ``predictors``,
                   ``regressions`` or ``outofcore``
 they print        ``answering``, ``presenting``, ``flagging``, ``places``; ``ending``, ``helping``

@@ -8,17 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from quadsweep.cli import (
-    auditing,
-    choosing,
-    data,
-    demo,
-    ending,
-    proving,
-    reporting,
-    separating,
-    solving,
-)
+from quadsweep.cli import auditing, choosing, data, ending, proving, reporting, separating, solving
 from quadsweep.cli.ending import BadInput, fail
 from quadsweep.cli.helping import Group, PlainCommand
 from quadsweep.cli.options import commands_of
@@ -34,7 +24,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _part in (solving, proving, choosing, auditing, reporting, separating, data, demo):
+for _part in (solving, proving, choosing, auditing, reporting, separating, data):
     for _name, _run in commands_of(_part.__name__):
         app.command(_name, cls=PlainCommand)(_run)
 app.command("reproduce", cls=PlainCommand)(reproduce)

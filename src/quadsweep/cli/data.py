@@ -1,7 +1,8 @@
-"""``quadsweep datasets``: what comes with the package."""
+"""``quadsweep datasets`` and ``demo``: what comes with the package, and one of them solved."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -9,7 +10,7 @@ import typer
 from quadsweep import datasets
 from quadsweep.cli.ending import BadInput, print_json, print_pairs
 from quadsweep.cli.flagging import whole_data_set, write_table
-from quadsweep.cli.options import Given, command
+from quadsweep.cli.options import OPTIONS, Given, command
 from quadsweep.cli.places import check_table
 
 _NAME = typer.Argument(metavar="[NAME]", help="One of them, in full; default: a list.")
@@ -51,3 +52,17 @@ def datasets_command(given: Given) -> None:
         (known, f"{len(data.y)} rows, {data.names[-1]} against {', '.join(data.names[:-1])}")
         for known, data in every.items()
     )
+
+
+@command(
+    "",
+    asks="demo:main",
+    arguments={},
+    plot=replace(OPTIONS["plot"], help="Where the picture goes.", default="quadsweep-demo.png"),
+)
+def demo_command(given: Given) -> None:
+    """Solve a built-in data set, print the answer, write a picture.
+
+    Example: quadsweep demo --plot animals.png
+    """
+    given.function(given.plot)
