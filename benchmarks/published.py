@@ -119,6 +119,13 @@ CASES = [
         others="no 28 (ACRE/OHARE, of the original)",
     ),
     Published("twin 1,276 x 486 dummies", "And one with 486 villages?", "simulated"),
+    Published(
+        "twin 20,433 x 6 districts", "And few columns of many rows, of which half must go?",
+        "simulated",
+    ),
+    Published(
+        "twin 30,162 x 6 census", "And whole numbers, of which one in thirty must go?", "simulated"
+    ),
 ]  # fmt: skip
 
 
@@ -150,6 +157,38 @@ def fixed_effects(rows, classes, seed=0, t=4.0):
     return x, y, controls
 
 
+def districts(rows, columns, seed=0):
+    """Income, house values with a cap, and controls that are skewed and nearly collinear."""
+    rng = np.random.default_rng(seed)
+    income = np.exp(rng.normal(1.2, 0.45, rows))
+    age = rng.integers(1, 53, rows).astype(float)
+    households = np.exp(rng.normal(6, 0.7, rows) - age / 100)
+    rooms = households * np.exp(rng.normal(1.55, 0.25, rows)) * (0.6 + 0.1 * income)
+    people = households * np.exp(rng.normal(1.05, 0.25, rows))
+    noise = np.exp(rng.normal(-0.5, 0.6, rows))
+    value = 0.45 * income + 0.01 * age - 0.3 * np.log(people / households) + noise
+    controls = np.column_stack([age, rooms, people, households])
+    return income, np.minimum(value, 5.0), controls[:, : columns - 2]
+
+
+def census(rows, columns, seed=0):
+    """Hours of work and a binary outcome; controls that are whole numbers, one mostly zero."""
+    rng = np.random.default_rng(seed)
+    age = np.clip(np.round(rng.gamma(8, 4.8, rows)), 17, 90)
+    school = np.clip(np.round(rng.normal(10.1, 2.5, rows)), 1, 16)
+    hours = np.where(rng.random(rows) < 0.47, 40, np.round(rng.normal(41, 15, rows)))
+    hours = np.clip(hours, 1, 99)
+    gain = np.where(rng.random(rows) < 0.084, np.round(np.exp(rng.normal(8.7, 1, rows))), 0)
+    woman = (rng.random(rows) < 0.32).astype(float)
+    score = 0.03 * age + 0.33 * school + 0.03 * hours - 1.2 * woman + gain / 4000
+    score = score + rng.logistic(0, 1, rows)
+    rich = (score > np.quantile(score, 0.75)).astype(float)
+    return hours, rich, np.column_stack([age, school, gain, woman])[:, : columns - 2]
+
+
+TWINS = {"dummies": fixed_effects, "districts": districts, "census": census}
+
+
 def asked(name, seconds, n_jobs=2):
     """The audit of that name; "twin ROWS x COLUMNS" of any size."""
     import quadsweep as qs
@@ -158,8 +197,7 @@ def asked(name, seconds, n_jobs=2):
     if name.startswith("twin"):
         rows = int(name.split()[1].replace(",", ""))
         columns = int(name.split()[3])
-        make = fixed_effects if "dummies" in name else twin
-        x, y, controls = make(rows, columns)
+        x, y, controls = TWINS.get(name.split()[-1], twin)(rows, columns)
         return qs.audit(x, y, controls=controls, **settings)
     case = next(case for case in CASES if case.name == name)
     frame = qs.datasets.load(case.data).to_frame()

@@ -13,7 +13,8 @@ import pytest
 
 from quadsweep import _core_parts
 
-KINDS = {"r2": 1, "lts": 0, "sign": 1, "above": 2, "below": 2}  # columns that u sees
+# Columns that u sees; of a sign, -x, which the left factor has.
+KINDS = {"r2": 1, "lts": 0, "sign": 1, "above": 2, "below": 2}
 ROUNDING = 1e-14  # of the sides of a box
 THRESHOLDS = {"r2": 0.6, "lts": 0.5, "sign": 0.0, "above": 0.7, "below": -0.1}
 
@@ -23,7 +24,6 @@ def aim(kind, t):
     return {
         "r2": (1, 1 - t, 0),
         "lts": (1, 0, t),
-        "sign": (1, 1, 0),
         "above": (1, (1 - t) / (1 + t), 0),
         "below": ((1 + t) / (1 - t), 1, 0),
     }[kind]
@@ -42,7 +42,7 @@ def columns(rng, kind, n, fitted):
     searched, seen = {
         "r2": ([y], [y]),
         "lts": ([y], []),
-        "sign": ([x - y], [x + y]),
+        "sign": ([y], [-x]),
         "above": ([-x, y], [x, y]),
         "below": ([x, -y], [-x, -y]),
     }[kind]
@@ -51,9 +51,13 @@ def columns(rng, kind, n, fitted):
 
 def criterion(kind, t, rows, theta, fitted):
     """Its value at many theta, for the rows of one subset; g is where it is largest."""
-    s_e, s_u, base = aim(kind, t)
     active = KINDS[kind]
     searched = rows.shape[1] - active
+    if kind == "sign":
+        z, x = rows[:, :fitted], rows[:, -1]
+        left = x - z @ np.linalg.lstsq(z, x, rcond=None)[0]
+        return theta[:, -1] * (left @ rows[:, :searched] @ theta.T)
+    s_e, s_u, base = aim(kind, t)
     value = s_e * ((rows[:, :searched] @ theta.T) ** 2).sum(axis=0) - base * theta[:, -1] ** 2
     if active:
         free = rows[:, :1] if kind == "r2" else rows[:, :fitted]

@@ -325,3 +325,20 @@ def test_a_planted_subset_is_found_and_proved_among_many_rows():
     found = _core.regression_fit(x, y, k, objective="lts", n_jobs=2)
     assert found["status"] == "optimal"
     assert set(found["inliers"].tolist()) == set(range(n)) - set(astray.tolist())
+
+
+def test_the_sign_given_skewed_collinear_controls_takes_few_boxes():
+    """Multipliers of boxes without any subset's own fit do not spoil those that have one."""
+    rng = np.random.default_rng(0)
+    n = 8_000
+    households = np.exp(rng.normal(6, 0.7, n))
+    rooms, people = (households * np.exp(rng.normal(1, 0.25, n)) for _ in range(2))
+    x = np.exp(rng.normal(1.2, 0.45, n))
+    y = 0.45 * x + np.exp(rng.normal(-0.5, 0.6, n)) - 0.3 * np.log(people / households)
+    z = np.column_stack([np.ones(n), rng.integers(1, 53, n), rooms, people, households])
+    found = _core.regression_partial(
+        x, y, z, n - 1_000, mix=(1.0, 0.0, 0.0, -1.0), k_or_more=True, n_jobs=1
+    )
+    assert found["decided"]
+    assert not len(found["inliers"])
+    assert found["nodes"] < 500

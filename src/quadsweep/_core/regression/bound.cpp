@@ -30,7 +30,8 @@ void Bounder::load(const Box& box) {
     box_ = &box;
     const bool few = box.open.items() <= few_left && box.depth >= first_depths;
     const bool others_turn = box.depth >= deep && (box.depth % 2 == 1 || box.depth >= 2 * deep);
-    equations_ = form_.equations() && !few && !others_turn;
+    const bool sign = form_.kind == Kind::sign;  // has no tangent
+    equations_ = sign || (form_.equations() && !few && !others_turn);
     kept_ = box.kept.total();
     count_ = box.open.point.size();
     padded_ = (count_ + 7) / 8 * 8;
@@ -53,6 +54,7 @@ void Bounder::load(const Box& box) {
 // The coefficients of u in all columns.
 void Bounder::coefficients_u(const double* theta, const double* g, double* phi) const {
     std::fill(phi, phi + most_columns, 0.0);
+    if (form_.s_u == 0) return;
     if (equations_) {
         const int y = form_.response();
         const double root = std::sqrt(std::max(left_[y] * theta[y], 0.0));
@@ -120,7 +122,7 @@ void Bounder::central_costs(const double* phi) {
     if (form_.s_u > 0) {
         loops.combine(columns().data(), phi, form_.columns, size, u_centre_.data());
     }
-    loops.combine(columns().data(), left_, form_.searched, size, left_factor_.data());
+    loops.combine(columns().data(), left_, form_.left_columns(), size, left_factor_.data());
     loops.costs(left_factor_.data(), e_.data(), form_.s_e, u_centre_.data(), form_.s_u, size,
                 cost_.data());
 }
@@ -226,7 +228,7 @@ Choice Bounder::centre(Box& box, bool thoroughly) {
     }
     for (int j = 0; j < form_.searched; ++j) {
         kept_left_[j] = 0;
-        for (int l = 0; l < form_.searched; ++l) kept_left_[j] += kept_(j, l) * left_[l];
+        for (int l = 0; l < form_.left_columns(); ++l) kept_left_[j] += kept_(j, l) * left_[l];
     }
     double lambda = box.guessed ? box.lambda : std::nan("");
     const int f = form_.s_u > 0 && !equations_ ? form_.free_count : 0;
@@ -365,6 +367,9 @@ Bounder::Largest Bounder::largest_coefficients(const Box& box) const {
         most.right[j] = most.theta[j] + (equations_ ? 0 : 2 * half);
         most.difference[j] = std::fabs(theta0_[j] - left_[j]) + times_ * half;
     }
+    for (int j = form_.searched; j < form_.left_columns(); ++j) {
+        most.left[j] = most.difference[j] = std::fabs(left_[j]);
+    }
     double corner[most_searched], g[most_searched], at[most_columns];
     for (int o = 0; o < 1 << outer_; ++o) {
         corner_theta(box, o << inner_, corner);
@@ -382,6 +387,7 @@ void Bounder::row_errors(const Largest& most) {
     task.size = static_cast<int>(padded_);
     task.columns = form_.columns;
     task.searched = form_.searched;
+    task.in_left = form_.left_columns();
     const auto all = columns();
     task.column = all.data();
     task.left = most.left;
@@ -390,7 +396,7 @@ void Bounder::row_errors(const Largest& most) {
     task.phi = most.phi;
     for (int j = 0; j < form_.columns; ++j) {
         if (j < form_.searched) task.offset_e += most.theta[j] * form_.floor[j];
-        if (j < form_.searched) task.offset_left += most.left[j] * form_.floor[j];
+        if (j < form_.left_columns()) task.offset_left += most.left[j] * form_.floor[j];
         task.offset_u += most.phi[j] * form_.floor[j];
     }
     task.s_e = form_.s_e;
@@ -405,11 +411,8 @@ void Bounder::row_errors(const Largest& most) {
 
 void Bounder::group_errors(const Largest& most) {
     const auto size_at = [&](int i, int j) {
-        double a = form_.s_u * most.phi[i] * most.phi[j];
-        if (i < form_.searched && j < form_.searched) {
-            a += form_.s_e * (most.left[i] * most.right[j] + most.right[i] * most.left[j]) / 2;
-        }
-        return a;
+        return form_.s_u * most.phi[i] * most.phi[j] +
+               form_.s_e * (most.left[i] * most.right[j] + most.right[i] * most.left[j]) / 2;
     };
     for (std::size_t g = 0; g < padded_; ++g) {
         double sum = 0;
@@ -459,7 +462,7 @@ void Bounder::measure_errors(const Box& box, double base) {
         double floor[most_columns];
         const double many = box.kept_units * (1 + items_.roundings);
         for (int j = 0; j < form_.columns; ++j) floor[j] = form_.floor[j] * std::sqrt(many);
-        kept = form_.s_e * std::sqrt(kept_.magnitude(most.left, floor, form_.searched) *
+        kept = form_.s_e * std::sqrt(kept_.magnitude(most.left, floor, form_.left_columns()) *
                                      kept_.magnitude(most.right, floor, form_.searched)) +
                form_.s_u * kept_.magnitude(most.phi, floor, form_.columns);
     }

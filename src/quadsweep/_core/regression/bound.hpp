@@ -6,12 +6,12 @@
 // of the k smallest: its least value over the box is at one of the 2^D corners.
 // search/threshold.hpp finds that sum, from below.
 //
-// Where one column is fitted on Z (fits, the sign of a slope), the normal equations choose the left
-// factor. At a subset's own theta the residuals e = theta . c are orthogonal to Z, so that sum e^2
-// theta_y' / theta_y = sum e l for every l = theta_y' y + nu . z, with multipliers nu. Nothing is
-// dropped, and boxes that hold no subset's own theta close for large nu. theta_y' is the centre's:
-// everything is multiplied by theta_y' theta_y > 0 instead of theta_y^2, the other square too,
-// which makes it affine in theta. `multipliers.cpp` chooses nu and g.
+// Where one column is fitted on Z, the normal equations choose the left factor. (Of the sign of a
+// slope, form.hpp has it.) At a subset's own theta the residuals e = theta . c are orthogonal to Z,
+// so that sum e^2 theta_y' / theta_y = sum e l for every l = theta_y' y + nu . z, with multipliers
+// nu. Nothing is dropped, and boxes that hold no subset's own theta close for large nu. theta_y' is
+// the centre's: everything is multiplied by theta_y' theta_y > 0 instead of theta_y^2, the other
+// square too, which makes it affine in theta. `multipliers.cpp` chooses nu and g.
 //
 // Else e^2 >= a (2 e - a) for every number a. For a row chosen at the centre a = e0 = theta0 . c,
 // which makes it the tangent there; for others an a nearer to zero loses less, above all for those
@@ -132,8 +132,8 @@ class Bounder {
     // Largest |coefficients| in the box: of the factors, of how far the right one goes from the
     // centre's, of their difference, of u.
     struct Largest {
-        double left[most_searched], theta[most_searched], reach[most_searched];
-        double right[most_searched], difference[most_searched], phi[most_columns];
+        double left[most_columns], theta[most_searched], reach[most_searched];
+        double right[most_columns], difference[most_columns], phi[most_columns];
     };
     Largest largest_coefficients(const Box& box) const;
     // ---- multipliers.cpp
@@ -143,6 +143,7 @@ class Bounder {
         double slope[most_dims] = {}, rounded[most_dims] = {};
     };
     void choose_multipliers(Box& box, bool thoroughly);
+    double start_multipliers(Box& box);
     bool climb(Box& box, double width);
     void price(const double* g);
     std::pair<double, double> spread_of_costs() const;
@@ -188,13 +189,14 @@ class Bounder {
     std::size_t count_ = 0, padded_ = 0;
     std::vector<Column> column_;  // of rows, or entries of groups' Grams
     Column weight_, e_, left_factor_, u_centre_, u_[4], cost_, mask_, best_mask_;
-    double left_[most_searched] = {};       // coefficients of the left factor
+    double left_[most_columns] = {};        // coefficients of the left factor
     double times_ = 2;                      // how much farther than theta the right factor goes
     double kept_left_[most_searched] = {};  // sums of each column times the left factor: kept items
-    double theta0_[most_searched] = {}, slope_[most_active][most_searched] = {};
+    double theta0_[most_columns] = {}, slope_[most_active][most_searched] = {};
     Column cell_cost_, between_;    // of the multipliers: means of cells; items near the threshold
     std::vector<Column> gradient_;  // costs by each multiplier
     double smoothed_over_ = 0;      // the width of the last threshold
+    double reached_ = 0;            // by the last step
     double curvature_[most_searched] = {}, change_[most_searched] = {};
     int dims_ = 0, inner_ = 0, outer_ = 0, corners_ = 0;
     int dimension_[most_dims] = {};  // the column of each dimension, those that u sees last

@@ -47,16 +47,18 @@ void CellCosts::load(const std::vector<int>& open) {
 }
 
 void CellCosts::at(const Form& form, const double* left, const double* theta) {
-    std::copy(left, left + form.searched, left_);
+    const int in_left = form.left_columns();
+    std::copy(left, left + in_left, left_);
     std::copy(theta, theta + form.searched, theta_);
     std::fill(factor_.begin(), factor_.end(), 0.0);
     std::fill(reach_left_.begin(), reach_left_.end(), 0.0);
     std::fill(reach_centre_.begin(), reach_centre_.end(), 0.0);
     double all[most_columns] = {};
-    std::copy(left, left + form.searched, all);
-    for (int j = 0; j < form.searched; ++j) {
-        column_times(j, all, slope_[j].data());
-        const double size = std::fabs(left[j]), apart = std::fabs(theta[j] - left[j]);
+    std::copy(left, left + in_left, all);
+    for (int j = 0; j < in_left; ++j) {
+        if (j < form.searched) column_times(j, all, slope_[j].data());
+        const double size = std::fabs(left[j]);
+        const double apart = std::fabs((j < form.searched ? theta[j] : 0) - left[j]);
         for (std::size_t i = 0; i < size_; ++i) {
             factor_[i] += left[j] * centre_[j][i];
             reach_left_[i] += size * half_[j][i];
@@ -135,10 +137,10 @@ void CellCosts::measure(const Form& form, const double* left, const double* righ
         for (int j = 0; j < form.columns; ++j) {
             const double size = std::fabs(centre_[j][i]) + half_[j][i] + form.floor[j];
             mu += there[j] * size;
-            if (j >= form.searched) continue;
+            if (j >= form.left_columns()) continue;
             l += left[j] * size;
-            r += right[j] * size;
             reach += difference[j] * half_[j][i];
+            if (j < form.searched) r += right[j] * size;
         }
         reach_difference_[i] = reach;
         magnitude_[i] = (form.s_e * l * r + form.s_u * mu * mu) * (1 + 1e-9);
@@ -160,6 +162,7 @@ void CellCosts::ends(const Form& form, const double* right, int which, const dou
     CellTask task{};
     task.size = static_cast<int>(size_);
     task.searched = form.searched;
+    task.in_left = form.left_columns();
     task.varying = cells_.varying;
     task.centre = centre;
     task.half = half;

@@ -6,8 +6,8 @@
 //     s_e l r - s_u u^2 + gradient . delta + s_e dl dr - s_u du^2,
 //
 // delta its way from the centre, |delta_j| <= h_j, and dl dr = dl^2 + dl (dr - dl) is at least
-// -(dr - dl)^2 / 4. The gradient is summed up column by column, in columns of which no other is a
-// combination, so that the two squares may cancel.
+// -(dr - dl)^2 / 4, and -|dl| |dr|. The gradient is summed up column by column, in columns of which
+// no other is a combination, so that the two squares may cancel.
 //
 // Of sum (lambda - cost)^+ over the rows the two ends give an upper bound, a chord above a convex
 // function; so bounds stay bounds, and are off by what `coarseness` says.

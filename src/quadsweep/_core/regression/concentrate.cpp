@@ -44,17 +44,18 @@ Selection Concentrator::step(const Own& from) {
     if (items_.grouped()) {
         for (int i = 0; i < n; ++i) {
             const Gram g = items_.gram(i);
-            cost[i] = f.s_e * g.form(from.theta, from.theta, f.searched) -
+            cost[i] = f.s_e * g.form(from.left, from.theta, f.left_columns()) -
                       f.s_u * g.form(phi, phi, f.columns);
         }
     } else {
         std::vector<const double*> columns;
         for (const auto& c : items_.column) columns.push_back(c.data());
         const auto& loops = several_loops();
-        std::vector<double> e(n);
+        std::vector<double> left(n), e(n);
+        loops.combine(columns.data(), from.left, f.left_columns(), n, left.data());
         loops.combine(columns.data(), from.theta, f.searched, n, e.data());
         loops.combine(columns.data(), phi, f.columns, n, u.data());
-        loops.costs(e.data(), e.data(), f.s_e, u.data(), f.s_u, n, cost.data());
+        loops.costs(left.data(), e.data(), f.s_e, u.data(), f.s_u, n, cost.data());
     }
     Selection s = n > few_items ? cheapest_of_many(cost) : cheapest_of_few(cost);
     s.own = own(form_, s.sums);

@@ -78,6 +78,7 @@ void fit_r2(const Form& f, const Gram& s, Own& o) {
     solver.coefficients(h, beta);
     for (int j = 0; j < f.fitted; ++j) o.theta[j] = -beta[j];
     o.theta[y] = 1;
+    std::copy(o.theta, o.theta + f.searched, o.left);
     const double rss = std::max(solver.left(y, h, y, h), 0.0);
     const double rss_error = solver.error() * s(y, y);
     if (f.kind == Kind::lts) {
@@ -101,33 +102,26 @@ void fit_r2(const Form& f, const Gram& s, Own& o) {
 void fit_partial(const Form& f, const Gram& s, Own& o) {
     const Solver solver(s, f);
     const int first = f.fitted, others = f.searched;
-    double tau = 1, a, b, c, a_error, b_error;
-    if (f.kind == Kind::sign) {
-        const auto w = solver.half(first), v = solver.half(others);
-        const double ww = solver.left(first, w, first, w), vv = solver.left(others, v, others, v);
-        const double wv = solver.left(first, w, others, v);
-        a = (ww + vv + 2 * wv) / 4;
-        b = (ww + vv - 2 * wv) / 4;
-        c = (vv - ww) / 4;
-        a_error = b_error = solver.error() * (s(first, first) + s(others, others));
-        o.theta[first] = 1;
-    } else {
-        const auto x = solver.half(first), y = solver.half(first + 1);
-        a = solver.left(first, x, first, x);
-        b = solver.left(first + 1, y, first + 1, y);
-        c = -solver.left(first, x, first + 1, y);  // searched with opposite signs
-        a_error = solver.error() * s(first, first);
-        b_error = solver.error() * s(first + 1, first + 1);
-        if (a > 0 && b > 0) tau = std::sqrt(b / a);
-        o.theta[first] = tau;
-        o.theta[first + 1] = 1;
-    }
+    const bool sign = f.kind == Kind::sign;
+    const int x_at = sign ? others : first, y_at = f.response();
+    const auto x = solver.half(x_at), y = solver.half(y_at);
+    const double a = solver.left(x_at, x, x_at, x), b = solver.left(y_at, y, y_at, y);
+    const double c = -solver.left(x_at, x, y_at, y);  // of opposite signs
+    const double a_error = solver.error() * s(x_at, x_at), b_error = solver.error() * s(y_at, y_at);
+    if (!sign) o.theta[first] = a > 0 && b > 0 ? std::sqrt(b / a) : 1;
+    o.theta[y_at] = 1;
     double fit[most_searched];
     for (int act = 0; act < f.active; ++act) {
         solver.coefficients(solver.half(first + act), fit);
         for (int j = 0; j < f.fitted; ++j) o.theta[j] -= o.theta[first + act] * fit[j];
         solver.coefficients(solver.half(others + act), fit);
         for (int j = 0; j < f.fitted; ++j) o.g[j] += o.theta[first + act] * fit[j];
+    }
+    std::copy(o.theta, o.theta + f.searched, o.left);
+    if (sign) {
+        for (int j = 0; j < f.fitted; ++j) o.left[j] = -o.g[j];
+        o.left[y_at] = 0;
+        o.left[x_at] = 1;
     }
     if (a > a_error && b > b_error) o.score = c / std::sqrt(a * b);
     if (solver.singular() || !(a > 2 * a_error && b > 2 * b_error)) return;
@@ -144,7 +138,7 @@ Form::Form(Kind which, bool centred, const Placed& placed)
       fitted(placed.fitted),
       columns(static_cast<int>(placed.column.size())) {
     if (kind == Kind::r2) free_count = centred ? 1 : 0;
-    if (!is_fit(kind)) free_count = fitted;
+    if (kind == Kind::above || kind == Kind::below) free_count = fitted;
     std::copy(placed.floor.begin(), placed.floor.end(), floor);
 }
 
@@ -159,7 +153,6 @@ void Form::aim(double t) {
             base = t;
             break;
         case Kind::sign:
-            s_u = 1;
             break;
         case Kind::above:
             s_u = (1 - t) / (1 + t);
@@ -173,13 +166,13 @@ void Form::aim(double t) {
 
 void quadratic(const Form& f, const double* left, const double* right, const double* phi,
                double* out) {
+    const auto product = [&](int i, int j) {
+        return i < f.left_columns() && j < f.searched ? left[i] * right[j] : 0;
+    };
     int e = 0;
     for (int i = 0; i < f.columns; ++i) {
         for (int j = 0; j <= i; ++j) {
-            const bool both = i < f.searched;  // then j is, too
-            double a = 0;
-            if (both) a = f.s_e * (left[i] * right[j] + right[i] * left[j]) / 2;
-            a -= f.s_u * phi[i] * phi[j];
+            const double a = f.s_e * (product(i, j) + product(j, i)) / 2 - f.s_u * phi[i] * phi[j];
             out[e++] = i == j ? a : 2 * a;
         }
     }

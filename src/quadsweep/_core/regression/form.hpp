@@ -9,9 +9,15 @@
 //   question             searched      active: v        free        s_e   s_u          base
 //   R2 > t               Z, y          y: y             intercept   1     1 - t        0
 //   RSS < t              Z, y          none             none        1     0            t
-//   partial r > 0        Z, x - y      x - y: x + y     Z           1     1            0
 //   partial r > t > 0    Z, -x, y      -x: x,  y: y     Z           1     (1-t)/(1+t)  0
 //   partial r > t < 0    Z, x, -y      x: -x,  -y: -y   Z           (1+t)/(1-t)  1     0
+//
+// The sign of a slope, partial r > 0, is that of a sum of products: with what Z leaves of -x in the
+// place of one of the two factors e,
+//
+//     sum over I of  l e  <  0,   l = -x - nu . z for any nu,
+//
+// because e = theta . c, c the columns of Z and y, is orthogonal to Z on I.
 //
 // In the last two rows the searched tau = theta_x / theta_y > 0 may be the subset's own,
 // sqrt(SS(y|Z) / SS(x|Z)), at which the test is exact; elsewhere it is only weaker.
@@ -47,6 +53,9 @@ struct Form {
     // Whether one column is fitted on Z, so that the normal equations bound a box (bound.hpp).
     bool equations() const { return fitted == searched - 1; }
     int response() const { return searched - 1; }
+    // The column that the left factor has beside Z (bound.hpp), and columns up to it.
+    int leading() const { return kind == Kind::sign ? searched : response(); }
+    int left_columns() const { return leading() + 1; }
 };
 
 // The entries of s_e left right', symmetric, minus s_u phi phi': a cost is their product with a
@@ -56,7 +65,8 @@ void quadratic(const Form& form, const double* left, const double* right, const 
 
 // A subset's own parameters, from its sums.
 struct Own {
-    double theta[most_searched] = {};
+    double theta[most_columns] = {};
+    double left[most_columns] = {};  // the left factor where theta is its own: theta but for a sign
     double g[most_searched] = {};
     double score = undefined;  // R2, minus RSS in the search's units, partial r
     double best = infinity;    // the score may be as large as this for all that rounding tells

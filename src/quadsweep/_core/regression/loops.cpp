@@ -207,7 +207,8 @@ void errors(const ErrorTask& task) {
         for (int j = 0; j < task.columns; ++j) {
             const double* c = task.column[j] + start;
             const bool seen = j < task.searched;
-            const double in_left = seen ? task.left[j] : 0, theta = seen ? task.theta[j] : 0;
+            const double in_left = j < task.in_left ? task.left[j] : 0;
+            const double theta = seen ? task.theta[j] : 0;
             const double reach = seen ? task.reach[j] : 0, phi = task.phi[j];
 #pragma omp simd
             for (int i = 0; i < count; ++i) {
@@ -243,25 +244,26 @@ double chosen(const double* cost, const double* weight, int size, double lambda,
 }
 
 void cell_ends(const CellTask& task) {
-    double right[block], mean[block], slope[block];
+    double right[block], mean[block], slope[block], reach[block];
     for (int start = 0; start < task.size; start += block) {
         const int count = start + block < task.size ? block : task.size - start;
         const double *left = task.left_factor + start, *u = task.u + start;
-        for (int i = 0; i < count; ++i) right[i] = mean[i] = slope[i] = 0;
+        for (int i = 0; i < count; ++i) right[i] = mean[i] = slope[i] = reach[i] = 0;
         for (int j = 0; j < task.searched; ++j) {
             const double times = task.right[j];
             const double *c = task.centre[j] + start, *s = task.slope[j] + start;
+            const double* h = task.half[j] + start;
 #pragma omp simd
             for (int i = 0; i < count; ++i) {
                 right[i] += times * c[i];
                 mean[i] += times * s[i];
+                reach[i] += size_of(times) * h[i];
             }
         }
         for (int j = 0; j < task.varying; ++j) {
             const double* h = task.half[j] + start;
-            const bool seen = j < task.searched;
-            const double in_left = seen ? task.s_e * task.left[j] : 0;
-            const double in_right = seen ? task.s_e * task.right[j] : 0;
+            const double in_left = j < task.in_left ? task.s_e * task.left[j] : 0;
+            const double in_right = j < task.searched ? task.s_e * task.right[j] : 0;
             const double phi = 2 * task.s_u * task.phi[j];
 #pragma omp simd
             for (int i = 0; i < count; ++i) {
@@ -275,9 +277,10 @@ void cell_ends(const CellTask& task) {
             const double hu = task.reach_u[start + i], more = task.error[start + i];
             const double at = s_e * left[i] * right[i] - s_u * u[i] * u[i];
             const double about = s_e * mean[i] - s_u * task.square_u[start + i] - more;
-            const double low =
-                at - slope[i] - s_e * smaller(hd / 4, hl) * hd - s_u * hu * hu - more;
-            const double high = at + slope[i] + s_e * hl * (hl + hd) + more;
+            const double hr = reach[i];
+            const double least = smaller(smaller(hd / 4, hl) * hd, hl * hr);
+            const double low = at - slope[i] - s_e * least - s_u * hu * hu - more;
+            const double high = at + slope[i] + s_e * hl * smaller(hl + hd, hr) + more;
             const double width = high - low;
             const double share = width > 0 ? smaller(larger((high - about) / width, 0), 1) : 0.5;
             task.low[start + i] = low;

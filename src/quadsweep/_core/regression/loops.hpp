@@ -36,9 +36,9 @@ struct MarginTask {
 
 // How far rounding may have moved a row's costs: see `ErrorTask` in loops.cpp.
 struct ErrorTask {
-    int size, columns, searched;
+    int size, columns, searched, in_left;  // columns, those of e, of the left factor
     const double* const* column;
-    const double* left;   // largest |coefficient| of each searched column in the left factor,
+    const double* left;   // largest |coefficient| of each column in the left factor,
     const double* theta;  // in e
     const double* reach;  // how far the right factor's goes from the centre's
     const double* phi;    // largest |coefficient| in u of each column
@@ -55,7 +55,7 @@ struct Shares {
 
 // The ends of cells' costs: see cell_costs.hpp. Columns are the varying ones, the searched first.
 struct CellTask {
-    int size, searched, varying;
+    int size, searched, in_left, varying;
     const double *const *centre, *const *half;
     const double* const* slope;  // mean of each searched column times the left factor
     const double *left, *right, *phi;

@@ -18,8 +18,9 @@ namespace quadsweep::regression {
 namespace {
 
 constexpr double smoothing = 0.3;  // of the spread of the costs; less where the box is narrow
-constexpr double narrowest = 1e-4;
+constexpr double narrowest = 1e-4, few_widths = 0.02;
 constexpr double rounded_off = 1e-3;  // |slope| near zero, of its standard deviation
+constexpr int most_steps = 4;         // for a width
 constexpr int shortened = 3;          // tries of a step, each a third of the last
 constexpr int most_passes = 40;       // to find the threshold
 constexpr int most_unknowns = 2 * most_searched;
@@ -41,6 +42,12 @@ bool solve_definite(int n, double (*a)[most_unknowns], double* b) {
         b[j] /= a[j][j];
     }
     return true;
+}
+
+void copy_multipliers(const Box& from, Box& to) {
+    std::copy(from.left, from.left + most_searched, to.left);
+    std::copy(from.g, from.g + most_searched, to.g);
+    to.lambda = from.lambda;
 }
 
 }  // namespace
@@ -120,14 +127,15 @@ void Bounder::smooth(const Box& box, const double* g, Smoothed& at) {
     }
     const int y = form_.response();
     const double other = form_.s_u > 0 ? form_.s_u * at.sums.form(phi, phi, form_.columns) : 0;
-    at.value = form_.s_e * at.sums.form(left_, theta0_, form_.searched) - other -
-               form_.base * left_[y] * theta0_[y] + at.width / 2 * (s.squares - s.sum);
+    at.value = form_.s_e * at.sums.form(left_, theta0_, form_.left_columns()) - other -
+               form_.base * left_[y] * theta0_[y] + at.width / 2 * (s.squares - s.sum) +
+               at.threshold * (need - s.sum);
     const double units = std::max(box.kept_units + need, 1.0);
-    const double size = at.sums.form(left_, left_, form_.searched) / units;
+    const double size = at.sums.form(left_, left_, form_.left_columns()) / units;
     for (int d = 0; d < dims_; ++d) {
         const int j = dimension_[d];
         double slope = 0;
-        for (int l = 0; l < form_.searched; ++l) slope += at.sums(j, l) * left_[l];
+        for (int l = 0; l < form_.left_columns(); ++l) slope += at.sums(j, l) * left_[l];
         slope *= form_.s_e;
         if (j == y) slope -= other / theta0_[y] + form_.base * left_[y];
         const double floor = rounded_off * form_.s_e * std::sqrt(at.sums(j, j) * size);
@@ -230,6 +238,7 @@ bool Bounder::climb(Box& box, double width) {
     now.threshold = box.lambda;
     smooth(box, box.g, now);
     box.lambda = now.threshold;
+    reached_ = now.value;
     double step[most_unknowns], g[most_searched];
     if (!newton(box, box.g, now, step)) return false;
     double times = 1;
@@ -242,6 +251,7 @@ bool Bounder::climb(Box& box, double width) {
         std::copy(left_, left_ + fitted, box.left);
         std::copy(g, g + free, box.g);
         box.lambda = next.threshold;
+        reached_ = next.value;
         mark_between();
         return true;
     }
@@ -249,24 +259,51 @@ bool Bounder::climb(Box& box, double width) {
     return false;
 }
 
-void Bounder::choose_multipliers(Box& box, bool thoroughly) {
-    if (!box.guessed) std::copy(theta0_, theta0_ + form_.fitted, box.left);
-    std::copy(box.left, box.left + form_.fitted, left_);
-    left_[form_.response()] = theta0_[form_.response()];
+// Those that make the two factors alike, or the columns' own, and the mean cost as the threshold.
+double Bounder::start_multipliers(Box& box) {
+    const bool sign = form_.kind == Kind::sign;
+    for (int j = 0; j < form_.fitted; ++j) left_[j] = box.left[j] = sign ? 0 : theta0_[j];
+    std::fill(box.g, box.g + most_searched, 0.0);
     price(box.g);
     const auto [mean, spread] = spread_of_costs();
-    if (!box.guessed) box.lambda = mean;
-    box.guessed = true;
-    if (!thoroughly) {
-        double change = 0;
-        for (int j = 0; j < form_.searched; ++j) {
-            change += box.half[j] * box.half[j] * box.change[j];
-        }
-        const double narrow = std::max(2 * std::sqrt(change), narrowest * spread);
-        climb(box, change > 0 ? std::min(narrow, smoothing * spread) : smoothing * spread);
-        return;
+    box.lambda = mean;
+    return spread;
+}
+
+// From the parent's. Where these do not promise to close the box, from the start as well: large
+// ones that close a box in which no subset solves the equations are worthless in one where some do.
+void Bounder::choose_multipliers(Box& box, bool thoroughly) {
+    left_[form_.leading()] = theta0_[form_.response()];
+    double spread = 0;
+    if (box.guessed) {
+        std::copy(box.left, box.left + form_.fitted, left_);
+        price(box.g);
+        spread = spread_of_costs().second;
+    } else {
+        spread = start_multipliers(box);
     }
-    for (double width = smoothing; width > narrowest; width /= 3) climb(box, width * spread);
+    double change = 0;
+    for (int j = 0; j < form_.searched; ++j) change += box.half[j] * box.half[j] * box.change[j];
+    const double narrow = std::max(2 * std::sqrt(change), narrowest * spread);
+    const double width = change > 0 ? std::min(narrow, smoothing * spread) : smoothing * spread;
+    climb(box, width);
+    if (!box.guessed || reached_ > 0) {
+        box.guessed = true;
+        if (!thoroughly) return;
+    }
+    Box before;
+    copy_multipliers(box, before);
+    const double reached = reached_, over = smoothed_over_;
+    spread = start_multipliers(box);
+    const double last = thoroughly ? narrowest : few_widths;
+    for (double share = smoothing; share > last; share /= 3) {
+        for (int step = 0; step < most_steps && climb(box, share * spread); ++step) {
+        }
+    }
+    if (reached_ > reached) return;
+    copy_multipliers(before, box);
+    std::copy(box.left, box.left + form_.fitted, left_);
+    smoothed_over_ = over;
 }
 
 // What half a width in each dimension costs to second order: the items near the threshold change
@@ -275,7 +312,7 @@ void Bounder::measure_curvature() {
     const auto& loops = several_loops();
     const int all = static_cast<int>(padded_ + cells_.size());
     double left[most_columns] = {};
-    std::copy(left_, left_ + form_.searched, left);
+    std::copy(left_, left_ + form_.left_columns(), left);
     double inside = 0;
     for (double w : between_) inside += w;
     Column& product = gradient_[0];

@@ -260,9 +260,9 @@ class Placing {
             case Kind::lts:
                 emit(y, reach);
                 break;
-            case Kind::sign:  // 4 xy = (x + y)^2 - (x - y)^2
-                emit(combined(x, -1.0, y), reach);
-                emit(combined(x, 1.0, y), reach);
+            case Kind::sign:
+                emit(y, reach);
+                emit(negative(x), reach);
                 break;
             case Kind::above:  // y - tau x against y + tau x
                 emit(negative(x), reach);
@@ -298,11 +298,6 @@ class Placing {
         const double here = mean_size(c), everywhere = mean_size_all(c);
         if (here > thin_share * everywhere) return here;
         return everywhere > 0 ? everywhere : 1;
-    }
-    static Long combined(const Long& x, double sign, const Long& y) {
-        Long out = x;
-        subtract(out, {-sign, 0}, y);
-        return out;
     }
     static Long negative(const Long& x) {
         Long out;
