@@ -136,6 +136,21 @@ def test_noise_has_a_gap_that_the_message_gives():
     assert qs.solve(X, y, drop=8, objective="lts", progress=stop).status == "interrupted"
 
 
+def test_certified_takes_the_bound_before_boxes():
+    rng = np.random.default_rng(11)
+    X = rng.normal(size=(1000, 8))
+    y = X.sum(axis=1) + rng.normal(size=1000)
+    y[:30] += 15
+    proved = qs.solve(X, y, drop=30, objective="lts", method="certified", n_jobs=1, time_limit=60)
+    assert proved.status == "optimal"  # boxes take hours
+    assert proved.outliers.tolist() == list(range(30))
+    X, y = rng.normal(size=(60, 6)), rng.normal(size=60)
+    open_ = qs.solve(X, y, drop=6, objective="lts", n_jobs=1)
+    searched = qs.solve(X, y, drop=6, objective="lts", method="certified", n_jobs=1)
+    assert (open_.status, searched.status) == ("heuristic", "optimal")
+    assert open_.bound <= searched.bound <= searched.value <= open_.value
+
+
 def test_half_of_the_rows_and_dependent_predictors_have_no_bound():
     rng = np.random.default_rng(10)
     X, y = rng.normal(size=(60, 6)), rng.normal(size=60)

@@ -18,6 +18,7 @@ from quadsweep.clock import Clock
 from quadsweep.least_squares import hides_rows
 from quadsweep.solving.methods.problem import Outcome, Problem, SearchOutcome
 from quadsweep.solving.methods.regression.exhaustive import score
+from quadsweep.solving.methods.regression.truncated import bounded
 
 MOST = 5  # predictors that are proved without being asked
 MOST_ASKED = 8  # predictors that are compiled
@@ -38,8 +39,17 @@ def beyond(problem: Problem) -> bool:
 
 
 def certified(problem: Problem) -> Outcome:
-    """The best subset of exactly k rows."""
-    return search(problem)
+    """The best subset of exactly k rows; with many predictors by boxes only where the bound that
+    needs none is not reached."""
+    if provable(problem.p):
+        return search(problem)
+    clock, sense = Clock(problem.time_limit), problem.objective.sense
+    quick = bounded(problem)
+    if quick.status != "heuristic":
+        return quick
+    found = search(problem.changed(time_limit=clock.left()), starts=[quick.inliers])
+    bound = sense * min(sense * found.bound, sense * quick.bound)
+    return found if found.status == "optimal" else replace(found, bound=bound)
 
 
 def search(

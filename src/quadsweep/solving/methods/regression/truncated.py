@@ -379,6 +379,7 @@ class _Search:
         largest = float(np.maximum(t + rows.credit, 0).sum())
         rounding = (
             below.size + largest + rows.gone * abs(t) + rows.credit_size + abs(float(held[best]))
+            + abs(constant - float(held[best]) - float(dual[best]))
             + float(np.abs(below.first) @ rows.length) * outer
             + float(np.abs(below.second) @ rows.length**2) * outer**2
         )  # fmt: skip
