@@ -273,12 +273,54 @@ def test_one_cluster_has_no_test():
         qs.audit(x, y, vcov=np.zeros(30, dtype=int), claim="significance")
 
 
-def test_a_cluster_for_every_row_is_hc1_but_for_its_degrees_of_freedom():
-    x, y, _ = some(2)
-    found = qs.audit(x, y, vcov=np.arange(30), claim="significance", max_drop=3)
-    same = qs.audit(x, y, vcov="HC1", claim="significance", max_drop=3)
-    assert found.success
-    assert found.before.se == pytest.approx(same.before.se)
+@pytest.mark.parametrize("seed", range(8))
+def test_a_cluster_for_every_row_is_tested_as_statsmodels_does(seed):
+    """HC1 with one degree of freedom fewer than there are rows."""
+    n = 16
+    x, y, z = some(seed, n, slope=0.5)
+
+    def p_value(rows):
+        columns = np.column_stack([x, np.ones(n), z])[rows]
+        how = {"groups": np.arange(len(rows)), "use_correction": True}
+        fitted = sm.OLS(y[rows], columns).fit(cov_type="cluster", cov_kwds=how, use_t=True)
+        return fitted.pvalues[0]
+
+    everyone = np.arange(n)
+    significant = p_value(everyone) <= 0.05
+    fewest = next(
+        (
+            m
+            for m in (1, 2, 3)
+            for gone in combinations(range(n), m)
+            if (p_value(np.delete(everyone, gone)) <= 0.05) != significant
+        ),
+        None,
+    )
+    found = qs.audit(x, y, controls=z, vcov=everyone, claim="significance", max_drop=3, n_jobs=1)
+    assert found.before.p_value == pytest.approx(p_value(everyone), rel=1e-9)
+    assert found.status == ("robust" if fewest is None else "optimal")
+    assert found.upper == fewest
+
+
+@pytest.mark.parametrize("claim", ["sign", "significance", "reverse"])
+def test_what_the_controls_explain_up_to_rounding_has_no_coefficient(claim):
+    w, v, y = np.random.default_rng(0).normal(size=(3, 40))
+    sums, z = 0.1 * w + 0.3 * v + 0.7, np.column_stack([w, v])
+    with pytest.raises(ValueError, match="the controls explain x on all rows"):
+        qs.audit(sums, y, controls=z, claim=claim)
+    with pytest.raises(ValueError, match="the controls explain y on all rows"):
+        qs.audit(y, sums, controls=z, claim=claim)
+    assert qs.audit(sums + 1e-6 * y, y, controls=z, claim=claim, time_limit=1).lower >= 1
+
+
+@pytest.mark.parametrize("more", [{}, {"claim": "significance", "vcov": "anderson-rubin"}])
+@pytest.mark.parametrize("made", [lambda w: 2 * w + 1, lambda w: 0.1 * w + 0.3, np.ones_like])
+def test_an_instrument_that_the_controls_explain_is_refused(made, more):
+    pytest.importorskip("formulaic")
+    y, x, w = np.random.default_rng(0).normal(size=(3, 40))
+    frame = {"y": y, "x": x, "w": w, "z": made(w)}
+    with pytest.raises(ValueError, match="the controls explain the instrument z on all rows"):
+        qs.audit("y ~ w + [x ~ z]", data=frame, **more)
 
 
 @pytest.mark.parametrize("link", ["logit", "poisson"])

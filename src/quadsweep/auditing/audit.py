@@ -17,7 +17,7 @@ from quadsweep.auditing import claims, instruments
 from quadsweep.auditing.case import Case
 from quadsweep.auditing.claims import Claim, Subject, Terms
 from quadsweep.auditing.controls.proposals import Proposer
-from quadsweep.auditing.controls.reading import Regression, is_regression, read
+from quadsweep.auditing.controls.reading import Regression, explained, is_regression, read
 from quadsweep.auditing.controls.robust import RobustCase, TermFit, fit_term
 from quadsweep.auditing.design import Design
 from quadsweep.auditing.fewest import Fewest, Way
@@ -328,8 +328,9 @@ def _claim(
 ) -> Claim:
     design, errors = given.design, given.errors
     full = moments.all_rows()
-    for name, left in ((design.term, full.a), (design.outcome, full.b)):
-        if left == 0:
+    parts = (design.term, full.a, design.x), (design.outcome, full.b, design.y)
+    for name, left, column in parts:
+        if left == 0 or (moments.degenerate and explained(design, column)):
             raise ValueError(f"the controls explain {name} on all rows, so there is no coefficient")
     if given.fixed and claim == "r2":
         raise ValueError(
@@ -361,6 +362,10 @@ def _instrumented(
             f"{argument('vcov', 'anderson-rubin')} is for {argument('claim', 'significance')}; "
             f"got {claim!r}"
         )
+    assert design.instrument is not None
+    if explained(design, design.instrument):
+        name = design.instrument_name
+        raise ValueError(f"the controls explain the instrument {name} on all rows")
     test = errors.test if errors.reduced_form else f"two-stage least squares, {errors.test}"
     subject = Subject.coefficient(phrase(given), test, True)
     if errors.reduced_form:

@@ -366,6 +366,13 @@ def _independent(design: Design, columns: Floats) -> Ints:
     return np.asarray(vary[independent(classes.about(columns[:, vary]), False)])
 
 
+def explained(design: Design, column: Floats) -> bool:
+    """Whether the controls explain a further column on all rows, up to rounding."""
+    at, z = design.intercept, design.controls
+    others = z if at is None else np.delete(z, at, axis=1)
+    return others.shape[1] not in _independent(design, np.column_stack([others, column]))
+
+
 def residualised(design: Design) -> Design:
     """x and y without what the controls explain on all rows, and no controls any more."""
     m = Moments(design)
