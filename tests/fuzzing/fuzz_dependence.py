@@ -199,7 +199,7 @@ def left_out_wrongly(it: Instance, result: qs.Result) -> str | None:
         coef = np.linalg.lstsq(design / size[:, None], x[:, j] / size, rcond=None)[0]
         parts = np.abs(design) @ np.abs(coef) + np.abs(x[:, j])
         given = np.abs(it.x[:, searched[searched < j]]) @ np.abs(coef[it.intercept :])
-        rounded = 1e-14 * (given + np.abs(it.x[:, j]))
+        rounded = 1e-13 * (given + np.abs(it.x[:, j]))
         if np.any(np.abs(design @ coef - x[:, j]) > 1e-11 * parts + rounded):
             return f"column {j} is no combination of those before it"
     return None
