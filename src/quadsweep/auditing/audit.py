@@ -328,9 +328,8 @@ def _claim(
 ) -> Claim:
     design, errors = given.design, given.errors
     full = moments.all_rows()
-    parts = (design.term, full.a, design.x), (design.outcome, full.b, design.y)
-    for name, left, column in parts:
-        if left == 0 or (moments.degenerate and explained(design, column)):
+    for name, left in ((design.term, full.a), (design.outcome, full.b)):
+        if left == 0:
             raise ValueError(f"the controls explain {name} on all rows, so there is no coefficient")
     if given.fixed and claim == "r2":
         raise ValueError(
