@@ -15,6 +15,7 @@ from quadsweep.outofcore.search import Search
 pytest.importorskip("pyarrow.parquet")
 
 N = 3000
+LIMITS = {"memory_limit": 100e-9 * N, "time_limit": 5, "n_jobs": 1}
 
 
 @pytest.fixture
@@ -46,9 +47,8 @@ def after(monkeypatch):
 def test_solve_asks_no_more_when_the_clock_has_jumped(tmp_path, after, objective, looks):
     x, y = some_points(1, N)
     file = written(tmp_path / "points.parquet", x, y)
-    limits = {"memory_limit": 100e-9 * N, "time_limit": 5, "n_jobs": 1}
     begun = after(looks)
-    found = qs.solve(file, x="a", y="b", drop=300, objective=objective, **limits)
+    found = qs.solve(file, x="a", y="b", drop=300, objective=objective, **LIMITS)
     # the sample and the sums are always read: without them there is no answer
     assert begun.count("ask") <= 1
     assert begun.count("over") + begun.count("some") <= 3
@@ -66,9 +66,8 @@ def test_solve_asks_no_more_when_the_clock_has_jumped(tmp_path, after, objective
 def test_an_audit_asks_no_more_when_the_clock_has_jumped(tmp_path, after, claim, looks):
     x, y = some_points(2, N)
     file = written(tmp_path / "points.parquet", x, y)
-    limits = {"memory_limit": 100e-9 * N, "time_limit": 5, "n_jobs": 1}
     begun = after(looks)
-    found = qs.audit(file, x="a", y="b", claim=claim, **limits)
+    found = qs.audit(file, x="a", y="b", claim=claim, **LIMITS)
     assert found.status == "time_limit"
     assert begun.count("ask") <= 3
     exact = qs.audit(x, y, claim=claim)
