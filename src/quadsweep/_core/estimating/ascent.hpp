@@ -28,15 +28,14 @@ class Ascent {
 
   private:
     double value(const Box& box, const double* multiplier, double width);
-    void threshold(double width);
+    void threshold(const Box& box, double width);
     bool newton(const Box& box, double width, double* step);
 
     Equations& f_;
     int kept_ = 0;
     std::vector<double> cost_, share_;
-    std::vector<char> open_, chosen_;
-    std::vector<std::vector<double>> gradient_;
-    double at_ = 0;  // the threshold
+    std::vector<double> at_open_;  // costs of the open items
+    double at_ = 0;                // the threshold
     double slope_[most_dims] = {}, by_[most_dims * most_multipliers] = {};
     double floor_[most_dims] = {};  // where |slope| is rounded off
 };

@@ -17,6 +17,11 @@ namespace quadsweep::estimating {
 inline constexpr double ulp = 0x1p-53;
 inline constexpr double roundings = 64;  // in a cost, relative to the sum of its terms' sizes
 
+// Slopes of a sum of costs: one part without multipliers, and one in proportion to each.
+struct Slopes {
+    double alone[most_dims] = {}, by[most_dims * most_multipliers] = {};
+};
+
 // One thread's.
 class Equations {
   public:
@@ -46,7 +51,7 @@ class Equations {
     virtual double error() const = 0;
 
     // For the choice of multipliers, at the centre. Derivatives of the costs by each multiplier:
-    virtual void gradients(std::vector<std::vector<double>>& out) const = 0;
+    virtual const std::vector<std::vector<double>>& gradients() = 0;
     // of their sum with these shares by each parameter, and the derivatives of these by each
     // multiplier, dims() rows of multipliers().
     virtual void slopes(const double* share, double* slope, double* by_multiplier) const = 0;

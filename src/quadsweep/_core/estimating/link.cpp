@@ -22,7 +22,10 @@ class LinkEquations : public Equations {
   public:
     explicit LinkEquations(const LinkTest& test)
         : t_(test), n_(test.rows), q_(test.controls), step_(std::size_t{1} << q_, Column(n_)) {
-        for (auto* c : {&rest_, &slope_, &up_, &down_, &most_, &a_, &flat_, &row_}) c->resize(n_);
+        for (auto* c : {&rest_, &slope_, &up_, &down_, &most_, &a_, &flat_, &row_, &bent_}) {
+            c->resize(n_);
+        }
+        gradient_.assign(q_, Column(items()));
     }
 
     int items() const override { return static_cast<int>(t_.item_first.size()) - 1; }
@@ -61,6 +64,9 @@ class LinkEquations : public Equations {
                 for (int i = 0; i < n_; ++i) c[i] += step * t_.z[j][i];
             }
         }
+        all_ = Slopes();
+        for (int item = 0; item < items(); ++item) add_slopes(item, 1, all_);
+        load_sizes();
     }
 
     void start(double* multiplier) const override { std::fill(multiplier, multiplier + q_, 0.0); }
@@ -68,11 +74,17 @@ class LinkEquations : public Equations {
 
     void aim(const double* multiplier) override {
         std::copy(multiplier, multiplier + q_, m_);
+        row_ = t_.x;
+        for (int j = 0; j < q_; ++j) {
+            const double *z = t_.z[j].data(), m = m_[j];
+            for (int i = 0; i < n_; ++i) row_[i] -= m * z[i];
+        }
+#pragma omp simd
         for (int i = 0; i < n_; ++i) {
-            double a = t_.x[i];
-            for (int j = 0; j < q_; ++j) a -= m_[j] * t_.z[j][i];
-            a_[i] = t_.sign * t_.weight[i] * a;
-            flat_[i] = a_[i] * rest_[i] - std::fabs(a_[i]) * (a_[i] > 0 ? up_[i] : down_[i]);
+            const double a = t_.sign * t_.weight[i] * row_[i];
+            a_[i] = a;
+            flat_[i] = a * rest_[i] - std::fabs(a) * (a > 0 ? up_[i] : down_[i]);
+            bent_[i] = a * slope_[i];
         }
     }
     double base() const override { return 0; }
@@ -84,55 +96,68 @@ class LinkEquations : public Equations {
     void costs(int corner, double* out) override {
         const Column& step = step_[corner];
 #pragma omp simd
-        for (int i = 0; i < n_; ++i) row_[i] = flat_[i] - a_[i] * slope_[i] * step[i];
+        for (int i = 0; i < n_; ++i) row_[i] = flat_[i] - bent_[i] * step[i];
         sum_items(row_, out);
     }
     void central_costs(double* out) override { sum_items(flat_, out); }
 
     double error() const override {
-        double total = 0;
-        for (int i = 0; i < n_; ++i) {
-            double a = t_.x_size[i], eta = t_.offset_size[i];
-            for (int j = 0; j < q_; ++j) {
-                a += std::fabs(m_[j]) * t_.z_size[j][i];
-                eta += (std::fabs(box_->centre[j]) + box_->half[j]) * t_.z_size[j][i];
-            }
-            total += t_.weight[i] * a * (std::fabs(t_.y[i]) + most_[i] * (1 + eta * (1 + eta)));
-        }
+        double total = of_x_;
+        for (int j = 0; j < q_; ++j) total += std::fabs(m_[j]) * times_[j];
         return (roundings + 2.0 * n_) * ulp * total;
     }
 
-    void gradients(std::vector<std::vector<double>>& out) const override {
-        for (int item = 0; item < items(); ++item) {
-            for (int j = 0; j < q_; ++j) {
-                double sum = 0;
-                for (int i = t_.item_first[item]; i < t_.item_first[item + 1]; ++i) {
-                    const double by = -t_.sign * t_.weight[i] * t_.z[j][i];
-                    sum += by * (rest_[i] - (a_[i] > 0 ? up_[i] : -down_[i]));
-                }
-                out[j][item] = sum;
-            }
+    const std::vector<std::vector<double>>& gradients() override {
+        Column left(n_);
+        for (int i = 0; i < n_; ++i) {
+            left[i] = -t_.sign * t_.weight[i] * (rest_[i] - (a_[i] > 0 ? up_[i] : -down_[i]));
         }
+        for (int j = 0; j < q_; ++j) {
+            for (int i = 0; i < n_; ++i) row_[i] = left[i] * t_.z[j][i];
+            sum_items(row_, gradient_[j].data());
+        }
+        return gradient_;
     }
+    // Most shares are one.
     void slopes(const double* share, double* slope, double* by) const override {
-        std::fill(slope, slope + q_, 0.0);
-        std::fill(by, by + q_ * q_, 0.0);
+        Slopes sum = all_;
         for (int item = 0; item < items(); ++item) {
-            if (share[item] == 0) continue;
-            for (int i = t_.item_first[item]; i < t_.item_first[item + 1]; ++i) {
-                for (int j = 0; j < q_; ++j) {
-                    const double z = share[item] * slope_[i] * t_.z[j][i];
-                    slope[j] -= a_[i] * z;
-                    for (int l = 0; l < q_; ++l) {
-                        by[j * q_ + l] += t_.sign * t_.weight[i] * t_.z[l][i] * z;
-                    }
-                }
-            }
+            if (share[item] != 1) add_slopes(item, share[item] - 1, sum);
+        }
+        std::copy(sum.by, sum.by + q_ * q_, by);
+        for (int j = 0; j < q_; ++j) {
+            slope[j] = sum.alone[j];
+            for (int l = 0; l < q_; ++l) slope[j] += by[j * q_ + l] * m_[l];
         }
     }
 
   private:
     using Column = std::vector<double>;
+
+    void add_slopes(int item, double share, Slopes& sum) const {
+        for (int i = t_.item_first[item]; i < t_.item_first[item + 1]; ++i) {
+            for (int j = 0; j < q_; ++j) {
+                const double z = share * t_.sign * t_.weight[i] * slope_[i] * t_.z[j][i];
+                sum.alone[j] -= t_.x[i] * z;
+                for (int l = 0; l < q_; ++l) sum.by[j * q_ + l] += t_.z[l][i] * z;
+            }
+        }
+    }
+    // Sums of the sizes of the terms: what each multiplier can be rounded by.
+    void load_sizes() {
+        of_x_ = 0;
+        std::fill(std::begin(times_), std::end(times_), 0.0);
+        for (int i = 0; i < n_; ++i) {
+            double eta = t_.offset_size[i];
+            for (int j = 0; j < q_; ++j) {
+                eta += (std::fabs(box_->centre[j]) + box_->half[j]) * t_.z_size[j][i];
+            }
+            const double each =
+                t_.weight[i] * (std::fabs(t_.y[i]) + most_[i] * (1 + eta * (1 + eta)));
+            of_x_ += each * t_.x_size[i];
+            for (int j = 0; j < q_; ++j) times_[j] += each * t_.z_size[j][i];
+        }
+    }
 
     void sum_items(const Column& rows, double* out) const {
         if (items() == n_) {
@@ -152,7 +177,10 @@ class LinkEquations : public Equations {
     double m_[most_multipliers] = {};
     std::vector<Column> step_;                // z . d at each corner
     Column rest_, slope_, up_, down_, most_;  // at the centre: y - m, m', what the tangent misses
-    Column a_, flat_, row_;
+    Column a_, flat_, bent_, row_;            // with the multipliers
+    Slopes all_;                              // with every share one
+    std::vector<Column> gradient_;
+    double of_x_ = 0, times_[most_multipliers] = {};  // of sizes
 };
 
 }  // namespace

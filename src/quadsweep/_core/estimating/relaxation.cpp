@@ -38,6 +38,7 @@ Bounder::Bounder(MultiplierRelaxation& relaxation)
     cost_.resize(f_->items());
     at_.assign(corners_, std::vector<double>(f_->items()));
     selection_.resize(corners_);
+    guess_.assign(corners_, -infinity);
     order_.resize(corners_);
     std::iota(order_.begin(), order_.end(), 0);
 }
@@ -45,33 +46,42 @@ Bounder::Bounder(MultiplierRelaxation& relaxation)
 // For every t, sum min(c - t, 0) + t (number kept) is not above the least sum; with the largest
 // costs removed it is exact for t between `stays` and `goes`. Where fewer may be removed, no item
 // with a cost below zero is, and t is zero or on the side that the count allows.
-Bounder::Selection Bounder::select(const double* cost, const Box& box) {
+Bounder::Selection Bounder::select(const double* cost, const Box& box, double& guess) {
+    const double* counted = counted_.data();
+    const std::size_t items = counted_.size();
     double sum = 0;
-    for (std::size_t i = 0; i < kept_.size(); ++i) {
-        if (kept_[i]) sum += cost[i];
-    }
-    chosen_.clear();
-    for (int i : box.open) {
-        chosen_.push_back(cost[i]);
-        sum += cost[i];
-    }
-    const auto begin = chosen_.begin(), end = chosen_.end();
+#pragma omp simd reduction(+ : sum)
+    for (std::size_t i = 0; i < items; ++i) sum += counted[i] * cost[i];
+    const int open = static_cast<int>(box.open.size());
+    chosen_.resize(open);
+    const auto reach = [&](double least) {
+        int count = 0;
+        for (int i : box.open) {
+            chosen_[count] = cost[i];
+            count += cost[i] >= least;
+        }
+        return count;
+    };
+    int count = reach(guess);
+    if (count <= most_) count = reach(-infinity);
+    const auto begin = chosen_.begin(), end = begin + count;
     const auto down = std::greater<>();
-    if (most_ > 0 && most_ < static_cast<int>(chosen_.size())) {
-        std::nth_element(begin, begin + most_, end, down);
+    if (most_ < count) std::nth_element(begin, begin + most_, end, down);
+    if (const int wanted = most_ + most_ / 2 + 8; count > 2 * wanted) {
+        std::nth_element(begin + most_ + 1, begin + wanted, end, down);
+        guess = chosen_[wanted];
     }
-    std::sort(begin, begin + most_, down);
-    int gone = 0;
-    for (; gone < most_ && (gone < fewest_ || chosen_[gone] > 0); ++gone) sum -= chosen_[gone];
+    int gone = most_;
+    if (fewest_ < most_ && !(*std::min_element(begin, begin + most_) > 0)) {
+        std::sort(begin, begin + most_, down);
+        gone = fewest_;
+        while (gone < most_ && chosen_[gone] > 0) ++gone;
+    }
+    for (int i = 0; i < gone; ++i) sum -= chosen_[i];
     Selection s;
     s.value = sum;
-    s.goes = gone > 0 ? chosen_[gone - 1] : infinity;
-    s.stays = -infinity;
-    if (gone < most_) {
-        s.stays = chosen_[gone];
-    } else if (most_ < static_cast<int>(chosen_.size())) {
-        s.stays = *std::max_element(begin + most_, end);
-    }
+    s.goes = gone > 0 ? *std::min_element(begin, begin + gone) : infinity;
+    s.stays = gone < count ? chosen_[gone] : -infinity;
     if (fewest_ < most_) {
         if (gone < most_) s.goes = std::min(s.goes, 0.0);
         if (gone > fewest_) s.stays = std::max(s.stays, 0.0);
@@ -88,7 +98,7 @@ double Bounder::attempt(const Box& box, const double* multiplier) {
         const int corner = order_[at];
         f_->costs(corner, cost_.data());
         evaluations_ += f_->items();
-        const double value = base + select(cost_.data(), box).value;
+        const double value = base + select(cost_.data(), box, guess_[corner]).value;
         if (value < worst) worst = value;
         if (!(value > best_value_)) {
             std::rotate(order_.begin(), order_.begin() + at, order_.begin() + at + 1);
@@ -107,9 +117,8 @@ Ending Bounder::bound(Box& box) {
     most_ = std::min(asked.most - out, open);
     worst_ = 0;
     if (most_ < fewest_ || most_ < 0) return Ending::closed;
-    kept_.assign(f_->items(), 1);
-    for (int i : box.open) kept_[i] = 0;
-    for (int i : box.out) kept_[i] = 0;
+    counted_.assign(f_->items(), 1.0);
+    for (int i : box.out) counted_[i] = 0;
     f_->load(box);
     best_value_ = -infinity;
     double from[most_multipliers];
@@ -142,7 +151,7 @@ void Bounder::evaluate_corners(const Box& box) {
     for (int corner = 0; corner < corners_; ++corner) {
         f_->costs(corner, at_[corner].data());
         evaluations_ += f_->items();
-        selection_[corner] = select(at_[corner].data(), box);
+        selection_[corner] = select(at_[corner].data(), box, guess_[corner]);
         selection_[corner].value += base;
         worst_ = std::min(worst_, selection_[corner].value);
     }

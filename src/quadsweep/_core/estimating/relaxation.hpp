@@ -77,7 +77,9 @@ class Bounder {
     struct Selection {
         double value = 0, stays = 0, goes = 0;
     };
-    Selection select(const double* cost, const Box& box);
+    // `guess` is a cost that is reached by more items than go, if by a few more only; a new one is
+    // left in its place.
+    Selection select(const double* cost, const Box& box, double& guess);
     double attempt(const Box& box, const double* multiplier);
     void evaluate_corners(const Box& box);
     void cut(Box& box) const;
@@ -87,9 +89,10 @@ class Bounder {
     std::unique_ptr<Refits> fits_;
     Ascent ascent_;
     int corners_;
-    int fewest_ = 0, most_ = 0;  // still to be removed from the open items
-    std::vector<char> kept_;     // for good
+    int fewest_ = 0, most_ = 0;    // still to be removed from the open items
+    std::vector<double> counted_;  // 0 of what is out, else 1
     std::vector<double> cost_, chosen_;
+    std::vector<double> guess_;            // of each corner
     std::vector<std::vector<double>> at_;  // costs at each corner
     std::vector<Selection> selection_;
     std::vector<int> order_;  // of the corners, the worst ones first

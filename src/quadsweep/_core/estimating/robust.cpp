@@ -17,6 +17,7 @@ class RobustEquations : public Equations {
         u_at_.assign(std::size_t{1} << q_, Column(n_));
         e_at_.assign(std::size_t{2} << q_, Column(n_));
         for (auto* c : {&v0_, &score_, &along_, &cost_}) c->resize(t_.scores());
+        gradient_.assign(multipliers(), Column(items()));
     }
 
     int items() const override { return t_.items(); }
@@ -34,6 +35,10 @@ class RobustEquations : public Equations {
         at_corners(u_, q_, box.half, u_at_);
         at_corners(e_, q_ + 1, box.half + q_, e_at_);
         if (t_.above) chi_ = t_.tau * t_.tau / (box.low + box.high);
+        all_ = Slopes();
+        for (int item = 0; item < items(); ++item) add_slopes(item, 1, all_);
+        load_sizes();
+        load_gradients();
     }
 
     void start(double* multiplier) const override {
@@ -80,54 +85,25 @@ class RobustEquations : public Equations {
     void central_costs(double* out) override { finish(u_, e_, out); }
 
     double error() const override {
-        double total = 0;
-        for (int g = 0; g < t_.scores(); ++g) {
-            double linear = 0, score = 0;
-            for (int i = t_.score_first[g]; i < t_.score_first[g + 1]; ++i) {
-                double u = t_.x_size[i], e = t_.y_size[i];
-                double of_u = std::fabs(first_) * e, of_e = 0;
-                for (int j = 0; j <= q_; ++j) {
-                    const double z = j < q_ ? t_.z_size[j][i] : t_.x_size[i];
-                    const int k = q_ + j;
-                    e += z * (std::fabs(box_->centre[k]) + box_->half[k]);
-                    of_e += z * std::fabs(m_[k]);
-                    if (j == q_) continue;
-                    u += z * (std::fabs(box_->centre[j]) + box_->half[j]);
-                    of_u += z * std::fabs(m_[j]);
-                }
-                linear += of_u * u + of_e * e;
-                score += u * e;
-            }
-            total += linear + (t_.above ? 3 * chi_ : kappa_) * score * score;
-        }
+        double total = std::fabs(first_) * y_times_u_;
+        for (int k = 0; k < last_; ++k) total += std::fabs(m_[k]) * times_[k];
+        total += (t_.above ? 3 * chi_ : kappa_) * squares_;
         return (roundings + 2.0 * n_) * ulp * (total + std::fabs(base()));
     }
 
-    void gradients(std::vector<std::vector<double>>& out) const override {
-        for (auto& g : out) std::fill(g.begin(), g.end(), 0.0);
-        for (int item = 0; item < items(); ++item) {
-            for (int g = t_.item_first[item]; g < t_.item_first[item + 1]; ++g) {
-                if (!t_.above) out[last_][item] -= v0_[g] * v0_[g];
-                for (int i = t_.score_first[g]; i < t_.score_first[g + 1]; ++i) {
-                    for (int j = 0; j < q_; ++j) out[j][item] += t_.z[j][i] * u_[i];
-                    for (int j = 0; j <= q_; ++j) out[q_ + j][item] += (*columns_[j])[i] * e_[i];
-                    if (t_.above) out[last_][item] -= t_.sign * u_[i] * t_.y[i];
-                }
-            }
-        }
-    }
+    const std::vector<std::vector<double>>& gradients() override { return gradient_; }
 
+    // Most shares are one.
     void slopes(const double* share, double* slope, double* by) const override {
-        const int size = multipliers();
-        std::fill(slope, slope + dims(), 0.0);
-        std::fill(by, by + dims() * size, 0.0);
+        Slopes sum = all_;
         for (int item = 0; item < items(); ++item) {
-            if (share[item] == 0) continue;
-            for (int g = t_.item_first[item]; g < t_.item_first[item + 1]; ++g) {
-                for (int i = t_.score_first[g]; i < t_.score_first[g + 1]; ++i) {
-                    add_slopes(i, share[item], v0_[g], slope, by, size);
-                }
-            }
+            if (share[item] != 1) add_slopes(item, share[item] - 1, sum);
+        }
+        const int size = multipliers();
+        std::copy(sum.by, sum.by + dims() * size, by);
+        for (int j = 0; j < dims(); ++j) {
+            slope[j] = sum.alone[j];
+            for (int l = 0; l < size; ++l) slope[j] += by[j * size + l] * m_[l];
         }
     }
 
@@ -156,26 +132,103 @@ class RobustEquations : public Equations {
         }
     }
 
-    void add_slopes(int i, double share, double v, double* slope, double* by, int size) const {
-        const double of_v = t_.above ? 2 * chi_ * v : -2 * kappa_ * v;
+    void add_slopes(int item, double share, Slopes& sum) const {
+        for (int g = t_.item_first[item]; g < t_.item_first[item + 1]; ++g) {
+            for (int i = t_.score_first[g]; i < t_.score_first[g + 1]; ++i) {
+                add_row(i, share, v0_[g], sum);
+            }
+        }
+    }
+    void add_row(int i, double share, double v, Slopes& sum) const {
+        const int size = last_ + 1;
+        const double chord = 2 * chi_ * v;
         for (int j = 0; j < q_; ++j) {
             const double z = share * t_.z[j][i];
-            double* row = by + j * size;
-            slope[j] -= z * (of_u_[i] + of_v * e_[i]);
+            double* row = sum.by + j * size;
             for (int l = 0; l < q_; ++l) row[l] -= z * t_.z[l][i];
+            if (t_.above) sum.alone[j] -= z * chord * e_[i];
+            if (!t_.above) sum.alone[j] -= z * box_->side * t_.y[i];
             row[last_] += z * (t_.above ? t_.sign * t_.y[i] : 2 * v * e_[i]);
         }
         for (int j = 0; j <= q_; ++j) {
             const double z = share * (*columns_[j])[i];
-            double* row = by + (q_ + j) * size;
-            slope[q_ + j] -= z * (of_e_[i] + of_v * u_[i]);
+            double* row = sum.by + (q_ + j) * size;
             for (int l = 0; l <= q_; ++l) row[q_ + l] -= z * (*columns_[l])[i];
+            if (t_.above) sum.alone[q_ + j] -= z * chord * u_[i];
             if (!t_.above) row[last_] += 2 * v * z * u_[i];
+        }
+    }
+
+    // Of the sizes of u and e in the box: what each multiplier, and the squares, can be rounded by.
+    void load_sizes() {
+        Column u = t_.x_size, e = t_.y_size;
+        for (int k = 0; k < last_; ++k) {
+            const double reach = std::fabs(box_->centre[k]) + box_->half[k];
+            subtract(size_of(k), -reach, k < q_ ? u : e);
+        }
+        y_times_u_ = product(t_.y_size, u);
+        for (int k = 0; k < last_; ++k) times_[k] = product(size_of(k), k < q_ ? u : e);
+        squares_ = 0;
+        for (int g = 0; g < t_.scores(); ++g) {
+            double sum = 0;
+            for (int i = t_.score_first[g]; i < t_.score_first[g + 1]; ++i) sum += u[i] * e[i];
+            squares_ += sum * sum;
+        }
+    }
+    // Of the column whose coefficient is parameter k.
+    const Column& size_of(int k) const {
+        const int j = k < q_ ? k : k - q_;
+        return j < q_ ? t_.z_size[j] : t_.x_size;
+    }
+    static double product(const Column& a, const Column& b) {
+        double sum = 0;
+        for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+        return sum;
+    }
+
+    void load_gradients() {
+        for (int k = 0; k < last_; ++k) {
+            const Column& column = *columns_[k < q_ ? k : k - q_];
+            const Column& with = k < q_ ? u_ : e_;
+            for (int i = 0; i < n_; ++i) row_[i] = column[i] * with[i];
+            sum_items(row_, gradient_[k]);
+        }
+        if (t_.above) {
+            for (int i = 0; i < n_; ++i) row_[i] = -t_.sign * u_[i] * t_.y[i];
+            sum_items(row_, gradient_[last_]);
+            return;
+        }
+        for (int item = 0; item < items(); ++item) {
+            double sum = 0;
+            for (int g = t_.item_first[item]; g < t_.item_first[item + 1]; ++g) {
+                sum -= v0_[g] * v0_[g];
+            }
+            gradient_[last_][item] = sum;
+        }
+    }
+    void sum_items(const Column& rows, Column& out) const {
+        for (int item = 0; item < items(); ++item) {
+            double sum = 0;
+            for (int i = t_.score_first[t_.item_first[item]];
+                 i < t_.score_first[t_.item_first[item + 1]]; ++i) {
+                sum += rows[i];
+            }
+            out[item] = sum;
         }
     }
 
     void finish(const Column& u, const Column& e, double* out) {
         const bool single = t_.scores() == n_;
+        if (single && t_.items() == n_ && !t_.above) {
+            const double *of_u = of_u_.data(), *of_e = of_e_.data(), *a = u.data(), *b = e.data();
+            const double kappa = kappa_;
+#pragma omp simd
+            for (int i = 0; i < n_; ++i) {
+                const double v = a[i] * b[i];
+                out[i] = of_u[i] * a[i] + of_e[i] * b[i] - kappa * v * v;
+            }
+            return;
+        }
         double* v = single ? score_.data() : row_.data();
 #pragma omp simd
         for (int i = 0; i < n_; ++i) {
@@ -216,6 +269,9 @@ class RobustEquations : public Equations {
     std::vector<Column> u_at_, e_at_;     // at the corners
     Column of_u_, of_e_;                  // with the multipliers
     Column row_, linear_, score_, along_, cost_;
+    Slopes all_;  // with every share one
+    std::vector<Column> gradient_;
+    double y_times_u_ = 0, times_[most_multipliers] = {}, squares_ = 0;  // of sizes
 };
 
 // The sum of the m largest.
