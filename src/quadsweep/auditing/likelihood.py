@@ -27,6 +27,7 @@ from quadsweep.results.formatting import chance
 _STEPS = 60
 _SETTLED = 1e-9
 _FAR = 25.0  # a linear predictor beyond which a fit has separated
+_NEAR = 0.1  # of the columns' own squares on all rows, what is left on others: a basis there, too
 
 
 @dataclass(frozen=True)
@@ -55,9 +56,9 @@ def variance(link: str, m: Floats) -> Floats:
     return m * (1 - m) if link == "logit" else m
 
 
-def maximum(z: Floats, y: Floats, w: Floats, link: str) -> Any:
+def maximum(z: Floats, y: Floats, w: Floats, link: str, start: Floats | None = None) -> Any:
     """The coefficients of independent columns; None where the fit does not settle."""
-    beta = np.zeros(z.shape[1])
+    beta = np.zeros(z.shape[1]) if start is None else start
     for _ in range(_STEPS):
         eta = z @ beta
         if not np.all(np.abs(eta) < _FAR):
@@ -156,14 +157,18 @@ class Likelihood:
 
     def without(self, kept: Ints) -> tuple[Floats, float] | None:
         """On all rows, x times (y - m) at the fit without x to some rows; and its cosine there."""
-        z = basis(self.z[kept])
-        at = np.linalg.lstsq(self.z[kept], z.q, rcond=None)[0]
-        y, w, link = self.design.y, self.weights, self.design.link
-        beta = maximum(z.q, y[kept], w[kept], link)
+        z, y, w, link = self.z[kept], self.design.y, self.weights, self.design.link
+        if float(np.linalg.eigvalsh(z.T @ z).min(initial=1.0)) > _NEAR:
+            beta = maximum(z, y[kept], w[kept], link, self.start if self.sign_alone else None)
+        else:
+            q = basis(z).q
+            beta = maximum(q, y[kept], w[kept], link)
+            if beta is not None:
+                beta = np.linalg.lstsq(z, q, rcond=None)[0] @ beta
         if beta is None:
             return None
         with np.errstate(over="ignore"):
-            rest = w * (y - mean(link, self.z @ (at @ beta)))
+            rest = w * (y - mean(link, self.z @ beta))
         size = float(np.linalg.norm(self.x[kept]) * np.linalg.norm(rest[kept]))
         score = float(self.x[kept] @ rest[kept])
         return self.x * rest, score / size if size > 0 else 0.0
@@ -197,7 +202,9 @@ class LikelihoodCase(Case):
 
     def _kept(self, removal: Ints) -> Ints:
         design = self.moments.design
-        return np.setdiff1d(np.arange(design.n), design.rows(removal))
+        kept = np.ones(design.n, dtype=bool)
+        kept[design.rows(removal)] = False
+        return np.flatnonzero(kept)
 
     def excess(self, removal: Ints) -> float:
         return self.test.excess(self._kept(removal))

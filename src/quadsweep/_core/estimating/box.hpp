@@ -17,6 +17,7 @@ struct Box {
     double low = 0, high = 0;  // of the numerator, where it is searched
     double multiplier[most_multipliers] = {};
     bool inherited = false;      // whether these are a parent's
+    double ways = infinity;      // removals that were left before it was split off
     std::vector<int> open, out;  // items undecided, and removed for good; all others are kept
 };
 

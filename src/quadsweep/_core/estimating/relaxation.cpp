@@ -8,6 +8,7 @@ namespace quadsweep::estimating {
 namespace {
 
 constexpr double share_of_chord = 0.3;  // of what a bound misses, for the range to be split
+constexpr double few = 50;  // removals that take no longer than a box; more where splitting is idle
 
 }  // namespace
 
@@ -225,13 +226,15 @@ void Bounder::cut(Box& box) const {
 
 bool Bounder::enumerate(Box& box) {
     const int open = static_cast<int>(box.open.size());
-    double ways = 0;
-    for (int m = fewest_; m <= most_ && ways <= relaxation_.question().enumerate; ++m) {
+    const double before = box.ways;
+    double& ways = box.ways = 0;
+    for (int m = fewest_; m <= most_; ++m) {
         double count = 1;
         for (int i = 0; i < std::min(m, open - m); ++i) count = count * (open - i) / (i + 1);
         ways += count;
     }
     if (ways > relaxation_.question().enumerate) return false;
+    if (ways > few && !(ways > before / 2)) return false;
     for (int m = fewest_; m <= most_; ++m) {
         list_removals(*fits_, box.out, box.open, m,
                       [&](Verdict verdict, const std::vector<int>& removal) {

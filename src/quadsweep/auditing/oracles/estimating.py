@@ -185,8 +185,9 @@ class LinkBoxes(Oracle):
         return self._ask(fewest, most)
 
     def _ask(self, fewest: int, most: int, most_boxes: float = math.inf) -> Decision:
-        # A cube for some more removals serves as well.
+        # A cube for some more removals serves as well: one that is known, if it is not much larger.
         level = next(m for m in self._levels if m >= most)
+        level = min([m for m in self._radii if level <= m < 2 * level], default=level)
         if level not in self._radii:
             self._radii[level] = self._radius(level)
         radius = self._radii[level]
@@ -244,13 +245,26 @@ class LinkBoxes(Oracle):
         y, link = test.design.y[test.rows], test.design.link
         moved = at @ z.T
         with np.errstate(over="ignore", invalid="ignore"):
-            value = w * (y * moved - potential(link, eta + moved) + potential(link, eta))
+            value = w * (y * moved - potential(link, eta + moved) + self._potential)
             slope = w * (y - mean(link, eta + moved))
             each = value[:, None] + slope[:, None] * (steps @ z.T)
-            units = np.add.reduceat(each, test.first[:-1], axis=2)
-            lowest = np.partition(units, most, axis=2)[..., :most]
-            rise = units.sum(axis=2) - np.minimum(lowest, 0).sum(axis=2)
+            units = self._of_units(each)
+            # For every t of at most zero, what the lowest take off is no more than this; near the
+            # lowest m of the point itself it is no more by much.
+            here = self._of_units(value)
+            t = np.minimum(np.partition(here, most - 1, axis=1)[:, most - 1], 0.0)[:, None]
+            rise = units.sum(axis=2) + np.maximum(t[..., None] - units, 0).sum(axis=2) - most * t
             return np.asarray((rise + _CLEARLY * np.abs(each).sum(axis=2)).max(axis=1))
+
+    @cached_property
+    def _potential(self) -> Floats:
+        return potential(self.case.test.design.link, self._columns[0][:, -1])
+
+    def _of_units(self, rows: Floats) -> Floats:
+        """Sums over the rows of each unit, along the last axis."""
+        first = self.case.test.first
+        single = len(first) - 1 == rows.shape[-1]
+        return rows if single else np.add.reduceat(rows, first[:-1], axis=-1)
 
     def _holds(self, radius: float, most: int) -> bool:
         """Whether the log-likelihood is lower than at the origin all over the cube's surface.
@@ -266,7 +280,7 @@ class LinkBoxes(Oracle):
             self.resources.check()
             looked += 1
             at, half = cells.pop()
-            steps = np.unique(corners * half, axis=0)
+            steps = half * corners[(corners[:, half == 0] > 0).all(axis=1)]
             if bool(self._rise(at[None], steps, most)[0] < 0):
                 continue
             if looked > _CELLS or not self._rise(at[None], np.zeros((1, q)), most)[0] < 0:

@@ -7,11 +7,14 @@ a coefficient that is significant with one sign has that sign, whatever its stan
 
 from __future__ import annotations
 
+import math
+
 from quadsweep.auditing.case import Case
 from quadsweep.auditing.controls.proofs import Prover
 from quadsweep.auditing.controls.robust import RobustCase
 from quadsweep.auditing.controls.robust_bound import RobustBound
 from quadsweep.auditing.oracles import REFUTED, UNDECIDED, Decision, Oracle
+from quadsweep.auditing.oracles.estimating import RobustBoxes
 from quadsweep.auditing.oracles.regression import RegressionBoxes
 from quadsweep.auditing.resources import Resources
 
@@ -30,6 +33,8 @@ class ManyControls(Oracle):
         first = case.first if isinstance(case, RobustCase) else case
         self._robust = self._prover = None
         self._large = False
+        self._failed = math.inf  # for so many units and more the bound by norms is known not to do
+        self._beside = RobustBoxes.handles(case)
         if first is None:
             assert isinstance(case, RobustCase)
             self._robust = RobustBound(case, resources)
@@ -45,7 +50,7 @@ class ManyControls(Oracle):
         return case.first is not None or RobustBound.handles(case)
 
     def refutes_at_once(self, fewest: int, most: int) -> bool:
-        return self._refutes(fewest, most, branch=False)
+        return not self._beside and self._refutes(fewest, most, branch=False)
 
     def decide(self, fewest: int, most: int) -> Decision:
         return REFUTED if self._refutes(fewest, most, branch=True) else UNDECIDED
@@ -53,6 +58,8 @@ class ManyControls(Oracle):
     def _refutes(self, fewest: int, most: int, branch: bool) -> bool:
         self.resources.check()
         if self._robust is not None:
-            return self._robust.refutes(most)
+            if most < self._failed and not self._robust.refutes(most):
+                self._failed = most
+            return most < self._failed
         assert self._prover is not None
         return not self._large and self._prover.refute(fewest, most, branch).proved
