@@ -9,7 +9,7 @@ zero is a column that depends on those before it.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from operator import mul
 
@@ -37,6 +37,52 @@ def whole_numbers(column: Floats) -> tuple[Whole, int]:
     return values, least
 
 
+def gram_matrix(
+    columns: Sequence[Whole], weights: Whole, check: Callable[[], object] = lambda: None
+) -> list[Whole]:
+    """Weighted sums of products of the columns; ``check`` is called now and then.
+
+    >>> gram_matrix([[1, 1], [2, 3]], [1, 2])
+    [[3, 8], [8, 22]]
+    """
+    out = [[0] * len(columns) for _ in columns]
+    for i, u in enumerate(columns):
+        check()
+        weighted = list(map(mul, weights, u))
+        for j in range(i, len(columns)):
+            out[i][j] = out[j][i] = sum(map(mul, weighted, columns[j]))
+    return out
+
+
+def eliminate(
+    gram: list[Whole], columns: int, check: Callable[[], object] = lambda: None
+) -> tuple[list[int], int]:
+    """Takes what the first columns explain off a Gram matrix, in place.
+
+    Returns those of them that do not depend on the ones before, and the factor by which what is
+    left of the others is multiplied.
+
+    >>> gram = [[3, 8], [8, 22]]
+    >>> eliminate(gram, 1), gram[1][1]
+    (([0], 3), 2)
+    """
+    pivots, scale, size = [], 1, len(gram)
+    for j in range(columns):
+        here = gram[j][j]
+        if here == 0:
+            continue
+        pivots.append(j)
+        for i in range(j + 1, size):
+            check()
+            row, factor = gram[i], gram[i][j]
+            if factor == 0 and here == scale:
+                continue
+            for k in range(i, size):
+                row[k] = gram[k][i] = (row[k] * here - factor * gram[j][k]) // scale
+        scale = here
+    return pivots, scale
+
+
 class ExactFit:
     """The least squares plane of some rows: y on the intercept, if there is one, and X.
 
@@ -52,32 +98,17 @@ class ExactFit:
         columns += [*X.T, y]
         self._given = [whole_numbers(np.ascontiguousarray(c)) for c in columns]
         w, self._unit = ([1] * len(y), 0) if weights is None else whole_numbers(weights)
-        gram = self._gram(w)
+        gram = gram_matrix([values for values, _ in self._given], w)
         last = len(columns) - 1
         total = Fraction(gram[last][last])
         if intercept:
             total -= Fraction(gram[0][last] ** 2, gram[0][0])
-        pivots, before = [], 1
-        for j in range(last):
-            if gram[j][j] == 0:
-                continue
-            _eliminate(gram, j, before)
-            before = gram[j][j]
-            pivots.append(j)
+        pivots, scale = eliminate(gram, last)
         self._rows, self._pivots, self.intercept = gram, pivots, intercept
-        self.rss = self._squared(Fraction(gram[last][last], before))
+        self.rss = self._squared(Fraction(gram[last][last], scale))
         self.tss = self._squared(total)
         lost = [j - intercept for j in range(last) if j not in pivots]
         self.dependent: Ints = np.array(lost, dtype=np.int64)
-
-    def _gram(self, w: Whole) -> list[Whole]:
-        columns = [values for values, _ in self._given]
-        out = [[0] * len(columns) for _ in columns]
-        for i, u in enumerate(columns):
-            weighted = list(map(mul, w, u))
-            for j in range(i, len(columns)):
-                out[i][j] = out[j][i] = sum(map(mul, weighted, columns[j]))
-        return out
 
     def _squared(self, value: Fraction) -> Fraction:
         """In the units of y and of the weights."""
@@ -101,16 +132,6 @@ class ExactFit:
         if objective == "lts":
             return self.rss
         return None if self.tss == 0 else 1 - self.rss / self.tss
-
-
-def _eliminate(gram: list[Whole], j: int, before: int) -> None:
-    """Column j from the rows below it."""
-    here = gram[j][j]
-    for i in range(j + 1, len(gram)):
-        row, factor = gram[i], gram[i][j]
-        for k in range(i, len(gram)):
-            row[k] = gram[k][i] = (row[k] * here - factor * gram[j][k]) // before
-        row[j] = 0
 
 
 def exact_value(

@@ -28,7 +28,6 @@
 ``tables``      audits of terms, claims and regressions, as one table
 ``reference``   the same audit of clean regressions of the same strength: is that few?
 ``deletion``    the regression without each row or group, beside the exact fewest
-``in_passes``   the former name of the latter
 ``proving``     the proof file of the lower bound
 ``approximations``  the usual ones, to compare with
 ``climbing``    the ends of the influence curve

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from quadsweep.arrays import Floats, Ints
-from quadsweep.rational import whole_numbers
+from quadsweep.rational import eliminate, gram_matrix, whole_numbers
 
 Row = Sequence[Any]
 
@@ -74,8 +74,8 @@ class _Fit:
 
     def __init__(self, z: list[Row], s: Row, x: Row, y: Row, w: Row) -> None:
         self.w = w
-        gram = [[_dot(a, b, w) for b in z] for a in z]
-        chosen = _independent(gram)
+        gram = gram_matrix(z, w)
+        chosen, _ = eliminate([row[:] for row in gram], len(z))
         self._z = [z[j] for j in chosen]
         self._inverse = _inverse([[gram[i][j] for j in chosen] for i in chosen])
         self.rank = len(chosen)
@@ -117,21 +117,6 @@ def _total(values: Iterable[Any]) -> Fraction:
 
 def _dot(a: Row, b: Row, w: Row) -> Any:
     return sum(p * q * r for p, q, r in zip(a, b, w, strict=True))
-
-
-def _independent(gram: list[list[int]]) -> list[int]:
-    """Columns that those before them do not explain."""
-    g = [[Fraction(v) for v in row] for row in gram]
-    found: list[int] = []
-    for j in range(len(g)):
-        if g[j][j] == 0:
-            continue
-        found.append(j)
-        for i in range(j + 1, len(g)):
-            factor = g[i][j] / g[j][j]
-            for k in range(j, len(g)):
-                g[i][k] -= factor * g[j][k]
-    return found
 
 
 def _inverse(gram: list[list[int]]) -> list[list[Fraction]]:

@@ -27,7 +27,7 @@ from quadsweep.auditing.classes import partition
 from quadsweep.auditing.design import Design
 from quadsweep.auditing.span import UNCLEAR, Span, lengths
 from quadsweep.clock import Stopped
-from quadsweep.rational import whole_numbers
+from quadsweep.rational import eliminate, gram_matrix, whole_numbers
 
 Number = TypeVar("Number", float, Fraction)
 
@@ -283,18 +283,8 @@ class _Exact:
         return out
 
     def _gram(self, rows: range | list[int]) -> list[list[int]]:
-        size = len(self._columns)
-        gram = [[0] * size for _ in range(size)]
         picked = [[column[i] for i in rows] for column in self._columns]
-        weights = [self._weights[i] for i in rows]
-        for i in range(size):
-            self._check()
-            weighted = [w * v for w, v in zip(weights, picked[i], strict=True)]
-            for j in range(i, size):
-                gram[i][j] = gram[j][i] = sum(
-                    u * v for u, v in zip(weighted, picked[j], strict=True)
-                )
-        return gram
+        return gram_matrix(picked, [self._weights[i] for i in rows], self._check)
 
     def _given_classes(self, g: list[list[int]], gone: list[int]) -> tuple[int, int]:
         """Takes the classes off a Gram matrix: how many there are, and what it is multiplied by."""
@@ -325,26 +315,13 @@ class _Exact:
         size = len(less)
         g = [[self._full[i][j] - less[i][j] for j in range(size)] for i in range(size)]
         total = self._total(gone, g)
-        rank, multiple = self._given_classes(g, gone.tolist())
-        pivot = 1
-        for j in range(size - 2):
-            here = g[j][j]
-            if here == 0:
-                continue
-            rank += 1
-            for i in range(j + 1, size):
-                self._check()
-                if g[i][j] == 0 and here == pivot:
-                    continue
-                for k in range(max(i, j + 1), size):
-                    g[i][k] = (g[i][k] * here - g[i][j] * g[j][k]) // pivot
-                    g[k][i] = g[i][k]
-            pivot = here
+        classes, multiple = self._given_classes(g, gone.tolist())
+        pivots, factor = eliminate(g, size - 2, self._check)
         ex, ey = self._shift[-2], self._shift[-1]
-        scale = pivot * multiple
+        scale = factor * multiple
         return Sums(
             self._design.n - len(gone),
-            rank + self._design.fixed,
+            classes + len(pivots) + self._design.fixed,
             self._back(g[-2][-2], scale, 2 * ex),
             self._back(g[-1][-1], scale, 2 * ey),
             self._back(g[-2][-1], scale, ex + ey),
