@@ -38,7 +38,9 @@ def whole_numbers(column: Floats) -> tuple[Whole, int]:
 
 
 def gram_matrix(
-    columns: Sequence[Whole], weights: Whole, check: Callable[[], object] = lambda: None
+    columns: Sequence[Sequence[int]],
+    weights: Sequence[int],
+    check: Callable[[], object] = lambda: None,
 ) -> list[Whole]:
     """Weighted sums of products of the columns; ``check`` is called now and then.
 
