@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from fractions import Fraction
 
@@ -42,6 +43,26 @@ def test_never_misses_a_strictly_separable_subset(family, objective):
                 where = f"{family} {objective} seed={seed} n={n} k={k}"
                 assert len(inliers) == k, where
                 assert_no_worse(x, y, inliers.tolist(), objective, expected, where)
+
+
+@pytest.mark.parametrize(("lift", "n"), [("L3t", 8), ("L4", 9), ("L5", 9)])
+@pytest.mark.parametrize("family", ["normal", "lattice"])
+def test_meets_each_strictly_separable_subset(family, lift, n):
+    """Of values that are equal on one subset alone, only this one has no variance."""
+    x, y = FAMILIES[family](np.random.default_rng(n), n)
+    points, rows = naive.lifted(x, y, lift), lifts.get(lift)(x, y)
+    met = 0
+    for k in (3, n // 2):
+        for subset in itertools.combinations(range(n), k):
+            if naive.strictly_separable(points, subset):
+                z = np.arange(n) + 1.0
+                z[list(subset)] = 0.0
+                inliers, *_ = _core.solve_lifted(
+                    z, z, rows, k, "tv", "sweep", "both", math.inf, 1, None
+                )
+                assert tuple(inliers) == subset
+                met += 1
+    assert met > 20
 
 
 @pytest.mark.slow

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "shared/hot_loops.hpp"
+
 namespace quadsweep {
 namespace {
 
@@ -34,9 +36,7 @@ void eliminate_column(const Coordinates& from, int t, int pivot, Coordinates& to
     for (int c = 0, k = 0; c < from.width; ++c) {
         if (c == pivot) continue;
         const double ratio = from.column(c)[t] / v[t];
-        const double* in = from.column(c);
-        double* out = to.column(k++);
-        for (int i = 0; i < n; ++i) out[i] = in[i] - v[i] * ratio;
+        hot_loops().eliminate(from.column(c), v, n, ratio, to.column(k++));
     }
     for (int i = 0; i < n; ++i)
         to.error[i] = 2.5 * from.error[i] + std::fabs(v[i]) * multiplier_error;

@@ -33,7 +33,7 @@ class SubsetTable {
     template <class Single>
     void fill(Single&& single) {
         for (const Sum& sum : sums_) {
-            const Moments& s = single(sum.point);
+            const Moments s = single(sum.point);
             x_[sum.to] = x_[sum.from] + s.x;
             y_[sum.to] = y_[sum.from] + s.y;
             xx_[sum.to] = xx_[sum.from] + s.xx;
@@ -56,7 +56,7 @@ class SubsetTable {
     }
 
   private:
-    static constexpr std::size_t lanes = 8;
+    static constexpr std::size_t lanes = 4;
 
     struct Block {
         int begin = 0, end = 0, padded = 0;

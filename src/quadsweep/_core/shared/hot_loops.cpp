@@ -9,17 +9,24 @@ namespace quadsweep {
 namespace {
 
 template <class O>
+QUADSWEEP_INLINE bool falls_short(const CentredRange& m, double k, double best) {
+    if constexpr (requires { O::falls_short(m, k, best); }) return O::falls_short(m, k, best);
+    return O::optimistic(m, k) < best;
+}
+
+template <class O>
 int screen(const MomentTable& t, const Moments& base, double k, const Slack& slack, double best) {
     int hits = 0;
     for (int i = 0; i < t.size; ++i) {
         const Moments s{base.x + t.x[i], base.y + t.y[i], base.xx + t.xx[i], base.xy + t.xy[i],
                         base.yy + t.yy[i]};
-        hits += !(O::optimistic(centred_range(s, k, slack), k) < best);  // what is not a number too
+        hits += !falls_short<O>(centred_range(s, k, slack), k, best);  // what is not a number too
     }
     return hits;
 }
 
-void angles(const PencilView& v, double* key, double* reach, long long* end) {
+void angles(const PencilView& v, double* key, double* reach, double* end) {
+#pragma omp simd
     for (int i = 0; i < v.n; ++i) {
         const double p = v.p[i], q = v.q[i];
         const bool steep = std::fabs(p) > std::fabs(q);
@@ -28,8 +35,13 @@ void angles(const PencilView& v, double* key, double* reach, long long* end) {
         const double ratio = num * inverse;
         key[i] = steep ? 2 - ratio : ratio;
         reach[i] = 3 * v.error[i] * std::fabs(inverse) + 0x1p-49;
-        end[i] = den > 0;
+        end[i] = den > 0 ? 1.0 : 0.0;
     }
+}
+
+void eliminate(const double* in, const double* pivot, int n, double ratio, double* out) {
+#pragma omp simd
+    for (int i = 0; i < n; ++i) out[i] = in[i] - pivot[i] * ratio;
 }
 
 void ranks(const double* key, int n, long long* rank) {
@@ -41,40 +53,6 @@ void ranks(const double* key, int n, long long* rank) {
             for (int l = 0; l < lanes; ++l) smaller[l] += other < key[block + l];
         }
         for (int l = 0; l < lanes; ++l) rank[block + l] = smaller[l];
-    }
-}
-
-// The error of p_i q_j - p_j q_i, given errors e_i, e_j that exceed an ulp of the coordinates.
-int sides(const PencilView& v, int j, long long* side, int* hidden) {
-    const double pj = v.p[j], qj = v.q[j], ej = v.error[j];
-    const double mj = std::fabs(pj) + std::fabs(qj) + ej;
-    long long ahead = 0, unknown = 0;
-    for (int i = 0; i < v.n; ++i) {
-        const double p = v.p[i], q = v.q[i];
-        const double cross = p * qj - pj * q;
-        const double error = 4 * ((std::fabs(p) + std::fabs(q)) * ej + mj * v.error[i]);
-        const long long positive = cross > error, negative = cross < -error;
-        side[i] = positive ? 1 : (negative ? 0 : -1);
-        ahead += positive;
-        unknown += 1 - positive - negative;
-    }
-    *hidden = static_cast<int>(unknown);
-    return static_cast<int>(ahead);
-}
-
-void side_moments(const MomentTable& t, const long long* side, Moments* both) {
-    for (int which = 0; which < 2; ++which) {
-        double x = 0, y = 0, xx = 0, xy = 0, yy = 0;
-#pragma omp simd reduction(+ : x, y, xx, xy, yy)
-        for (int i = 0; i < t.size; ++i) {
-            const bool in = side[i] == which;
-            x += in ? t.x[i] : 0;
-            y += in ? t.y[i] : 0;
-            xx += in ? t.xx[i] : 0;
-            xy += in ? t.xy[i] : 0;
-            yy += in ? t.yy[i] : 0;
-        }
-        both[which] = Moments{x, y, xx, xy, yy};
     }
 }
 
@@ -124,6 +102,35 @@ constexpr int lanes = 8;
 
 QUADSWEEP_INLINE double sum_of(const double (&s)[lanes]) {
     return ((s[0] + s[4]) + (s[1] + s[5])) + ((s[2] + s[6]) + (s[3] + s[7]));
+}
+
+// Four lanes: the sums of both sides stay in registers.
+void side_moments(const MomentTable& points, const double* key, const double* end, double at,
+                  Moments* both) {
+    constexpr int few = 4;
+    const MomentTable t = points;
+    double x[2][few] = {}, y[2][few] = {}, xx[2][few] = {}, xy[2][few] = {}, yy[2][few] = {};
+    for (int i = 0; i < t.size; i += few) {
+#pragma omp simd
+        for (int l = 0; l < few; ++l) {
+            const int j = i + l;
+            const double side = key[j] < at ? end[j] : 1 - end[j];
+            const double in[2] = {side == 0 ? 1.0 : 0.0, side == 1 ? 1.0 : 0.0};
+            x[0][l] += in[0] * t.x[j];
+            x[1][l] += in[1] * t.x[j];
+            y[0][l] += in[0] * t.y[j];
+            y[1][l] += in[1] * t.y[j];
+            xx[0][l] += in[0] * t.xx[j];
+            xx[1][l] += in[1] * t.xx[j];
+            xy[0][l] += in[0] * t.xy[j];
+            xy[1][l] += in[1] * t.xy[j];
+            yy[0][l] += in[0] * t.yy[j];
+            yy[1][l] += in[1] * t.yy[j];
+        }
+    }
+    const auto total = [](const double (&s)[few]) { return (s[0] + s[2]) + (s[1] + s[3]); };
+    for (int w = 0; w < 2; ++w)
+        both[w] = {total(x[w]), total(y[w]), total(xx[w]), total(xy[w]), total(yy[w])};
 }
 
 // Blocks keep the rounding of long sums down: at most 64 + 11 + size/512 additions in a row, half
@@ -233,9 +240,9 @@ const HotLoops QUADSWEEP_CONCAT(hot_loops_, QUADSWEEP_ISA) = {
     QUADSWEEP_STRING(QUADSWEEP_ISA),
     {screen<R2>, screen<R>, screen<Cov>, screen<DV>, screen<TV>, screen<Var>, screen<LTS>,
      screen<MCD>},
+    eliminate,
     angles,
     ranks,
-    sides,
     side_moments,
     costs,
     cell_costs,

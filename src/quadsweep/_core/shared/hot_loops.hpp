@@ -62,19 +62,21 @@ struct HotLoops {
     int (*screen[objectives])(const MomentTable& table, const Moments& base, double k,
                               const Slack& slack, double best);
 
+    // out[i] = in[i] - pivot[i] * ratio.
+    void (*eliminate)(const double* in, const double* pivot, int n, double ratio, double* out);
+
     // For each point the angle at which the pencil meets it, as a key that rises from -1 to 3 over
     // half a turn; how far rounding may have moved it; the end of the line it is on, 0 or 1.
-    void (*angles)(const PencilView& pencil, double* key, double* reach, long long* end);
+    void (*angles)(const PencilView& pencil, double* key, double* reach, double* end);
 
     // How many keys are smaller than each; n is a multiple of 8.
     void (*ranks)(const double* key, int n, long long* rank);
 
-    // The sides of all points at the plane of the pencil through point j: 1, 0, or -1 where
-    // rounding hides the sign. Returns the number of ones, and of those hidden in `hidden`.
-    int (*sides)(const PencilView& pencil, int j, long long* side, int* hidden);
-
-    // Moments of the points on side 0 and on side 1.
-    void (*side_moments)(const MomentTable& points, const long long* side, Moments* both);
+    // Moments of the points on side 0 and on side 1 of the plane of the pencil just before the key
+    // `at`: those of smaller keys are on the side of their end, the others opposite; those of
+    // another end than 0 or 1 are on neither. The size is a multiple of 8.
+    void (*side_moments)(const MomentTable& points, const double* key, const double* end, double at,
+                         Moments* both);
 
     // out[i] = cost(x[i], y[i]).
     void (*costs)(const double* x, const double* y, int size, const Cost& cost, double* out);

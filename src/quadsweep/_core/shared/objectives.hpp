@@ -33,6 +33,11 @@ struct R2 {
         const double q = c * c / (m.a_lo * m.b_lo);
         return (m.a_lo > 0) & (m.b_lo > 0) ? q : infinity;
     }
+    // optimistic(m, k) < best without the division.
+    static QUADSWEEP_INLINE bool falls_short(const CentredRange& m, double, double best) {
+        const double c = std::fabs(m.c_hi) > std::fabs(m.c_lo) ? m.c_hi : m.c_lo;
+        return (m.a_lo > 0) & (m.b_lo > 0) & (c * c < best * (m.a_lo * m.b_lo));
+    }
 };
 
 struct R {
