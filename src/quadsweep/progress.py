@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -98,7 +99,12 @@ class Display(StatusLine):
     def __init__(self, objective: Quantity, stream: TextIO | None = None) -> None:
         super().__init__(stream)
         self._objective = objective
+        self._about = ""
         self._gaps: list[tuple[float, float]] = []
+
+    def begin(self, name: str) -> None:
+        """Of several searches, the next one."""
+        self._about, self._gaps = f"{name}: ", []
 
     def __call__(self, value: float, bound: float, nodes: int, seconds: float) -> None:
         if self.due(seconds):
@@ -108,7 +114,7 @@ class Display(StatusLine):
             parts += [f"{nodes:,} nodes", f"{seconds:.0f} s"]
             if seconds >= _FORECAST:
                 parts.append(time_left(self._gaps))
-            self.show(", ".join(parts))
+            self.show(self._about + ", ".join(parts))
 
 
 def time_left(gaps: Sequence[tuple[float, float]]) -> str:
@@ -155,6 +161,29 @@ def watching(
     """The callback meant by a ``progress`` argument, cleaned up afterwards."""
     with _callback(progress, lambda: Display(objective)) as callback:
         yield callback
+
+
+@contextmanager
+def watching_several(
+    progress: Any, objective: Quantity
+) -> Iterator[Callable[[str], Callable[[float, float, int, float], object] | bool]]:
+    """For searches one after the other: what ``progress`` means for the next one, given its name.
+
+    A line names it, and counts the seconds of all of them; a callable is called as for one.
+    """
+    start = time.perf_counter()
+    with watching(progress, objective) as callback:
+
+        def following(name: str) -> Callable[[float, float, int, float], object] | bool:
+            if not isinstance(callback, Display):
+                return callback or False
+            before = time.perf_counter() - start
+            callback.begin(name)
+            return lambda value, bound, nodes, seconds: callback(
+                value, bound, nodes, before + seconds
+            )
+
+        yield following
 
 
 @contextmanager

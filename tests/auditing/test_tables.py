@@ -2,6 +2,7 @@
 
 import json
 import re
+from types import SimpleNamespace
 
 import maketables
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 import statsmodels.formula.api as smf
 
 import quadsweep as qs
+from quadsweep import progress
 
 
 def frame(n=40, seed=0):
@@ -68,14 +70,14 @@ def test_claims_with_a_threshold_get_it_and_the_others_do_not():
     table = qs.audit_table(FORMULA, "educ", ["sign", "slope"], data=DATA, threshold=(0.4, 5))
     alone = qs.audit(FORMULA, data=DATA, term="educ", claim="slope", threshold=(0.4, 5))
     assert table.to_frame()["slope_upper"][0] == alone.upper
-    assert "Rows to leave [0.4, 5]" in table.to_markdown()
+    assert "Rows to move the coefficient out of [0.4, 5] (share)" in table.to_markdown()
 
 
 def test_groups_are_counted_as_groups():
     table = qs.audit_table(FORMULA, "educ", "sign", data=DATA, groups="firm")
     alone = qs.audit(FORMULA, data=DATA, term="educ", groups="firm")
     assert f"{alone.drop} ({10 * alone.drop}.0%)" in table.to_markdown()
-    assert "Groups to flip the sign" in table.to_markdown()
+    assert "Groups to flip the sign (share)" in table.to_markdown()
 
 
 def test_intervals_and_counts_that_are_not_known_say_so():
@@ -99,12 +101,20 @@ def test_latex_prints_every_cell(table):
     for row in table.grid()[1:]:
         for cell in row[4:]:
             assert cell.replace("%", r"\%") in text
-    assert len(set(re.findall(r"Rows to [^&]*", text))) == 6  # three claims, two terms
+    labels = re.findall(r"Rows to [^&]*(?= &)", text)
+    assert labels == [
+        "Rows to lose significance (share), educ",
+        "Rows to flip the sign (share), educ",
+        "Rows to flip the sign significantly (share), educ",
+        "Rows to gain significance (share), age",
+        "Rows to flip the sign (share), age",
+        "Rows to flip the sign significantly (share), age",
+    ]
 
 
 def test_an_audit_is_a_table_by_itself():
     audit = qs.audit(FORMULA, data=DATA, term="educ", claim="sign")
-    assert f"Rows to flip the sign & {audit.drop} " in audit.to_latex()
+    assert f"Rows to flip the sign (share) & {audit.drop} " in audit.to_latex()
     assert r"\midrule" in qs.audit(DATA["educ"], DATA["wage_2"]).to_latex()
 
 
@@ -116,14 +126,15 @@ def test_maketables_reads_audits_beside_models(table):
     assert coefficients.iloc[0] == coefficients.iloc[1]
     assert any(str(v).startswith(f"{audit.drop} (") for v in cells.iloc[:, 1])
     assert len(maketables.ETable(table).df.columns) == 2
-    assert "Rows to flip the sign" in table.to_gt().as_raw_html()
+    assert "Rows to flip the sign (share), educ" in table.to_gt().as_raw_html()
 
 
 def test_a_table_explains_itself(table):
     assert json.loads(json.dumps(table.to_dict()))["rows"][0]["model"] == "one"
-    assert "classical t test" in table.notes
+    assert "Test: classical t test, significance at level 0.05." in table.notes
     ax = table.plot()
     assert len(ax.get_yticks()) == 3
+    assert ax.get_legend().get_texts()[1].get_text() == "flip the sign"
 
 
 def test_the_frame_of_an_audit_has_the_index_of_the_data():
@@ -153,3 +164,26 @@ def test_rows_and_groups_of_one_model_stand_in_one_table():
 def test_an_argument_that_audit_does_not_have_is_named_before_any_audit():
     with pytest.raises(ValueError, match="'b' has no argument of audit called 'formula'; allowed"):
         qs.audit_table({"a": FORMULA, "b": {"formula": FORMULA}}, "educ", data=DATA)
+
+
+def test_progress_names_what_is_searched_and_counts_the_seconds_of_all(monkeypatch, capsys):
+    monkeypatch.setattr(progress, "_QUIET", 0.0)
+    monkeypatch.setattr(progress, "_LINES", 0.0)
+    qs.audit_table({"one": FORMULA}, ["educ", "age"], ["sign", "reverse"], data=DATA, progress=True)
+    lines = capsys.readouterr().err.splitlines()
+    names = dict.fromkeys(line.partition(": ")[0] for line in lines)
+    assert list(names) == [f"one, {t}, {c}" for t in ("educ", "age") for c in ("sign", "reverse")]
+    looks = iter([0.0, 100.0, 200.0])
+    monkeypatch.setattr(progress, "time", SimpleNamespace(perf_counter=lambda: next(looks)))
+    with progress.watching_several(True, progress.Removals()) as following:
+        following("a")(9, 2, 5, 3.0)
+        following("b")(8, 3, 5, 4.0)
+    shown = capsys.readouterr().err.splitlines()
+    assert [line.partition(" removed")[0] for line in shown] == ["a: rows", "b: rows"]
+    assert [", 103 s" in shown[0], ", 204 s" in shown[1]] == [True, True]
+
+
+def test_callables_are_called_as_by_an_audit():
+    seen = []
+    qs.audit_table(FORMULA, "educ", "sign", data=DATA, progress=lambda *known: seen.append(known))
+    assert {len(known) for known in seen} == {4}

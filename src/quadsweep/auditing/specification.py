@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 _DOES = {
     "sign": "flip the sign",
-    "reverse": "flip it significantly",
+    "reverse": "flip the sign significantly",
     "r2": "move R² past {threshold}",
-    "slope": "leave {threshold}",
+    "slope": "move the coefficient out of {threshold}",
 }
 
 
@@ -175,13 +175,14 @@ def labels(specifications: Sequence[Specification], by_term: bool = True) -> dic
             asked = [a for (t, c), a in every if c == claim and wanted in (None, t)]
             if not asked:
                 continue
-            text = f"{units_of(asked).capitalize()} to {_does(claim, asked)}"
-            about = f": {wanted}" if by_term and len(terms) > 1 else ""
+            text = f"{units_of(asked).capitalize()} to {does(claim, asked)} (share)"
+            about = f", {wanted}" if by_term and len(terms) > 1 else ""
             found[claim if wanted is None else f"{claim}:{wanted}"] = text + about
     return found
 
 
-def _does(claim: str, audits: Sequence[Verdict]) -> str:
+def does(claim: str, audits: Sequence[Verdict]) -> str:
+    """What a removal does that breaks the claim of these audits."""
     if claim != "significance":
         low_high = audits[0].threshold
         if isinstance(low_high, tuple):

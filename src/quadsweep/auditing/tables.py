@@ -9,6 +9,7 @@ import inspect
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from quadsweep.arrays import Axes
@@ -25,6 +26,7 @@ from quadsweep.auditing.specification import (
     used_test,
 )
 from quadsweep.extras import needed
+from quadsweep.progress import Removals, watching_several
 from quadsweep.results.formatting import ResultMixin, figure, finite
 
 if TYPE_CHECKING:
@@ -117,8 +119,11 @@ class AuditTable(ResultMixin, Sequence[Specification]):
     def notes(self) -> str:
         """What the numbers are, for under the table."""
         audits = [audit for each in self for audit in each.audits.values()]
-        tests = list(dict.fromkeys(used_test(audit) for audit in audits))
-        return _NOTE.format(units=units_of(audits)) + f" Test: {'; '.join(tests)}."
+        tests = "; ".join(dict.fromkeys(used_test(audit) for audit in audits))
+        tested = [audit for audit in audits if audit.claim in ("significance", "reverse")]
+        levels = " or ".join(dict.fromkeys(f"{audit.level:g}" for audit in tested))
+        at = f", significance at level {levels}" if levels else ""
+        return _NOTE.format(units=units_of(audits)) + f" Test: {tests}{at}."
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
@@ -224,7 +229,8 @@ def audit_table(
         As of :func:`quadsweep.audit`.
     **settings
         Further arguments of :func:`quadsweep.audit`, for all of them: ``data``, ``vcov``,
-        ``groups``, ``level``, ``time_limit`` (of each audit), ...
+        ``groups``, ``level``, ``time_limit`` (of each audit), ``progress`` (a line names the
+        regression, the term and the claim that are searched), ...
 
     Returns
     -------
@@ -250,23 +256,24 @@ def audit_table(
     threshold = settings.pop("threshold", None)
     found = []
     first: Exception | None = None
-    for name, (model, own) in _named(models).items():
-        audits: dict[tuple[str, str], Verdict] = {}
-        failures: dict[tuple[str, str], str] = {}
-        for term in wanted:
-            for claim in asked:
+    with watching_several(settings.pop("progress", None), Removals()) as following:
+        for name, (model, own) in _named(models).items():
+            audits: dict[tuple[str, str], Verdict] = {}
+            failures: dict[tuple[str, str], str] = {}
+            for term, claim in product(wanted, asked):
                 about = {"claim": claim, **settings, **own}
                 about |= {} if term is None else {"term": term}
                 about |= {"threshold": threshold} if claim in _THRESHOLDS else {}
+                line = following(", ".join([name, *([] if term is None else [term]), claim]))
                 try:
-                    answer: Any = audit(*model, **about)
+                    answer: Any = audit(*model, **{"progress": line, **about})
                 except ValueError as wrong:
                     failures[str(term), claim] = str(wrong)
                     first = first or wrong
                     continue
                 audits[term_of(answer), claim] = answer
-        if audits:
-            found.append(Specification(name, audits, failures))
+            if audits:
+                found.append(Specification(name, audits, failures))
     if not found:
         raise first or ValueError("models must be one or more regressions; got none")
     return AuditTable(found)

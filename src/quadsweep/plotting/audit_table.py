@@ -15,17 +15,17 @@ _STYLES = (("o", INLIER), ("s", OUTLIER), ("D", LINE), ("^", PALE), ("v", "#009e
 
 def plot_audit_table(table: AuditTable, ax: Axes | None = None) -> Axes:
     """A mark where the count is known, a bar where bounds are, an arrow where none was found."""
-    from quadsweep.auditing.specification import labels, units_of
+    from quadsweep.auditing.specification import does, units_of
 
     ax = tidy_axes(ax)
     from matplotlib.ticker import LogLocator, NullFormatter
 
     rows = [(each, term) for each in table for term in each.terms]
-    titles = labels(table.specifications, by_term=False)
+    audits = [audit for each in table for audit in each.audits.values()]
     step = 0.6 / max(len(table.claims), 1)
     for i, claim in enumerate(table.claims):
         marker, color = _STYLES[i % len(_STYLES)]
-        label: str | None = titles[claim].partition(" to ")[2]
+        label: str | None = does(claim, [audit for audit in audits if audit.claim == claim])
         for j, (each, term) in enumerate(rows):
             audit = each.audits.get((term, claim))
             if audit is None:
@@ -43,7 +43,7 @@ def plot_audit_table(table: AuditTable, ax: Axes | None = None) -> Axes:
     ax.set_yticks(range(len(rows)), [literal(f"{each.name}  {term}") for each, term in rows])
     ax.set_ylim(len(rows) - 0.5, -0.5)
     ax.grid(axis="x", color="#ececec", linewidth=0.8, zorder=0)
-    units = units_of([audit for each in table for audit in each.audits.values()])
+    units = units_of(audits)
     ax.set_xlabel(f"{units} removed")
     titled(ax, f"Fewest {units} to remove: a bar goes from what is ruled out to what suffices", 10)
     ax.legend(fontsize=8, frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=3)
