@@ -19,6 +19,7 @@ from quadsweep.auditing.conditions import (
 from quadsweep.auditing.moments import Moments
 from quadsweep.auditing.refitting import Residuals, residuals, residuals_among
 
+_MARGIN = 1e-9  # of a correlation: what is nearer to 0 is no sign
 _LEAST = 1e-300  # instead of a sum of squares that rounding left nothing of
 
 
@@ -31,6 +32,15 @@ class Case:
 
     moments: Moments
     condition: Condition
+
+    @property
+    def first(self) -> tuple[Case, ...]:
+        """Of which one is broken wherever this is: significance with a sign needs that sign."""
+        how = self.condition
+        if not isinstance(how, CorrelationAbove):
+            return ()
+        least = how.threshold(self.moments.design.n)  # thresholds fall with degrees of freedom
+        return (Case(self.moments, SlopeBeyond(0.0, min(least, _MARGIN), how.sign)),)
 
     def broken(self, removal: Ints) -> bool:
         """Whether the claim breaks without these units: exactly, wherever it is not clear."""

@@ -16,10 +16,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
-from quadsweep.auditing.oracles import UNDECIDED, Decision, Oracle
-from quadsweep.auditing.resources import OutOfPatience, Resources
+from quadsweep.auditing.oracles import Oracle, asked
+from quadsweep.auditing.resources import Resources
 from quadsweep.clock import Clock, Stopped
 
+_PATIENCE = 2.0  # seconds for a question that is asked for the first time
+_FIRST = 0.05  # of the time left, for a question about what must happen first
 _GRACE = 0.2  # seconds after a stop, for a first removal where there is none
 
 
@@ -28,7 +30,7 @@ class Interval(NamedTuple):
 
     low: int
     high: int
-    patience: float = 2.0
+    patience: float = _PATIENCE
 
 
 class Proposer(Protocol):
@@ -69,18 +71,9 @@ class Way:
     def refutes_at_once(self, fewest: int, most: int) -> bool:
         return any(oracle.refutes_at_once(fewest, most) for oracle in self.oracles)
 
-    def decide(self, fewest: int, most: int) -> tuple[Decision, bool]:
-        """What the first oracle that decides says; and whether one only ran out of patience."""
-        impatient = False
-        for oracle in self.oracles:
-            try:
-                decision = oracle.decide(fewest, most)
-            except OutOfPatience:
-                impatient = True
-            else:
-                if decision.decided:
-                    return decision, False
-        return UNDECIDED, impatient
+    def refutes_first(self, fewest: int, most: int) -> bool:
+        """Whether an oracle for what must happen first proves it."""
+        return asked((o for o in self.oracles if o.is_first), fewest, most)[0].refuted
 
 
 class Fewest:
@@ -157,19 +150,22 @@ class Fewest:
         if not all(way.is_fast for way in self._ways):
             for way in self._ways:
                 self._offer_all(way.proposer.usual())
-            self._gallop()
+            self._gallop(Way.refutes_at_once)
+            if all(any(o.is_first for o in way.oracles) for way in self._ways):
+                self._resources.patience = min(_FIRST * self._resources.left(), _PATIENCE)
+                self._gallop(Way.refutes_first)
             for way in self._ways:
                 if self._left():
                     self._offer_all(way.proposer.thorough())
         self._decide()
 
-    def _gallop(self) -> None:
-        """As far as the bounds go that cost little, in steps that double."""
+    def _gallop(self, refutes: Callable[[Way, int, int], bool]) -> None:
+        """As far as some bounds go, in steps that double."""
         step = 1
         while (low := self.lower) <= self.last:
             self._resources.check()
             high = min(low + step - 1, self.last)
-            if all(way.refutes_at_once(low, high) for way in self._ways):
+            if all(refutes(way, low, high) for way in self._ways):
                 self._open = [[Interval(high + 1, self._most)] for _ in self._ways]
                 self._report(self)
                 step *= 2
@@ -186,7 +182,7 @@ class Fewest:
             way, pending = self._ways[i], self._open[i]
             at = self._next(pending, found[i]) if way.finds else min(pending)
             self._resources.patience = at.patience
-            decision, impatient = way.decide(at.low, at.high)
+            decision, impatient = asked(way.oracles, at.low, at.high)
             pending.remove(at)
             found[i] = found[i] + 1 if decision.removal is not None else 0
             if decision.removal is not None:

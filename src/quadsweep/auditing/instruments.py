@@ -85,12 +85,18 @@ def cases(design: Design, ways: tuple[Condition, ...], errors: StandardErrors) -
         else:
             assert isinstance(way, (CorrelationAbove, CorrelationBelow))
             reduced = Moments(reduced_form(design))
-            found.append(RobustCase(reduced, way, errors, design, stage))
+            signs: list[Case] = []
+            if isinstance(way, CorrelationAbove):
+                signs = _sign_cases(reduced, stage, SlopeBeyond(0.0, 0.0, way.sign))
+            found.append(RobustCase(reduced, way, errors, design, stage, tuple(signs)))
     return tuple(found)
 
 
 def _sign_cases(reduced: Moments, stage: Moments, way: SlopeBeyond) -> list[Case]:
+    """None where the coefficient has that sign on all rows."""
     signs = [1 if m.all_rows().c > 0 else -1 for m in (reduced, stage)]
+    if signs[0] * signs[1] == way.sign:
+        return []
     out: list[Case] = []
     for this, other, own, others in (
         (reduced, stage, signs[0], signs[1]),

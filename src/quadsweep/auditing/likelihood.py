@@ -200,6 +200,13 @@ class LikelihoodCase(Case):
     def test(self) -> Likelihood:
         return Likelihood(self.moments.design, self.condition)
 
+    @property
+    def first(self) -> tuple[Case, ...]:
+        how = self.condition
+        if not isinstance(how, CorrelationAbove):
+            return ()
+        return (LikelihoodCase(self.moments, SlopeBeyond(0.0, 0.0, how.sign)),)
+
     def _kept(self, removal: Ints) -> Ints:
         design = self.moments.design
         kept = np.ones(design.n, dtype=bool)

@@ -195,8 +195,9 @@ class RobustCase(Case):
     """A test with other standard errors: removals are found as for the classical one, and tested.
 
     The t statistic stands for the partial r of the same p-value, so that conditions need not know.
-    With an instrument, ``moments`` are of the reduced form, which is how removals are found, and
-    ``regression`` and ``stage`` the regression and the moments of its first stage.
+    With an instrument, ``moments`` are of the reduced form, which is how removals are found,
+    ``regression`` and ``stage`` the regression and the moments of its first stage, and ``signs``
+    the ways for its coefficient to have the sign that is asked for.
     """
 
     first_order = False
@@ -204,6 +205,7 @@ class RobustCase(Case):
     errors: StandardErrors
     regression: Design | None = None
     stage: Moments | None = None
+    signs: tuple[Case, ...] = ()
 
     def excess(self, removal: Ints) -> float:
         assert isinstance(self.condition, (CorrelationAbove, CorrelationBelow))
@@ -227,11 +229,11 @@ class RobustCase(Case):
         return y / (x if self.stage is None else self.stage.scale[1])
 
     @property
-    def first(self) -> Case | None:
-        """What must happen first: significance with one sign needs that sign."""
+    def first(self) -> tuple[Case, ...]:
+        """The threshold is not one of the classical r."""
         if not isinstance(self.condition, CorrelationAbove) or self.regression is not None:
-            return None
-        return Case(self.moments, SlopeBeyond(0.0, 0.0, self.condition.sign))
+            return self.signs
+        return (Case(self.moments, SlopeBeyond(0.0, 0.0, self.condition.sign)),)
 
     @cached_property
     def test(self) -> TermTest:

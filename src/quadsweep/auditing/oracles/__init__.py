@@ -4,8 +4,10 @@ An audit knows one *case* for each way in which its claim can break: a condition
 on the subsets of a design (``design``). The search for the fewest removals (``fewest``) asks
 oracles about a case, best first, and falls back on the next one where an oracle does not decide.
 
-``choice``         the oracles there are, in the order in which they are asked
+``choice``         the oracles there are, in the order in which they are asked, and what must
+                   happen first
 ``enumeration``    every removal of m units, where they are few enough
+``two_values``     a difference of means, for a term of two values alone
 ``plane``          the engine of the plane, for x and y alone
 ``regression``     the engine's boxes, for a few controls
 ``refits``         every removal of a few units refitted, for any standard errors
@@ -24,11 +26,12 @@ Imports the rest of auditing but ``fewest``, ``audit`` and ``influence``, which 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from quadsweep.arrays import Ints
 from quadsweep.auditing.case import Case
-from quadsweep.auditing.resources import Resources
+from quadsweep.auditing.resources import OutOfPatience, Resources
 
 
 @dataclass(frozen=True)
@@ -76,6 +79,8 @@ class Oracle(ABC):
     finds = True
     #: Whether it decides so fast that better removals need not be looked for before.
     is_fast = False
+    #: Whether it is about what must happen before the claim breaks.
+    is_first = False
 
     def __init__(self, case: Case, resources: Resources) -> None:
         self.case, self.resources = case, resources
@@ -93,3 +98,17 @@ class Oracle(ABC):
     def refutes_at_once(self, fewest: int, most: int) -> bool:
         """Whether a bound that costs little already proves it."""
         return False
+
+
+def asked(oracles: Iterable[Oracle], fewest: int, most: int) -> tuple[Decision, bool]:
+    """What the first oracle that decides says; and whether one only ran out of patience."""
+    impatient = False
+    for oracle in oracles:
+        try:
+            decision = oracle.decide(fewest, most)
+        except OutOfPatience:
+            impatient = True
+        else:
+            if decision.decided:
+                return decision, False
+    return UNDECIDED, impatient

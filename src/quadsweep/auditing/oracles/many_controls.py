@@ -1,8 +1,7 @@
 """A bound for any number of controls, by branching on units: it refutes and finds nothing.
 
 Of tests with other standard errors, significance that is lost is refuted by norms, without
-branching (``controls.robust_bound``). For those that are gained what must happen first is refuted:
-a coefficient that is significant with one sign has that sign, whatever its standard error.
+branching (``controls.robust_bound``).
 """
 
 from __future__ import annotations
@@ -30,24 +29,16 @@ class ManyControls(Oracle):
 
     def __init__(self, case: Case, resources: Resources) -> None:
         super().__init__(case, resources)
-        first = case.first if isinstance(case, RobustCase) else case
-        self._robust = self._prover = None
-        self._large = False
+        self._robust = RobustBound(case, resources) if isinstance(case, RobustCase) else None
         self._failed = math.inf  # for so many units and more the bound by norms is known not to do
         self._beside = RobustBoxes.handles(case)
-        if first is None:
-            assert isinstance(case, RobustCase)
-            self._robust = RobustBound(case, resources)
-        else:
-            self._prover = Prover(first, resources)
-            self._large = first.moments.design.size > _UNITS_BESIDE_BOXES
-            self._large &= RegressionBoxes.handles(first)
+        self._prover = Prover(case, resources)
+        large = case.moments.design.size > _UNITS_BESIDE_BOXES
+        self._large = large and RegressionBoxes.handles(case)
 
     @classmethod
     def handles(cls, case: Case) -> bool:
-        if not isinstance(case, RobustCase):
-            return True
-        return case.first is not None or RobustBound.handles(case)
+        return not isinstance(case, RobustCase) or RobustBound.handles(case)
 
     def refutes_at_once(self, fewest: int, most: int) -> bool:
         return not self._beside and self._refutes(fewest, most, branch=False)
@@ -61,5 +52,4 @@ class ManyControls(Oracle):
             if most < self._failed and not self._robust.refutes(most):
                 self._failed = most
             return most < self._failed
-        assert self._prover is not None
         return not self._large and self._prover.refute(fewest, most, branch).proved

@@ -177,23 +177,3 @@ class RegressionBoxes(Oracle):
         if found["status"] == "time_limit" and resources.left() > 0:
             raise OutOfPatience
         raise Stopped(str(found["status"]))
-
-
-class SignBoxes(Oracle):
-    """The sign that a test with other standard errors needs: it refutes and finds nothing."""
-
-    finds = False
-
-    def __init__(self, case: Case, resources: Resources) -> None:
-        super().__init__(case, resources)
-        assert isinstance(case, RobustCase)
-        assert case.first is not None
-        self._boxes = RegressionBoxes(case.first, resources)
-
-    @classmethod
-    def handles(cls, case: Case) -> bool:
-        first = case.first if isinstance(case, RobustCase) else None
-        return first is not None and RegressionBoxes.handles(first)
-
-    def decide(self, fewest: int, most: int) -> Decision:
-        return REFUTED if self._boxes.decide(fewest, most).refuted else UNDECIDED

@@ -1,0 +1,65 @@
+"""A term of two values, a treatment and nothing else: its coefficient is a difference of means.
+
+The coefficient is the farther to one side the more rows go, and of a of one value and b of the
+other those go that pull their mean the farthest to the wrong side: the first in the order of the
+outcome. So no removal of up to m rows does what none of the m + 1 ways to go on both sides does.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from quadsweep.arrays import Floats, Ints
+from quadsweep.auditing.case import Case
+from quadsweep.auditing.conditions import SlopeBeyond
+from quadsweep.auditing.oracles import REFUTED, UNDECIDED, Decision, Oracle
+from quadsweep.auditing.oracles.plane import is_plane
+from quadsweep.auditing.resources import Resources
+
+_ROUNDED = 2.0**-50  # of the largest outcome and for every row: what rounding may make of a mean
+
+
+class TwoValues(Oracle):
+    """Decides every question about a coefficient, by sorting."""
+
+    is_fast = True
+
+    @np.errstate(over="ignore", invalid="ignore")
+    def __init__(self, case: Case, resources: Resources) -> None:
+        super().__init__(case, resources)
+        how, design = case.condition, case.moments.design
+        assert isinstance(how, SlopeBeyond)
+        low, high = np.unique(design.x)
+        y = how.sign * (design.y - np.median(design.y))
+        self._wanted = how.sign * how.beta * (high - low)
+        self._unclear = _ROUNDED * design.n * (float(np.abs(y).max()) + abs(self._wanted))
+        # Those that go first: low outcomes of the high value, high outcomes of the low one.
+        above, below = (np.flatnonzero(design.x == value) for value in (high, low))
+        self._above = above[np.argsort(y[above], kind="stable")]
+        self._below = below[np.argsort(-y[below], kind="stable")]
+        self._means = _means_without(y[self._above]), _means_without(y[self._below])
+
+    @classmethod
+    def handles(cls, case: Case) -> bool:
+        known = type(case) is Case and isinstance(case.condition, SlopeBeyond) and is_plane(case)
+        return known and len(np.unique(case.moments.design.x)) == 2
+
+    @np.errstate(over="ignore", invalid="ignore")
+    def decide(self, fewest: int, most: int) -> Decision:
+        self.resources.check()
+        above, below = self._means
+        gone = np.arange(max(0, most + 1 - len(below)), min(most, len(above) - 1) + 1)
+        if len(gone) == 0:
+            return UNDECIDED
+        past = above[gone] - below[most - gone] - self._wanted
+        best = int(gone[np.argmax(past)])
+        if float(past.max()) < -self._unclear:
+            return REFUTED
+        removal: Ints = np.sort(np.concatenate([self._above[:best], self._below[: most - best]]))
+        return Decision(removal) if self.case.broken(removal) else UNDECIDED
+
+
+def _means_without(values: Floats) -> Floats:
+    """The means without the first 0, 1, ... of some values, at least one left."""
+    left = np.arange(len(values), 0, -1)
+    return np.asarray(np.cumsum(values[::-1])[::-1] / left)
