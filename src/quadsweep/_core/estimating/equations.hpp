@@ -10,6 +10,10 @@
 // is at a corner.
 #pragma once
 
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
 #include "box.hpp"
 
 namespace quadsweep::estimating {
@@ -20,6 +24,15 @@ inline constexpr double roundings = 64;  // in a cost, relative to the sum of it
 // Slopes of a sum of costs: one part without multipliers, and one in proportion to each.
 struct Slopes {
     double alone[most_dims] = {}, by[most_dims * most_multipliers] = {};
+
+    void at(const double* multiplier, int dims, int multipliers, double* slope,
+            double* by_multiplier) const {
+        std::copy(by, by + dims * multipliers, by_multiplier);
+        for (int j = 0; j < dims; ++j) {
+            const double* row = by + j * multipliers;
+            slope[j] = std::inner_product(row, row + multipliers, multiplier, alone[j]);
+        }
+    }
 };
 
 // One thread's.

@@ -124,11 +124,7 @@ class LinkEquations : public Equations {
         for (int item = 0; item < items(); ++item) {
             if (share[item] != 1) add_slopes(item, share[item] - 1, sum);
         }
-        std::copy(sum.by, sum.by + q_ * q_, by);
-        for (int j = 0; j < q_; ++j) {
-            slope[j] = sum.alone[j];
-            for (int l = 0; l < q_; ++l) slope[j] += by[j * q_ + l] * m_[l];
-        }
+        sum.at(m_, q_, q_, slope, by);
     }
 
   private:

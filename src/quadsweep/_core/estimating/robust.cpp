@@ -99,12 +99,7 @@ class RobustEquations : public Equations {
         for (int item = 0; item < items(); ++item) {
             if (share[item] != 1) add_slopes(item, share[item] - 1, sum);
         }
-        const int size = multipliers();
-        std::copy(sum.by, sum.by + dims() * size, by);
-        for (int j = 0; j < dims(); ++j) {
-            slope[j] = sum.alone[j];
-            for (int l = 0; l < size; ++l) slope[j] += by[j * size + l] * m_[l];
-        }
+        sum.at(m_, dims(), multipliers(), slope, by);
     }
 
   private:
