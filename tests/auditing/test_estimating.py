@@ -322,7 +322,7 @@ def test_a_logistic_or_poisson_regression_is_audited_as_statsmodels_fits_it(link
     if link == "logit":
         y = (rng.uniform(size=60) < 1 / (1 + np.exp(-eta))).astype(float)
     fitted = naive_estimating.maximum(link, y, np.column_stack([x, np.ones(60), z]))
-    found = qs.audit(fitted, term="x1", claim="sign", n_jobs=1, time_limit=5)
+    found = qs.audit(fitted, term="x1", claim="sign", n_jobs=1, time_limit=1)
     assert found.before.slope == pytest.approx(fitted.params[0], rel=1e-6)
     assert found.before.p_value == pytest.approx(fitted.pvalues[0], rel=1e-6)
     assert found.after.slope * found.before.slope < 0

@@ -66,6 +66,7 @@ def test_the_raw_fit_is_the_least_of_all_subsets():
         np.testing.assert_allclose(model.coef_, fit(X[near], y[near]).coef)
 
 
+@pytest.mark.slow
 def test_the_scale_is_unbiased_for_normal_errors():
     """With and without an intercept, and with several predictors, at small n."""
     for n, p, intercept in [(40, 1, True), (40, 1, False), (60, 3, True), (60, 2, False)]:

@@ -58,7 +58,7 @@ def random_rows(rng, p):
     return columns[:, :-1], columns[:, -1], mask
 
 
-@pytest.mark.parametrize("p", [2, 3])
+@pytest.mark.parametrize("p", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_the_decision_is_that_of_a_linear_program_in_fractions(p):
     rng = np.random.default_rng(p)
     answers = []
