@@ -2,6 +2,7 @@
 
     python benchmarks/mcd.py            all of it, some minutes
     python benchmarks/mcd.py --quick    fewer and smaller
+    python benchmarks/mcd.py --rows 1000000 --jobs 1    only the times to proof, of so many points
 
 First, data sets with a cluster of outliers (10% to 45% of the points, near or far, tight or wide):
 how often FAST-MCD misses the optimum, by how much, how often it flags other rows, and the time of
@@ -67,7 +68,9 @@ def beside_fast_mcd(sets: int, sizes: tuple[int, ...]) -> None:
 
 def times_to_proof(sizes: tuple[int, ...], n_jobs: int) -> None:
     print(f"\ntime to proof, {n_jobs} threads")
-    print(f"{'n':>8s}{'data':>26s}{'kept':>9s}{'boxes':>9s}{'seconds':>10s}  status")
+    print(
+        f"{'n':>9s}{'data':>26s}{'kept':>9s}{'boxes':>9s}{'seconds':>10s}{'processor':>10s}  status"
+    )
     for n in sizes:
         rng = np.random.default_rng(n)
         for name, points, keep in (
@@ -75,10 +78,11 @@ def times_to_proof(sizes: tuple[int, ...], n_jobs: int) -> None:
             ("normal", rng.normal(size=(n, 2)), 0.5),
             ("cluster of outliers", contaminated(rng, n)[0], 0.5),
         ):
+            began = time.process_time()
             result = qs.solve(points[:, 0], points[:, 1], keep, objective="mcd", n_jobs=n_jobs)
             print(
-                f"{n:8,d}{name:>26s}{result.k:9,d}{result.nodes:9,d}{result.seconds:10.3f}"
-                f"  {result.status}",
+                f"{n:9,d}{name:>26s}{result.k:9,d}{result.nodes:9,d}{result.seconds:10.3f}"
+                f"{time.process_time() - began:10.3f}  {result.status}",
                 flush=True,
             )
 
@@ -88,7 +92,11 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="fewer and smaller")
     parser.add_argument("--sets", type=int, default=500)
     parser.add_argument("--jobs", type=int, default=2, help="threads of the times to proof")
+    parser.add_argument("--rows", type=int, nargs="+", help="only the times to proof of these n")
     given = parser.parse_args()
+    if given.rows:
+        times_to_proof(tuple(given.rows), given.jobs)
+        return
     if given.quick:
         beside_fast_mcd(20, (50, 100))
         times_to_proof((100, 1000), given.jobs)

@@ -212,7 +212,8 @@ double Bounder::measure_error(const Multipliers& free, double lambda) {
 bool Bounder::fix(Box& box) {
     const double lift = error_ - value_;
     if (!std::isfinite(lift)) return true;
-    auto left = std::make_shared<Undecided>();
+    left_.point.clear();
+    left_.copies.clear();
     auto sure = std::make_shared<Decided>();
     std::int64_t available = 0;
     int need = box.need;
@@ -234,20 +235,20 @@ bool Bounder::fix(Box& box) {
             need -= least;
         }
         if (most > least) {
-            left->point.push_back(point);
-            left->copies.push_back(most - least);
+            left_.point.push_back(point);
+            left_.copies.push_back(most - least);
             available += most - least;
         }
     }
     if (need < 0 || need > available) return false;
-    if (sure->points.empty() && left->point.size() == box.open->point.size() &&
-        left->copies == box.open->copies) {
+    if (sure->points.empty() && left_.point.size() == box.open->point.size() &&
+        left_.copies == box.open->copies) {
         return true;
     }
     decide(box.decided, std::move(sure));
     box.kept = kept;
     box.need = need;
-    box.open = std::move(left);
+    box.open = std::make_shared<Undecided>(left_);  // with no more memory than it needs
     box.ranged = false;
     return true;
 }

@@ -62,6 +62,7 @@ class Bounder {
     Moments kept_;
     int count_ = 0, padded_ = 0;
     Threshold threshold_{false};
+    Undecided left_;  // what `fix` leaves open
     Column x_, y_, weight_, cost_, point_error_;
     double value_ = 0, lambda_ = 0, error_ = 0;
 };

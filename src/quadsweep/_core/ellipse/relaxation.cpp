@@ -9,13 +9,18 @@
 namespace quadsweep::ellipse {
 namespace {
 
-constexpr double moved = 0.5;           // a determinant that falls by this wants another placing
-constexpr double far = 0x1p150;         // coordinates whose costs may leave the range of a double
-constexpr int farthest = 850;           // exponent of a spread, so that residuals do not underflow
-constexpr double log_split = 1.5;       // ratio of the ends beyond which l is halved as a logarithm
-constexpr double narrowest = 1e-13;     // width of a box that splitting does not narrow any more
-constexpr double explored_share = 0.1;  // of the points costed: for concentration from centres
-constexpr int hidden_listing = 1000;    // times as many are listed where rounding hides the bound
+constexpr double moved = 0.5;        // a determinant that falls by this wants another placing
+constexpr double far = 0x1p150;      // coordinates whose costs may leave the range of a double
+constexpr int farthest = 850;        // exponent of a spread, so that residuals do not underflow
+constexpr double log_split = 1.5;    // ratio of the ends beyond which l is halved as a logarithm
+constexpr double narrowest = 1e-13;  // width of a box that splitting does not narrow any more
+// Of the points costed, for concentration from centres: at first, and after so many times all
+// points, where they are many. The subsets that replace those of the starts are nearly all found at
+// first.
+constexpr double explored_first = 0.1, explored_later = 0.02;
+constexpr double explored_enough = 20;
+constexpr int many_points = 1000;
+constexpr int hidden_listing = 1000;  // times as many are listed where rounding hides the bound
 
 double centre(const Box& box, Parameter p) {
     if (p == L && box.hi[L] > log_split * box.lo[L]) {
@@ -129,10 +134,15 @@ void Relaxation::Worker::offer_centre(const Box& box, const Choice& choice) {
     if (!(std::fabs(choice.weight - k) < 0.5 * k)) return;
     const Centred m = centred(choice.moments, choice.weight);
     const double det = (m.a * m.b - m.c * m.c) / (choice.weight * choice.weight);
-    const bool promises = det < t_;
-    if (!promises) {
+    // Of exactly k points: those that are missing, or too many, cost about the threshold, and the
+    // points of an ellipse 2 each.
+    const bool many = r_.cells_.size() > many_points;
+    const double missing = many ? k / choice.weight - 1 : 0;
+    if (!(det * std::exp(missing * (choice.lambda - 2)) < t_)) {
         if (!(det < 2 * t_) || box.depth % 4 != 0) return;
-        if (explored_ > explored_share * bounder_.n_evaluations) return;
+        const double costed = bounder_.n_evaluations, first = explored_first * costed;
+        const double later = explored_later * costed + explored_enough * r_.cells_.size();
+        if (explored_ > (many ? std::min(first, later) : first)) return;
     }
     Selection from;
     const double f = k / choice.weight;
