@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import quadsweep as qs
-from quadsweep.auditing.reference import ERRORS, outcomes, redrawn
+from quadsweep.auditing.reference import ERRORS, _scale, outcomes, redrawn
 
 
 def regression(x, y, z):
@@ -62,6 +62,24 @@ def test_sizes_of_errors_follow_the_term_where_they_do_in_the_data():
 
     assert ratio("permuted") < 1.5
     assert 8 < ratio("heteroskedastic") < 40  # exp of 2.9, the distance of the two means of x
+
+
+def test_draws_have_the_trend_of_sizes_that_the_data_have():
+    away = []
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        n = 60
+        x, z = rng.normal(size=n), np.ones((n, 1))
+        y = x / 2 + rng.normal(size=n)
+        q = np.linalg.qr(np.column_stack([z, x]))[0]
+
+        def trend(v, x=x, q=q):
+            rest = (v - q @ (q.T @ v)) / np.sqrt(1 - (q * q).sum(axis=1))
+            return np.log(_scale(x - x.mean(), rest))
+
+        drawing = outcomes(x, y, z, "heteroskedastic", rng)
+        away += [np.std(trend(next(drawing)) - trend(y)) for _ in range(20)]
+    assert np.mean(away) < 0.1  # 0.16 where the trend that permuting makes is left in
 
 
 def fewest_to_flip(x, y):

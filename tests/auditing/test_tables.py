@@ -77,7 +77,7 @@ def test_groups_are_counted_as_groups():
     table = qs.audit_table(FORMULA, "educ", "sign", data=DATA, groups="firm")
     alone = qs.audit(FORMULA, data=DATA, term="educ", groups="firm")
     assert f"{alone.drop} ({10 * alone.drop}.0%)" in table.to_markdown()
-    assert "Groups to flip the sign (share)" in table.to_markdown()
+    assert "Groups by firm to flip the sign (share)" in table.to_markdown()
 
 
 def test_intervals_and_counts_that_are_not_known_say_so():

@@ -9,7 +9,11 @@ permuted; and since variances often depend on the term, a trend of their size in
 
     log |e| = a + b u + c |u|,      u = what the controls leave of the term, standardised,
 
-fitted so that single rows have little weight, is taken out before and put in after.
+fitted so that single rows have little weight, is taken out before and put in after. What trend the
+permuted residuals have by chance is taken out too: a draw has the trend of the data, as it has
+their estimate. Otherwise the trend, estimated from the residuals whose removal is counted, makes
+the draws follow the data, and the test is cautious (a p-value that plugs in an estimate which it
+does not condition on).
 
 Every draw is audited exactly. Counts are discrete: half of the ties count (the mid-p-value).
 """
@@ -232,16 +236,18 @@ def outcomes(
     free = np.flatnonzero(left > _FREE)
     spread = float(rest @ rest)
     pool = rest[free] / np.sqrt(left[free])
-    scale = np.ones(len(free))
-    if errors == "heteroskedastic":
-        space = basis(z).q
-        scale = _scale((x - space @ (space.T @ x))[free], pool)
+    space = basis(z).q
+    u = (x - space @ (space.T @ x))[free]
+    scale = _scale(u, pool) if errors == "heteroskedastic" else np.ones(len(free))
     while True:
         drawn = np.zeros(len(y))
         if errors == "normal":
             drawn[free] = rng.normal(size=len(free))
+        elif errors == "permuted":
+            drawn[free] = rng.permutation(pool)
         else:
-            drawn[free] = scale * rng.permutation(pool / scale)
+            other = rng.permutation(pool / scale)
+            drawn[free] = other / _scale(u, other) * scale
         drawn -= q @ (q.T @ drawn)
         norm = float(drawn @ drawn)
         if norm > 0:

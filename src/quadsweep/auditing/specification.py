@@ -162,7 +162,10 @@ def percent(share: float) -> str:
 
 def units_of(audits: Sequence[Any]) -> str:
     grouped = {getattr(audit, "n_groups", None) is not None for audit in audits}
-    return "rows or groups" if len(grouped) > 1 else "groups" if grouped == {True} else "rows"
+    if grouped != {True}:
+        return "rows or groups" if len(grouped) > 1 else "rows"
+    by = {audit.regression.by for audit in audits}
+    return f"groups by {by.pop()}" if len(by) == 1 and "" not in by else "groups"
 
 
 def labels(specifications: Sequence[Specification], by_term: bool = True) -> dict[str, str]:

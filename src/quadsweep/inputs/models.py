@@ -67,7 +67,7 @@ def labelled(given: Equation, data: Any) -> Equation:
 
 
 def _refused(model: Any, instead: str = "give a formula and a data frame") -> TypeError:
-    return TypeError(f"{described(model)} is not supported; {instead}")
+    return TypeError(f"{described(model)} cannot be audited; {instead}")
 
 
 # ---- statsmodels ------------------------------------------------------------------------------
