@@ -46,10 +46,10 @@ build/wasm/%.o: src/quadsweep/_core/%.cpp $(filter %.hpp,$(CORE))
 
 # What is quick; what is marked slow is left to test-slow, and test-all is both.
 test: $(VENV)/.ready wasm
-	$(BIN)/python -m pytest -n auto -m "not slow"
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow"
 
 test-slow: $(VENV)/.ready wasm
-	$(BIN)/python -m pytest -n auto -m slow
+	$(BIN)/python -m pytest -n auto --dist worksteal -m slow
 
 test-all: test test-slow
 
