@@ -5,7 +5,8 @@ First removals that are found quickly, then bounds that cost little, then better
 left between the two ends are numbers of removals not yet decided, kept as intervals for each way.
 The oracles are asked about one of them after the other: it is refuted whole, or a better removal is
 found, or the interval is halved. A question that takes too long is asked again later, with more
-patience; its lower half comes first.
+patience; its lower half comes first. The highest numbers may hold a better removal, which makes
+others needless; all others are to be refuted, the lowest first, for these are the easiest.
 
 Oracles that only refute are asked about the lowest interval, for no other can raise the lower end.
 """
@@ -203,8 +204,10 @@ class Fewest:
         return any(self._open)
 
     def _next(self, pending: list[Interval], found: int) -> Interval:
-        """The interval to ask about: the highest of those that need the least patience."""
-        at = max(pending, key=lambda at: (-at.patience, at.low))
+        """The interval to ask about, of those that need the least patience."""
+        least = min(at.patience for at in pending)
+        equal = sorted(at for at in pending if at.patience == least)
+        at = equal[-1] if equal[-1].high == self.last else equal[0]
         if found and self.upper is not None:
             cut = max(at.low, self.upper - 2**found)
             if cut < at.high:
@@ -217,6 +220,13 @@ class Fewest:
     def _put_off(self, pending: list[Interval], at: Interval, impatient: bool) -> None:
         """Neither refuted nor found: ask less, or later, or not at all."""
         more = 4 * at.patience if impatient else at.patience
+        # What is to be refuted above it will not take less.
+        pending[:] = [
+            other._replace(patience=max(other.patience, more))
+            if at.low < other.low and other.high < self.last
+            else other
+            for other in pending
+        ]
         if at.low < at.high:
             middle = (at.low + at.high) // 2
             pending.append(at._replace(high=middle))
