@@ -1,0 +1,80 @@
+"""The order in which the numbers of removals are asked about."""
+
+from __future__ import annotations
+
+import pytest
+
+from quadsweep.auditing.fewest import Fewest, Way
+from quadsweep.auditing.oracles import REFUTED, Decision
+from quadsweep.auditing.resources import OutOfPatience, Resources
+
+
+class Proposals:
+    """One removal of some units, whatever is asked for."""
+
+    def __init__(self, units):
+        self._units = units
+
+    def quick(self):
+        yield list(range(self._units))
+
+    def nothing(self, *given):
+        return iter(())
+
+    by_influence = from_one = usual = thorough = nothing
+
+
+class Costly:
+    """Refutes what its patience is enough for, and finds where the best is far below."""
+
+    finds, is_fast, is_first = True, False, False
+
+    def __init__(self, resources, fewest, reach):
+        self._resources, self._fewest, self._reach = resources, fewest, reach
+        self.asked, self.spent = [], 0.0
+
+    def refutes_at_once(self, fewest, most):
+        return False
+
+    def decide(self, fewest, most):
+        self._resources.check()
+        patience = self._resources.patience
+        self.asked.append((patience, fewest, most))
+        if most >= self._fewest:
+            if most > 1.5 * self._fewest:
+                return Decision(list(range(most)))
+        elif most <= self._reach * patience:
+            return REFUTED
+        self.spent += patience
+        if self.spent > 60:
+            self._resources.limit = 0.0
+        raise OutOfPatience
+
+
+def search(upper, fewest, reach):
+    resources = Resources(1e9)
+    oracle = Costly(resources, fewest, reach)
+    found = Fewest([Way(Proposals(upper), [oracle])], 10 * upper, resources)
+    return found, oracle.asked
+
+
+@pytest.mark.parametrize("reach", [20, 100, 200])
+def test_what_is_only_to_be_refuted_is_asked_from_below(reach):
+    found, asked = search(10_000, 10_000, reach)
+    assert found.status == "time_limit"
+    assert found.upper == 10_000
+    for patience in {p for p, _, _ in asked}:
+        lows = [low for p, low, high in asked if p == patience and high < found.last]
+        # One after the other, or the lower half of one before: never one above what is left open.
+        refuted = 0
+        for low, high in ((low, high) for p, low, high in asked if p == patience):
+            if high < found.last:
+                assert low <= max([refuted + 1, min(lows)])
+                refuted = max(refuted, high)
+    assert found.lower > 8 * reach / 2
+
+
+def test_better_removals_are_still_looked_for_at_the_upper_end():
+    found, _ = search(10_000, 100, 1e9)
+    assert found.upper <= 151
+    assert 50 < found.lower <= 100
