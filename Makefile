@@ -83,7 +83,7 @@ sanitize:
 sanitize-%:
 	test -x build/$@/bin/python || $(PYTHON) -m venv build/$@
 	build/$@/bin/python -m pip install --quiet --disable-pip-version-check pytest hypothesis statsmodels linearmodels
-	build/$@/bin/python -m pip install --quiet --disable-pip-version-check ".[formula]" \
+	build/$@/bin/python -m pip install --quiet --disable-pip-version-check ".[formula,plot]" \
 	  -C build-dir=build/$@/cmake -C cmake.define.QUADSWEEP_SANITIZE=$* -C cmake.define.QUADSWEEP_PARTS=ON \
 	  -C install.strip=false
 	LD_PRELOAD="$$($(CXX) -print-file-name=$(RUNTIME)) $$($(CXX) -print-file-name=libstdc++.so)" \
