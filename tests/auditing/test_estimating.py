@@ -362,8 +362,9 @@ def test_the_fits_of_all_subsets_are_in_the_box_that_is_searched(link, monkeypat
             asked.append((columns, settings))
             return decide(*columns, **settings)
 
-        monkeypatch.setattr(_core, "decide_likelihood", boxes)
-        qs.audit(fitted, term="x1", max_drop=2, n_jobs=1, time_limit=5)
+        with monkeypatch.context() as inside:
+            inside.setattr(_core, "decide_likelihood", boxes)
+            qs.audit(fitted, term="x1", max_drop=2, n_jobs=1, time_limit=5)
     (columns, _, _, outcome, *_), settings = next(a for a in asked if a[1]["most"] == 2)
     family = sm.families.Binomial() if link == "logit" else sm.families.Poisson()
     far = []

@@ -197,7 +197,7 @@ class Audit(Verdict):
         >>> x = np.append(rng.normal(size=57), [4, 4, 4])
         >>> y = rng.normal(size=60) + 0.2 * x + 6 * (x == 4)
         >>> qs.audit(x, y).reference(19).headline
-        'A clean regression of this strength needs 11 to 27 rows; this one needs 4 (p = 0.025).'
+        'A clean regression of this strength needs 10 to 27 rows; this one needs 4 (p = 0.025).'
         """
         from quadsweep.auditing.reference import reference
 
