@@ -72,7 +72,7 @@ werror: $(VENV)/.ready
 # build, threads in another, each in its own environment. Takes half an hour on two cores, so it is
 # run by hand before a release and not by .ci/run. GCC on Linux; where an exception is thrown, the
 # runtime wants the C++ library loaded beside it. Polars and statsmodels cannot be imported beside the
-# sanitizer of threads; tests that need them are left out there.
+# sanitizer of threads; tests that need them are left out there, and what it says of Arrow's own threads.
 SANITIZED = $(addprefix core/test_,core certificate_holes exhaustive naive sweep univariate concentrate \
   interrupts certified engine_parts mcd memory search several_engine several_boxes many_controls) \
   solving/test_batch fuzzing/test_fuzz auditing/test_estimating \
@@ -88,14 +88,15 @@ sanitize-%:
 	  -C build-dir=build/$@/cmake -C cmake.define.QUADSWEEP_SANITIZE=$* -C cmake.define.QUADSWEEP_PARTS=ON \
 	  -C install.strip=false
 	$(if $(WITHOUT),build/$@/bin/python -m pip uninstall --quiet --yes $(WITHOUT))
+	printf '%s\n' race:libarrow mutex:libarrow race:libparquet mutex:libparquet race:arrow:: mutex:arrow:: > build/$@/suppressions
 	LD_PRELOAD="$$($(CXX) -print-file-name=$(RUNTIME)) $$($(CXX) -print-file-name=libstdc++.so)" \
 	  OPENBLAS_NUM_THREADS=1 \
-	  ASAN_OPTIONS=detect_leaks=0 TSAN_OPTIONS="halt_on_error=1 report_signal_unsafe=0" \
+	  ASAN_OPTIONS=detect_leaks=0 TSAN_OPTIONS="halt_on_error=1 report_signal_unsafe=0 suppressions=$(CURDIR)/build/$@/suppressions" \
 	  setarch -R build/$@/bin/python -m pytest -m "not slow" $(patsubst %,tests/%.py,$(filter-out $(WITHOUT_TESTS),$(SANITIZED))) \
 	  --deselect tests/core/test_naive.py::test_both_directions_miss_nothing_in_2000_samples
 
 # Every benchmark and every fuzzer, small: that they run, not what they measure.
-FUZZERS = $(filter-out %/fuzz_runs.py %/test_%,$(wildcard tests/fuzzing/*.py))
+FUZZERS = $(filter-out %/fuzz_runs.py $(wildcard tests/fuzzing/test_*.py),$(wildcard tests/fuzzing/*.py))
 bench: $(VENV)/.ready wasm
 	set -e; for file in $(wildcard benchmarks/*.py) $(FUZZERS); do \
 	  echo "== $$file"; $(BIN)/python $$file --quick; done

@@ -1,6 +1,7 @@
 // What a question out of core is scored by, and the best selection so far.
 #pragma once
 
+#include <atomic>
 #include <cmath>
 #include <optional>
 #include <utility>
@@ -175,7 +176,8 @@ class Best {
     Mutex mutex_;
     Selection selection_;
     Moments moments_;
-    double score_, weight_ = 0;
+    double score_;
+    std::atomic<double> weight_{0};  // threads look whether there is one
     bool sure_ = false;
     Target target_;
 };
