@@ -176,8 +176,7 @@ class Best {
     Mutex mutex_;
     Selection selection_;
     Moments moments_;
-    double score_;
-    std::atomic<double> weight_{0};  // threads look whether there is one
+    std::atomic<double> score_, weight_{0};  // read by threads that only look
     bool sure_ = false;
     Target target_;
 };
