@@ -3,15 +3,14 @@
 import json
 
 import pytest
+from live_engine import needs_engine
 from live_page import opened, settle, text
 from selenium.webdriver.common.by import By
 
 import quadsweep as qs
 from quadsweep.exploring import dataset_table, page_of
 from quadsweep.report import gather, to_html
-from quadsweep.report.live import available
 
-needs_engine = pytest.mark.skipif(not available(), reason="make wasm builds the engine")
 ANIMALS = qs.datasets.load("animals")
 
 # Middles of dots that a name covers, of the names shown.
