@@ -277,42 +277,34 @@ class LinearTest:
         error: float = 0.0,
     ) -> None: ...
 
-def try_linear(
-    test: LinearTest,
+class LikelihoodTest:
+    def __init__(
+        self,
+        design: Floats,
+        y: Floats,
+        weights: Floats,
+        first: Sequence[int],
+        *,
+        link: str,
+        start: Sequence[float],
+        sign_alone: bool,
+        critical: float,
+        side: int,
+    ) -> None: ...
+
+def try_all(
+    test: LinearTest | LikelihoodTest,
     order: Sequence[int],
     m: int,
     *,
-    most_unclear: int = ...,
-    **limits: Unpack[Limits],
-) -> dict[str, Any]: ...
-def try_likelihood(
-    design: Floats,
-    y: Floats,
-    weights: Floats,
-    first: Sequence[int],
-    order: Sequence[int],
-    m: int,
-    *,
-    link: str,
-    start: Sequence[float],
-    sign_alone: bool = False,
-    critical: float = 0.0,
-    side: int = 0,
     most_unclear: int = ...,
     **limits: Unpack[Limits],
 ) -> dict[str, Any]: ...
 def decide_likelihood(
+    test: LikelihoodTest,
     rows: Floats,
     sizes: Floats,
-    design: Floats,
-    y: Floats,
-    weights: Floats,
-    first: Sequence[int],
     *,
-    link: str,
-    start: Sequence[float],
-    critical: float,
-    side: int,
     radius: float,
     fewest: int,
     most: int,

@@ -127,12 +127,12 @@ def test_removals_on_the_threshold_are_unclear_to_floating_point():
     columns = [v / np.linalg.norm(v) for v in (u, u, w)]
     critical = np.full(21, float(exact.square) ** 0.5)
     test = _core.LinearTest(q, *columns, list(range(21)), kind="HC1", critical=critical, side=0)
-    found = _core.try_linear(test, [7], 1)
+    found = _core.try_all(test, [7], 1)
     assert found["unclear"] == [[7]]
     assert not found["breaking"]
     test = _core.LinearTest(q, *columns, list(range(21)), kind="HC1", critical=critical * 1.001,
                             side=0)  # fmt: skip
-    assert _core.try_linear(test, [7], 1)["breaking"] == [7]
+    assert _core.try_all(test, [7], 1)["breaking"] == [7]
 
 
 def test_a_limit_on_time_ends_an_enumeration_and_nothing_is_proved():
@@ -141,7 +141,7 @@ def test_a_limit_on_time_ends_an_enumeration_and_nothing_is_proved():
     columns = [v / np.linalg.norm(v) for v in rng.normal(size=(2, 400))]
     test = _core.LinearTest(q, columns[0], *columns, list(range(401)), kind="HC3",
                             critical=np.zeros(401), side=0)  # fmt: skip
-    found = _core.try_linear(test, list(range(400)), 4, time_limit=0.01)
+    found = _core.try_all(test, list(range(400)), 4, time_limit=0.01)
     assert (found["complete"], found["status"]) == (False, "time_limit")
 
 
@@ -365,12 +365,12 @@ def test_the_fits_of_all_subsets_are_in_the_box_that_is_searched(link, monkeypat
         with monkeypatch.context() as inside:
             inside.setattr(_core, "decide_likelihood", boxes)
             qs.audit(fitted, term="x1", max_drop=2, n_jobs=1, time_limit=5)
-    (columns, _, _, outcome, *_), settings = next(a for a in asked if a[1]["most"] == 2)
+    (_, columns, *_), settings = next(a for a in asked if a[1]["most"] == 2)
     family = sm.families.Binomial() if link == "logit" else sm.families.Poisson()
     far = []
     for gone in combinations(range(40), 2):
         kept = np.delete(np.arange(40), gone)
-        model = sm.GLM(outcome[kept], columns[kept, :-2], family=family, offset=columns[kept, -1])
+        model = sm.GLM(y[kept], columns[kept, :-2], family=family, offset=columns[kept, -1])
         far.append(np.abs(model.fit().params).max())
     assert 0.3 * settings["radius"] < max(far) < settings["radius"]
 

@@ -146,13 +146,14 @@ class Likelihood:
         columns = self.z if self.sign_alone else self.columns()
         return maximum(columns, self.design.y, self.weights, self.design.link)
 
-    def tried(self, order: list[int], m: int, **limits: Any) -> dict[str, Any]:
-        """All removals of m units, refitted."""
+    @cached_property
+    def core(self) -> _core.LikelihoodTest:
+        """The test as the compiled half wants it."""
         columns = np.ascontiguousarray(self.columns()[self.rows])
-        return _core.try_likelihood(
-            columns, self.design.y[self.rows], self.weights[self.rows], self.first, order, m,
+        return _core.LikelihoodTest(
+            columns, self.design.y[self.rows], self.weights[self.rows], self.first,
             link=self.design.link, start=self.start.tolist(), sign_alone=self.sign_alone,
-            critical=self.critical, side=self.side, **limits,
+            critical=self.critical, side=self.side,
         )  # fmt: skip
 
     def without(self, kept: Ints) -> tuple[Floats, float] | None:

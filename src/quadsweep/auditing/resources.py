@@ -56,6 +56,11 @@ class Resources(Clock):
         """Seconds that a question asked now may take."""
         return min(self.left(), self.patience)
 
+    def stopped(self, status: str) -> Exception:
+        """What a search without an answer raises, by the status it ended with."""
+        patient = status != "time_limit" or self.left() == 0
+        return Stopped(status) if patient else OutOfPatience()
+
     def count(self, nodes: int, seconds: float) -> object:
         """Progress in nodes, as the audit's."""
         return self.callback(self.nodes + nodes, self.gone())

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -100,10 +99,6 @@ class TermTest:
             instrument=self._stage is not None, fixed=self._design.fixed,
             error=float(max(m.error, 0.0 if self._stage is None else self._stage.error)),
         )  # fmt: skip
-
-    def tried(self, order: list[int], m: int, **limits: Any) -> dict[str, Any]:
-        """All removals of m units, refitted."""
-        return _core.try_linear(self.core, order, m, **limits)
 
     @cached_property
     def _exact(self) -> ExactTests:

@@ -23,7 +23,6 @@ namespace {
 
 using Vector = Given<double>;
 
-std::vector<double> entries(const Vector& v) { return {v.data(), v.data() + v.size()}; }
 // Columns one after the other.
 std::vector<double> columns(const Matrix& m) {
     std::vector<double> out(m.shape(0) * m.shape(1));
@@ -56,33 +55,22 @@ std::vector<double> column(const Matrix& m, std::size_t j) {
     return out;
 }
 
-// How the removals are tried, whatever the statistic.
-struct Trial {
-    std::vector<int> order;
-    int m = 1;
-    std::size_t most_unclear = 0;
-    int n_jobs = 1;
-    std::optional<double> time_limit;
-    nb::object progress;
-};
-
-const auto counted = [](const nb::object& progress, const Progress& now) {
-    return progress(now.nodes, now.seconds);
-};
-
-nb::dict run(const std::function<std::unique_ptr<Refits>()>& make, const std::vector<int>& first,
-             const Trial& trial) {
-    const int units = static_cast<int>(first.size()) - 1;
-    if (trial.m < 1 || trial.m > static_cast<int>(trial.order.size())) {
+// All removals of m units, whatever the statistic.
+template <class Test>
+nb::dict try_all(const Test& test, const std::vector<int>& order, int m, std::size_t most_unclear,
+                 int n_jobs, std::optional<double> time_limit, const nb::object& progress) {
+    const int units = static_cast<int>(test.first.size()) - 1;
+    if (m < 1 || m > static_cast<int>(order.size())) {
         throw std::invalid_argument("m must be between 1 and the number of units");
     }
-    for (int unit : trial.order) {
+    for (int unit : order) {
         if (unit < 0 || unit >= units) throw std::invalid_argument("order has an unknown unit");
     }
-    Control control(trial.time_limit.value_or(infinity));
+    Control control(time_limit.value_or(infinity));
     Tried tried;
-    watched(control, trial.progress, counted, [&] {
-        tried = try_removals(make, trial.order, trial.m, trial.most_unclear, trial.n_jobs, control);
+    watched(control, progress, counted, [&] {
+        const auto make = [&] { return refits_of(test); };
+        tried = try_removals(make, order, m, most_unclear, n_jobs, control);
     });
     nb::dict out;
     out["breaking"] = tried.breaking;
@@ -122,11 +110,11 @@ nb::dict decide(const Question& question, std::vector<std::unique_ptr<Box>> root
     return out;
 }
 
-LinearTest linear_test(const Matrix& basis, const Vector& s, const Vector& x, const Vector& y,
-                       const std::vector<int>& first, const std::string& kind,
-                       const std::vector<std::vector<int>>& clusters, bool k_adj, bool g_adj,
-                       bool g_min, bool cluster_freedom, const Vector& critical, int side,
-                       bool instrument, int fixed, double error) {
+void make_linear_test(LinearTest* self, const Matrix& basis, const Vector& s, const Vector& x,
+                      const Vector& y, const std::vector<int>& first, const std::string& kind,
+                      const std::vector<std::vector<int>>& clusters, bool k_adj, bool g_adj,
+                      bool g_min, bool cluster_freedom, const Vector& critical, int side,
+                      bool instrument, int fixed, double error) {
     LinearTest test;
     test.rows = static_cast<int>(y.size());
     test.controls = static_cast<int>(basis.shape(1));
@@ -145,14 +133,22 @@ LinearTest linear_test(const Matrix& basis, const Vector& s, const Vector& x, co
     test.critical = entries(critical);
     test.side = side;
     test.error = error;
-    return test;
+    new (self) LinearTest(std::move(test));
 }
 
-nb::dict try_linear(const LinearTest& test, const std::vector<int>& order, int m,
-                    std::size_t most_unclear, int n_jobs, std::optional<double> time_limit,
-                    nb::object progress) {
-    return run([&] { return linear_refits(test); }, test.first,
-               {order, m, most_unclear, n_jobs, time_limit, std::move(progress)});
+// Controls and the term with their sizes, of a robust test or of one by likelihood.
+template <class Test>
+void add_columns(Test& test, const Matrix& rows, const Matrix& sizes, int most_controls) {
+    const std::size_t q = rows.shape(1) - 2;
+    test.rows = static_cast<int>(rows.shape(0));
+    test.controls = static_cast<int>(q);
+    if (test.controls > most_controls) throw std::invalid_argument("too many controls");
+    for (std::size_t j = 0; j < q; ++j) {
+        test.z.push_back(column(rows, j));
+        test.z_size.push_back(column(sizes, j));
+    }
+    test.x = column(rows, q);
+    test.x_size = column(sizes, q);
 }
 
 // Columns of mean square one times the roots of their rows' weights; `sizes` of the same shape is
@@ -163,33 +159,24 @@ nb::dict decide_robust(const LinearTest& test, const Matrix& rows, const Matrix&
                        double memory_limit, double most_boxes, std::optional<double> time_limit,
                        nb::object progress) {
     RobustTest robust;
-    robust.rows = static_cast<int>(rows.shape(0));
-    const std::size_t n = rows.shape(0), q = rows.shape(1) - 2;
-    robust.controls = static_cast<int>(q);
-    if (2 * robust.controls + 1 > most_dims) throw std::invalid_argument("too many controls");
-    for (std::size_t j = 0; j < q; ++j) {
-        robust.z.push_back(column(rows, j));
-        robust.z_size.push_back(column(sizes, j));
-    }
-    robust.x = column(rows, q);
-    robust.x_size = column(sizes, q);
-    robust.y = column(rows, q + 1);
-    robust.y_size = column(sizes, q + 1);
+    add_columns(robust, rows, sizes, (most_dims - 1) / 2);
+    robust.y = column(rows, rows.shape(1) - 1);
+    robust.y_size = column(sizes, rows.shape(1) - 1);
     robust.score_first = scores;
     robust.item_first = items;
     robust.above = test.side != 0;
     robust.sign = test.side;
     robust.tau = tau;
-    return decide({[&] { return robust_equations(robust); }, [&] { return linear_refits(test); },
+    return decide({[&] { return robust_equations(robust); }, [&] { return refits_of(test); },
                    fewest, most, enumerate, most_unclear},
                   robust_roots(robust, most), n_jobs, memory_limit, most_boxes, time_limit,
                   std::move(progress));
 }
 
-LikelihoodTest likelihood_test(const Matrix& design, const Vector& y, const Vector& weights,
-                               const std::vector<int>& first, const std::string& link,
-                               const std::vector<double>& start, bool sign_alone, double critical,
-                               int side) {
+void make_likelihood_test(LikelihoodTest* self, const Matrix& design, const Vector& y,
+                          const Vector& weights, const std::vector<int>& first,
+                          const std::string& link, const std::vector<double>& start,
+                          bool sign_alone, double critical, int side) {
     if (link != "logit" && link != "poisson") {
         throw std::invalid_argument("link must be 'logit' or 'poisson'");
     }
@@ -205,55 +192,31 @@ LikelihoodTest likelihood_test(const Matrix& design, const Vector& y, const Vect
     test.sign_alone = sign_alone;
     test.critical = critical;
     test.side = side;
-    return test;
-}
-
-nb::dict try_likelihood(const Matrix& design, const Vector& y, const Vector& weights,
-                        const std::vector<int>& first, const std::vector<int>& order, int m,
-                        const std::string& link, const std::vector<double>& start, bool sign_alone,
-                        double critical, int side, std::size_t most_unclear, int n_jobs,
-                        std::optional<double> time_limit, nb::object progress) {
-    const LikelihoodTest test =
-        likelihood_test(design, y, weights, first, link, start, sign_alone, critical, side);
-    return run([&] { return likelihood_refits(test); }, first,
-               {order, m, most_unclear, n_jobs, time_limit, std::move(progress)});
+    new (self) LikelihoodTest(std::move(test));
 }
 
 // Columns: the controls, the term and the linear predictor of the fit to all rows; `sizes` of the
-// same shape is what their rounding is relative to. `design` and what follows are the refits'.
-nb::dict decide_likelihood(const Matrix& rows, const Matrix& sizes, const Matrix& design,
-                           const Vector& y, const Vector& weights, const std::vector<int>& first,
-                           const std::string& link, const std::vector<double>& start,
-                           double critical, int side, double radius, int fewest, int most,
-                           double enumerate, std::size_t most_unclear, int n_jobs,
-                           double memory_limit, double most_boxes, std::optional<double> time_limit,
+// same shape is what their rounding is relative to. The test is that of the sign alone.
+nb::dict decide_likelihood(const LikelihoodTest& test, const Matrix& rows, const Matrix& sizes,
+                           double radius, int fewest, int most, double enumerate,
+                           std::size_t most_unclear, int n_jobs, double memory_limit,
+                           double most_boxes, std::optional<double> time_limit,
                            nb::object progress) {
-    const LikelihoodTest test =
-        likelihood_test(design, y, weights, first, link, start, true, critical, side);
     LinkTest f;
-    const std::size_t q = rows.shape(1) - 2;
+    add_columns(f, rows, sizes, most_dims);
     f.link = test.link;
-    f.rows = test.rows;
-    f.controls = static_cast<int>(q);
-    if (f.controls > most_dims) throw std::invalid_argument("too many controls");
-    for (std::size_t j = 0; j < q; ++j) {
-        f.z.push_back(column(rows, j));
-        f.z_size.push_back(column(sizes, j));
-    }
-    f.x = column(rows, q);
-    f.x_size = column(sizes, q);
-    f.offset = column(rows, q + 1);
-    f.offset_size = column(sizes, q + 1);
+    f.offset = column(rows, rows.shape(1) - 1);
+    f.offset_size = column(sizes, rows.shape(1) - 1);
     f.y = test.y;
     f.weight = test.weight;
-    f.item_first = first;
-    f.sign = -side;
+    f.item_first = test.first;
+    f.sign = -test.side;
     std::vector<std::unique_ptr<Box>> roots;
     roots.push_back(std::make_unique<Box>());
     for (int j = 0; j < f.controls; ++j) roots[0]->half[j] = radius;
-    for (int i = 0; i + 1 < static_cast<int>(first.size()); ++i) roots[0]->open.push_back(i);
-    return decide({[&] { return link_equations(f); }, [&] { return likelihood_refits(test); },
-                   fewest, most, enumerate, most_unclear},
+    for (int i = 0; i + 1 < static_cast<int>(test.first.size()); ++i) roots[0]->open.push_back(i);
+    return decide({[&] { return link_equations(f); }, [&] { return refits_of(test); }, fewest, most,
+                   enumerate, most_unclear},
                   std::move(roots), n_jobs, memory_limit, most_boxes, time_limit,
                   std::move(progress));
 }
@@ -264,35 +227,26 @@ nb::dict decide_likelihood(const Matrix& rows, const Matrix& sizes, const Matrix
 void quadsweep::bind_estimating(nb::module_& m) {
     using namespace estimating;
     nb::class_<LinearTest>(m, "LinearTest")
-        .def(
-            "__init__",
-            [](LinearTest* self, const Matrix& basis, const Vector& s, const Vector& x,
-               const Vector& y, const std::vector<int>& first, const std::string& kind,
-               const std::vector<std::vector<int>>& clusters, bool k_adj, bool g_adj, bool g_min,
-               bool cluster_freedom, const Vector& critical, int side, bool instrument, int fixed,
-               double error) {
-                new (self) LinearTest(linear_test(basis, s, x, y, first, kind, clusters, k_adj,
-                                                  g_adj, g_min, cluster_freedom, critical, side,
-                                                  instrument, fixed, error));
-            },
-            "basis"_a, "s"_a, "x"_a, "y"_a, "first"_a, nb::kw_only(), "kind"_a,
-            "clusters"_a = std::vector<std::vector<int>>{}, "k_adj"_a = true, "g_adj"_a = true,
-            "g_min"_a = false, "cluster_freedom"_a = true, "critical"_a, "side"_a,
-            "instrument"_a = false, "fixed"_a = 0, "error"_a = 0.0);
-    m.def("try_linear", &try_linear, "test"_a, "order"_a, "m"_a, nb::kw_only(),
-          "most_unclear"_a = 10000, "n_jobs"_a = 1, "time_limit"_a.none() = nb::none(),
-          "progress"_a.none() = nb::none());
+        .def("__init__", &make_linear_test, "basis"_a, "s"_a, "x"_a, "y"_a, "first"_a,
+             nb::kw_only(), "kind"_a, "clusters"_a = std::vector<std::vector<int>>{},
+             "k_adj"_a = true, "g_adj"_a = true, "g_min"_a = false, "cluster_freedom"_a = true,
+             "critical"_a, "side"_a, "instrument"_a = false, "fixed"_a = 0, "error"_a = 0.0);
+    nb::class_<LikelihoodTest>(m, "LikelihoodTest")
+        .def("__init__", &make_likelihood_test, "design"_a, "y"_a, "weights"_a, "first"_a,
+             nb::kw_only(), "link"_a, "start"_a, "sign_alone"_a, "critical"_a, "side"_a);
+    const auto def_try_all = [&m](auto function) {
+        m.def("try_all", function, "test"_a, "order"_a, "m"_a, nb::kw_only(),
+              "most_unclear"_a = 10000, "n_jobs"_a = 1, "time_limit"_a.none() = nb::none(),
+              "progress"_a.none() = nb::none());
+    };
+    def_try_all(&try_all<LinearTest>);
+    def_try_all(&try_all<LikelihoodTest>);
     m.def("decide_robust", &decide_robust, "test"_a, "rows"_a, "sizes"_a, "scores"_a, "items"_a,
           nb::kw_only(), "tau"_a, "fewest"_a, "most"_a, "enumerate"_a = Question{}.enumerate,
           "most_unclear"_a = 1000, "n_jobs"_a = 1, "memory_limit"_a = infinity,
           "most_boxes"_a = infinity, "time_limit"_a.none() = nb::none(),
           "progress"_a.none() = nb::none());
-    m.def("try_likelihood", &try_likelihood, "design"_a, "y"_a, "weights"_a, "first"_a, "order"_a,
-          "m"_a, nb::kw_only(), "link"_a, "start"_a, "sign_alone"_a = false, "critical"_a = 0.0,
-          "side"_a = 0, "most_unclear"_a = 10000, "n_jobs"_a = 1,
-          "time_limit"_a.none() = nb::none(), "progress"_a.none() = nb::none());
-    m.def("decide_likelihood", &decide_likelihood, "rows"_a, "sizes"_a, "design"_a, "y"_a,
-          "weights"_a, "first"_a, nb::kw_only(), "link"_a, "start"_a, "critical"_a, "side"_a,
+    m.def("decide_likelihood", &decide_likelihood, "test"_a, "rows"_a, "sizes"_a, nb::kw_only(),
           "radius"_a, "fewest"_a, "most"_a, "enumerate"_a = Question{}.enumerate,
           "most_unclear"_a = 1000, "n_jobs"_a = 1, "memory_limit"_a = infinity,
           "most_boxes"_a = infinity, "time_limit"_a.none() = nb::none(),

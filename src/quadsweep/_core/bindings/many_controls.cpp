@@ -17,13 +17,12 @@ namespace {
 using Vector = Given<double>;
 using Labels = Given<std::int64_t>;
 
-std::vector<double> copied(const Vector& v) { return {v.data(), v.data() + v.size()}; }
-
 std::vector<int> numbers(const Labels& v) { return {v.data(), v.data() + v.size()}; }
 
 // z has a row for each control: the columns of Q, one after the other.
-Form form_of(const Matrix& z, const Vector& p, const Vector& q, const Vector& extra,
-             const Vector& e, const Labels& classes, const Labels& items, double rounding) {
+void make_prover(Prover* self, const Matrix& z, const Vector& p, const Vector& q,
+                 const Vector& extra, const Vector& e, const Labels& classes, const Labels& items,
+                 double rounding) {
     Form form;
     form.rows = static_cast<int>(p.size());
     form.rank = static_cast<int>(z.shape(0));
@@ -34,13 +33,13 @@ Form form_of(const Matrix& z, const Vector& p, const Vector& q, const Vector& ex
         throw std::invalid_argument("z and p differ in length");
     }
     form.z.assign(z.data(), z.data() + z.size());
-    form.p = copied(p);
-    form.q = copied(q);
-    form.extra = copied(extra);
+    form.p = entries(p);
+    form.q = entries(q);
+    form.extra = entries(extra);
     for (double v : form.extra) {
         if (!(v >= 0)) throw std::invalid_argument("extra must not be negative");
     }
-    form.e = copied(e);
+    form.e = entries(e);
     form.class_of = numbers(classes);
     form.item_of = numbers(items);
     for (int i : form.item_of) {
@@ -49,7 +48,7 @@ Form form_of(const Matrix& z, const Vector& p, const Vector& q, const Vector& ex
         form.items = std::max(form.items, i + 1);
     }
     form.rounding = rounding;
-    return form;
+    new (self) Prover(form);
 }
 
 nb::dict refute(Prover& prover, int m, std::int64_t most_nodes, int n_jobs, double memory,
@@ -62,10 +61,7 @@ nb::dict refute(Prover& prover, int m, std::int64_t most_nodes, int n_jobs, doub
     options.memory = memory;
     options.seconds = time_limit.value_or(infinity);
     Verdict verdict;
-    const auto report = [](const nb::object& callback, const Progress& now) {
-        return callback(now.nodes, now.seconds);
-    };
-    watched(control, progress, report, [&] { verdict = prover.refute(options, control); });
+    watched(control, progress, counted, [&] { verdict = prover.refute(options, control); });
     nb::dict out;
     out["proved"] = verdict.proved;
     out["removal"] = verdict.removal;
@@ -82,14 +78,8 @@ nb::dict refute(Prover& prover, int m, std::int64_t most_nodes, int n_jobs, doub
 void quadsweep::bind_many_controls(nb::module_& m) {
     using namespace many_controls;
     nb::class_<Prover>(m, "ManyControls")
-        .def(
-            "__init__",
-            [](Prover* self, const Matrix& z, const Vector& p, const Vector& q, const Vector& extra,
-               const Vector& e, const Labels& classes, const Labels& items, double rounding) {
-                new (self) Prover(form_of(z, p, q, extra, e, classes, items, rounding));
-            },
-            "z"_a, "p"_a, "q"_a, nb::kw_only(), "extra"_a, "e"_a, "classes"_a, "items"_a,
-            "rounding"_a)
+        .def("__init__", &make_prover, "z"_a, "p"_a, "q"_a, nb::kw_only(), "extra"_a, "e"_a,
+             "classes"_a, "items"_a, "rounding"_a)
         .def("refute", &refute, "m"_a, nb::kw_only(), "most_nodes"_a = 1, "n_jobs"_a = 1,
              "memory"_a = Options{}.memory, "time_limit"_a.none() = nb::none(),
              "progress"_a.none() = nb::none())

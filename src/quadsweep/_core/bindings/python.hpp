@@ -31,6 +31,11 @@ std::span<const T> span(const Given<T>& c) {
 }
 
 template <class T>
+std::vector<T> entries(const Given<T>& v) {
+    return {v.data(), v.data() + v.size()};
+}
+
+template <class T>
 auto to_numpy(std::vector<T>&& values, std::initializer_list<std::size_t> shape) {
     auto* held = new std::vector<T>(std::move(values));
     nb::capsule owner(held, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
@@ -85,6 +90,11 @@ auto scores_as(Value value) {
         return callback(value(now.score), value(now.bound), now.nodes, now.seconds);
     };
 }
+// A report of (nodes, seconds).
+inline nb::object counted(const nb::object& callback, const Progress& now) {
+    return callback(now.nodes, now.seconds);
+}
+
 template <class Work>
 void watched(Control& control, Work work) {
     const auto nothing = [](const nb::object&, const Progress&) -> nb::object {

@@ -6,6 +6,9 @@
 #include "shared/hot_loops.hpp"
 
 namespace quadsweep::ellipse {
+
+QUADSWEEP_FOLLOWING(EllipseLoops, ellipse_loops)
+
 namespace {
 
 constexpr double kept_roundings = 120;

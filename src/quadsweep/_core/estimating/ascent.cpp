@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "shared/cholesky.hpp"
+
 namespace quadsweep::estimating {
 namespace {
 
@@ -18,29 +20,6 @@ double spread(const std::vector<double>& cost, const std::vector<int>& open) {
     if (count == 0) return 1;
     return std::max(std::sqrt(std::max(squares / count - (sum / count) * (sum / count), 0.0)),
                     1e-12 * (std::fabs(sum / count) + 1e-300));
-}
-
-// Solves a small symmetric positive definite system in place; false where it is not one.
-bool solve(int n, double* a, double* b) {
-    for (int j = 0; j < n; ++j) {
-        for (int i = j; i < n; ++i) {
-            double sum = a[i * n + j];
-            for (int k = 0; k < j; ++k) sum -= a[i * n + k] * a[j * n + k];
-            if (i == j) {
-                if (!(sum > 0)) return false;
-                a[i * n + i] = std::sqrt(sum);
-            } else {
-                a[i * n + j] = sum / a[j * n + j];
-            }
-        }
-        for (int k = 0; k < j; ++k) b[j] -= a[j * n + k] * b[k];
-        b[j] /= a[j * n + j];
-    }
-    for (int j = n; j-- > 0;) {
-        for (int k = j + 1; k < n; ++k) b[j] -= a[k * n + j] * b[k];
-        b[j] /= a[j * n + j];
-    }
-    return true;
 }
 
 }  // namespace
@@ -172,7 +151,7 @@ bool Ascent::newton(const Box& box, double width, double* step) {
     }
     for (int l = 0; l < size; ++l) h[l * size + l] += 1e-9 * trace + 1e-300;
     std::copy(first, first + size, step);
-    return solve(size, h, step);
+    return solve_definite(size, h, size, step);
 }
 
 }  // namespace quadsweep::estimating

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+
+#include "shared/cholesky.hpp"
 
 namespace quadsweep::estimating {
 namespace {
@@ -86,22 +89,13 @@ class LikelihoodRefits : public Refits {
         return sum;
     }
 
-    bool factor(int size) {
-        for (int j = 0; j < size; ++j) {
-            const double whole = hessian_[j * size + j];
-            for (int i = j; i < size; ++i) {
-                double sum = hessian_[i * size + j];
-                for (int l = 0; l < j; ++l) sum -= hessian_[i * size + l] * hessian_[j * size + l];
-                if (i == j && !(sum > 1e-8 * whole)) return false;
-                hessian_[i * size + j] = i == j ? std::sqrt(sum) : sum / hessian_[j * size + j];
-            }
-        }
-        return true;
-    }
-    void curvature(int size) {
+    // The factor of the curvature; false where it is singular.
+    bool curvature(int size) {
         for (int i = 0; i < size; ++i) {
             for (int j = 0; j <= i; ++j) hessian_[i * size + j] = product(i, j);
         }
+        return cholesky(size, hessian_.data(), size,
+                        [](double pivot, double entry) { return pivot > 1e-8 * entry; });
     }
 
     // Newton's method; steps that are long in the metric of the curvature are shortened.
@@ -111,23 +105,15 @@ class LikelihoodRefits : public Refits {
         for (int step = 0; step < most_steps; ++step) {
             if (!evaluate(beta)) return false;
             if (last) return true;
-            curvature(p);
-            if (!factor(p)) return false;
-            double length = 0;
+            if (!curvature(p)) return false;
             for (int j = 0; j < p; ++j) {
-                const double* c = column(j);
-                double sum = 0;
-                for (int i = 0; i < n_; ++i) sum += c[i] * rest_[i];
-                for (int l = 0; l < j; ++l) sum -= hessian_[j * p + l] * score_[l];
-                score_[j] = sum / hessian_[j * p + j];
-                length += score_[j] * score_[j];
+                score_[j] = std::inner_product(rest_.begin(), rest_.end(), column(j), 0.0);
             }
-            length = std::sqrt(length);
+            solve_lower(p, hessian_.data(), p, score_.data());
+            const double length = std::sqrt(
+                std::inner_product(score_.begin(), score_.begin() + p, score_.begin(), 0.0));
             const double times = length > 2 ? 2 / length : 1;
-            for (int j = p; j-- > 0;) {
-                for (int l = j + 1; l < p; ++l) score_[j] -= hessian_[l * p + j] * score_[l];
-                score_[j] /= hessian_[j * p + j];
-            }
+            solve_upper(p, hessian_.data(), p, score_.data());
             for (int j = 0; j < p; ++j) beta[j] += times * score_[j];
             last = length < settled;
         }
@@ -148,8 +134,7 @@ class LikelihoodRefits : public Refits {
 
     Verdict by_test(const std::vector<double>& beta) {
         const int p = t_.columns;
-        curvature(p);
-        if (!factor(p)) return Verdict::unclear;
+        if (!curvature(p)) return Verdict::unclear;
         const double z =
             beta[p - 1] * hessian_[p * p - 1];  // the last entry of the inverse is 1 / l^2
         const double past = t_.side == 0 ? t_.critical - std::fabs(z) : t_.side * z - t_.critical;
@@ -175,7 +160,7 @@ double mean_of(Link link, double eta) {
 }
 double slope_of(Link link, double mean) { return link == Link::logit ? mean * (1 - mean) : mean; }
 
-std::unique_ptr<Refits> likelihood_refits(const LikelihoodTest& test) {
+std::unique_ptr<Refits> refits_of(const LikelihoodTest& test) {
     return std::make_unique<LikelihoodRefits>(test);
 }
 

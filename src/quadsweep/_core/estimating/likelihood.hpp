@@ -27,7 +27,7 @@ struct LikelihoodTest {
     int side = 0;               // 0: |z| below it, +1: z above it, -1: -z above it
 };
 
-std::unique_ptr<Refits> likelihood_refits(const LikelihoodTest& test);
+std::unique_ptr<Refits> refits_of(const LikelihoodTest& test);
 
 // The mean and its derivative at a linear predictor.
 double mean_of(Link link, double eta);

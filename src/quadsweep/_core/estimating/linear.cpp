@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "shared/cholesky.hpp"
+
 namespace quadsweep::estimating {
 namespace {
 
@@ -179,8 +181,12 @@ class LinearRefits : public Refits {
             xx -= at.x[r] * at.x[r];
             xe -= at.x[r] * at.e[r];
         }
-        if (!factor(fit.least)) return false;
-        for (auto* d : {&ds_, &dx_, &de_}) forward(*d);
+        const auto counts = [&](double pivot, double) {
+            if (pivot > dropped) fit.least = std::min(fit.least, pivot);
+            return pivot > dropped;
+        };
+        if (!cholesky(q_, chol_.data(), q_, counts)) return false;
+        for (auto* d : {&ds_, &dx_, &de_}) solve_lower(q_, chol_.data(), q_, d->data());
         fit.ss -= dot(ds_.data(), ds_.data(), q_);
         fit.sx -= dot(ds_.data(), dx_.data(), q_);
         fit.se -= dot(ds_.data(), de_.data(), q_);
@@ -191,38 +197,9 @@ class LinearRefits : public Refits {
         const double more = fit.se / fit.sx;
         fit.slope = at.slope + more;
         fit.ee += more * (more * xx - 2 * xe);
-        for (auto* d : {&ds_, &dx_, &de_}) backward(*d);
+        for (auto* d : {&ds_, &dx_, &de_}) solve_upper(q_, chol_.data(), q_, d->data());
         for (int j = 0; j < q_; ++j) de_[j] -= more * dx_[j];
         return true;
-    }
-
-    bool factor(double& least) {
-        for (int j = 0; j < q_; ++j) {
-            for (int i = j; i < q_; ++i) {
-                double sum = chol_[i * q_ + j];
-                for (int l = 0; l < j; ++l) sum -= chol_[i * q_ + l] * chol_[j * q_ + l];
-                if (i == j) {
-                    if (!(sum > dropped)) return false;
-                    least = std::min(least, sum);
-                    chol_[i * q_ + i] = std::sqrt(sum);
-                } else {
-                    chol_[i * q_ + j] = sum / chol_[j * q_ + j];
-                }
-            }
-        }
-        return true;
-    }
-    void forward(std::vector<double>& d) const {
-        for (int i = 0; i < q_; ++i) {
-            for (int j = 0; j < i; ++j) d[i] -= chol_[i * q_ + j] * d[j];
-            d[i] /= chol_[i * q_ + i];
-        }
-    }
-    void backward(std::vector<double>& d) const {
-        for (int i = q_; i-- > 0;) {
-            for (int j = i + 1; j < q_; ++j) d[i] -= chol_[j * q_ + i] * d[j];
-            d[i] /= chol_[i * q_ + i];
-        }
     }
 
     // v on the rows before and after those removed.
@@ -359,7 +336,7 @@ class LinearRefits : public Refits {
 
 }  // namespace
 
-std::unique_ptr<Refits> linear_refits(const LinearTest& test) {
+std::unique_ptr<Refits> refits_of(const LinearTest& test) {
     return std::make_unique<LinearRefits>(test);
 }
 

@@ -49,6 +49,6 @@ struct LinearTest {
     double error = 0;                       // of the columns, relative to their length
 };
 
-std::unique_ptr<Refits> linear_refits(const LinearTest& test);
+std::unique_ptr<Refits> refits_of(const LinearTest& test);
 
 }  // namespace quadsweep::estimating

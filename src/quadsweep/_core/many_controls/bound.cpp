@@ -188,7 +188,7 @@ void Bound::evaluate(int i, Sums& sums, bool with_a) {
         za[k] = columns[k][i];
     }
     if (rank > 0) {
-        regression::several_loops().combine(columns.data(), za.data(), rank, size, row_.data());
+        regression::regression_loops().combine(columns.data(), za.data(), rank, size, row_.data());
     }
     if (state_.class_of[i] >= 0) {
         for (int j : mates_[state_.class_of[i]]) row_[j] += state_.e[i] * state_.e[j];
@@ -392,7 +392,7 @@ Sums inherited(const State& before, const std::vector<char>& marked, int removed
         h += za[k] * za[k];
     }
     if (rank > 0) {
-        regression::several_loops().combine(columns.data(), za.data(), rank, size, row.data());
+        regression::regression_loops().combine(columns.data(), za.data(), rank, size, row.data());
     }
     for (int j = 0; before.class_of[removed] >= 0 && j < size; ++j) {
         if (before.class_of[j] == before.class_of[removed])

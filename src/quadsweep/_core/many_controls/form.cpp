@@ -98,8 +98,8 @@ bool State::remove_row(int a) {
     const double pa = p[a] / root, qa = q[a] / root;
     value += extra[a] - pa * qa / rest;
     if (rank > 0) {
-        regression::several_loops().combine(columns.data(), za.data(), rank, static_cast<int>(n),
-                                            product.data());
+        regression::regression_loops().combine(columns.data(), za.data(), rank, static_cast<int>(n),
+                                               product.data());
     }
     const double beta = h > 1e-8 ? (1 / std::sqrt(rest) - 1) / h : 0.5;
     for (int k = 0; k < rank; ++k) {

@@ -4,9 +4,13 @@
 #include <cmath>
 
 #include "loops.hpp"
+#include "shared/cholesky.hpp"
 #include "shared/hot_loops.hpp"
 
 namespace quadsweep::regression {
+
+QUADSWEEP_FOLLOWING(RegressionLoops, regression_loops)
+
 namespace {
 
 constexpr double cost_roundings = 40;  // in a row's e or u, relative to the sum of its terms
@@ -86,8 +90,8 @@ double Bounder::offset(const double* step, const double* phi) const {
 void Bounder::fill_groups(const double* right, const double* phi, double* out) {
     double a[Gram::entries(most_columns)];
     quadratic(form_, left_, right, phi, a);
-    several_loops().combine(columns().data(), a, static_cast<int>(column_.size()),
-                            static_cast<int>(padded_), out);
+    regression_loops().combine(columns().data(), a, static_cast<int>(column_.size()),
+                               static_cast<int>(padded_), out);
 }
 
 double Bounder::guess(const double* cost, const CellEnds& ends) const {
@@ -113,7 +117,7 @@ double Bounder::solve(const double* cost, const CellEnds& ends, double offset, d
 
 // Of rows or groups, at the centre, for the left factor that there is.
 void Bounder::central_costs(const double* phi) {
-    const auto& loops = several_loops();
+    const auto& loops = regression_loops();
     const int size = static_cast<int>(padded_);
     if (items_.grouped()) {
         fill_groups(theta0_, phi, cost_.data());
@@ -147,7 +151,7 @@ double Bounder::evaluate(const double* g, double& lambda, Choice& choice) {
 
 // Over what the mask chooses.
 double Bounder::chosen_product(int i, int j) const {
-    const auto& loops = several_loops();
+    const auto& loops = regression_loops();
     const int size = static_cast<int>(padded_);
     if (items_.grouped()) {
         return loops.product(mask_.data(), column_[Gram::at(i, j)].data(), nullptr, size);
@@ -159,9 +163,9 @@ double Bounder::chosen_product(int i, int j) const {
 // The sums over what is chosen that the multipliers need, or all of them.
 void Bounder::add_chosen(Choice& choice, bool all) {
     if (!all) {
-        choice.units = box_->kept_units + several_loops().chosen(cost_.data(), weight_.data(),
-                                                                 static_cast<int>(padded_),
-                                                                 choice.lambda, mask_.data());
+        choice.units = box_->kept_units + regression_loops().chosen(cost_.data(), weight_.data(),
+                                                                    static_cast<int>(padded_),
+                                                                    choice.lambda, mask_.data());
         cells_.chosen(centre_ends_, choice.lambda, share_);
         for (double share : share_) choice.units += share;
         choice.sums = kept_;
@@ -182,29 +186,16 @@ bool Bounder::least_squares(const Gram& s, const double* theta, double* g) {
     const int f = form_.free_count;
     double l[most_searched][most_searched], right[most_active][most_searched];
     for (int j = 0; j < f; ++j) {
-        for (int i = 0; i <= j; ++i) {
-            double sum = s(j, i);
-            for (int e = 0; e < i; ++e) sum -= l[j][e] * l[i][e];
-            if (i < j) {
-                l[j][i] = sum / l[i][i];
-            } else {
-                if (!(sum > 1e-12 * s(j, j))) return false;
-                l[j][j] = std::sqrt(sum);
-            }
-        }
+        for (int i = 0; i <= j; ++i) l[j][i] = s(j, i);
     }
+    const auto counts = [](double pivot, double entry) { return pivot > 1e-12 * entry; };
+    if (!cholesky(f, l[0], most_searched, counts)) return false;
     std::fill(g, g + f, 0.0);
     for (int a = 0; a < form_.active; ++a) {
         double* r = right[a];
-        for (int j = 0; j < f; ++j) {
-            r[j] = s(form_.searched + a, j);
-            for (int i = 0; i < j; ++i) r[j] -= l[j][i] * r[i];
-            r[j] /= l[j][j];
-        }
-        for (int j = f; j-- > 0;) {
-            for (int i = j + 1; i < f; ++i) r[j] -= l[i][j] * r[i];
-            r[j] /= l[j][j];
-        }
+        for (int j = 0; j < f; ++j) r[j] = s(form_.searched + a, j);
+        solve_lower(f, l[0], most_searched, r);
+        solve_upper(f, l[0], most_searched, r);
         for (int j = 0; j < f; ++j) g[j] += theta[form_.first_active() + a] * r[j];
     }
     for (int a = 0; a < form_.active; ++a) std::copy(right[a], right[a] + f, slope_[a]);
@@ -212,7 +203,7 @@ bool Bounder::least_squares(const Gram& s, const double* theta, double* g) {
 }
 
 Choice Bounder::centre(Box& box, bool thoroughly) {
-    const auto& loops = several_loops();
+    const auto& loops = regression_loops();
     std::copy(box.centre, box.centre + form_.searched, theta0_);
     for (auto& s : slope_) std::fill(s, s + most_searched, 0.0);
     if (!items_.grouped()) {
@@ -296,7 +287,7 @@ void Bounder::corner_g(const Box& box, const double* theta, double* g) const {
 }
 
 void Bounder::bound(const Box& box) {
-    const auto& loops = several_loops();
+    const auto& loops = regression_loops();
     if (row_.size() < static_cast<std::size_t>(corners_)) {
         row_.resize(corners_);
         ends_.resize(corners_);
@@ -406,7 +397,7 @@ void Bounder::row_errors(const Largest& most) {
     task.e = e_.data();
     task.error = row_error_.data();
     task.magnitude = magnitude_.data();
-    several_loops().errors(task);
+    regression_loops().errors(task);
 }
 
 void Bounder::group_errors(const Largest& most) {
@@ -450,8 +441,8 @@ void Bounder::measure_errors(const Box& box, double base) {
                     in_.data(),
                     lowest_.data(),
                     highest_.data()};
-    several_loops().extremes(task);
-    const auto& loops = several_loops();
+    regression_loops().extremes(task);
+    const auto& loops = regression_loops();
     const int size = static_cast<int>(padded_);
     const double costs =
         loops.touched(weight_.data(), row_error_.data(), lowest_.data(), row_error_.data(), size);
@@ -485,7 +476,7 @@ void Bounder::measure_errors(const Box& box, double base) {
 
     // The box stays: margins for deciding items, and squares for choosing what to split.
     for (int q = 0; q < corners_; ++q) lift_[q] = (error_ - value_[q]) * (1 + 1e-9);
-    several_loops().margins(task);
+    regression_loops().margins(task);
     if (equations_) {
         measure_curvature();
         return;

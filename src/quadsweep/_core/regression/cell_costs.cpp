@@ -79,8 +79,8 @@ void CellCosts::column_times(int column, const double* combination, double* out)
 void CellCosts::costs(const double* quadratic, double* out) const {
     std::vector<const double*> entries;
     for (const Column& c : mean_) entries.push_back(c.data());
-    several_loops().combine(entries.data(), quadratic, static_cast<int>(entries.size()),
-                            static_cast<int>(size_), out);
+    regression_loops().combine(entries.data(), quadratic, static_cast<int>(entries.size()),
+                               static_cast<int>(size_), out);
 }
 
 std::vector<double> CellCosts::in_varying(const Form& form, const double* phi) const {
@@ -184,7 +184,7 @@ void CellCosts::ends(const Form& form, const double* right, int which, const dou
     task.high = task.low + size_;
     task.low_weight = out.weight.data();
     task.high_weight = task.low_weight + size_;
-    several_loops().cell_ends(task);
+    regression_loops().cell_ends(task);
 }
 
 void CellCosts::centre_ends(const Form& form, CellEnds& out) const {
@@ -196,8 +196,8 @@ void CellCosts::corner_ends(const Form& form, const double* right, int which, Ce
 }
 
 double CellCosts::product(const std::vector<double>& share, int i, int j) const {
-    return several_loops().product(share.data(), mean_[Gram::at(i, j)].data(), nullptr,
-                                   static_cast<int>(size_));
+    return regression_loops().product(share.data(), mean_[Gram::at(i, j)].data(), nullptr,
+                                      static_cast<int>(size_));
 }
 
 void CellCosts::chosen(const CellEnds& ends, double lambda, std::vector<double>& share) const {

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "concentrate.hpp"
+#include "shared/cholesky.hpp"
 
 namespace quadsweep::regression {
 namespace {
@@ -51,14 +52,10 @@ bool looks_dependent(const Gram& all, const Form& form) {
     if (o.best == infinity || o.score == undefined) return true;
     double l[most_searched][most_searched];
     for (int j = 0; j < form.fitted; ++j) {
-        for (int i = 0; i <= j; ++i) {
-            double sum = all(j, i);
-            for (int e = 0; e < i; ++e) sum -= l[j][e] * l[i][e];
-            if (i == j && !(sum > suspicious * all(j, j))) return true;
-            l[j][i] = i < j ? sum / l[i][i] : std::sqrt(sum);
-        }
+        for (int i = 0; i <= j; ++i) l[j][i] = all(j, i);
     }
-    return false;
+    const auto counts = [](double pivot, double entry) { return pivot > suspicious * entry; };
+    return !cholesky(form.fitted, l[0], most_searched, counts);
 }
 
 // Whether theta's part in the `count` directions of least variation is nowhere zero in the box.

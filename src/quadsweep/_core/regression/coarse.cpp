@@ -75,8 +75,8 @@ void Bounder::cell_margins(std::size_t from, double* out, double* in, double* lo
     for (int q = 0; q < corners_; ++q) ends[q] = ends_[q].cost.data() + from;
     const MarginTask task{
         static_cast<int>(cells_.size()), corners_, ends, lambda_, lift_, out, in, lowest, highest};
-    several_loops().extremes(task);
-    several_loops().margins(task);
+    regression_loops().extremes(task);
+    regression_loops().margins(task);
 }
 
 // Low ends decide what is out, high ends what is in; both are widened by rounding already.

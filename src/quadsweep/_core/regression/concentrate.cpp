@@ -50,7 +50,7 @@ Selection Concentrator::step(const Own& from) {
     } else {
         std::vector<const double*> columns;
         for (const auto& c : items_.column) columns.push_back(c.data());
-        const auto& loops = several_loops();
+        const auto& loops = regression_loops();
         std::vector<double> left(n), e(n);
         loops.combine(columns.data(), from.left, f.left_columns(), n, left.data());
         loops.combine(columns.data(), from.theta, f.searched, n, e.data());
@@ -117,8 +117,8 @@ Selection Concentrator::cheapest_of_many(std::vector<double>& cost) {
     int e = 0;
     for (int i = 0; i < items_.columns; ++i) {
         for (int j = 0; j <= i; ++j) {
-            s.sums.s[e++] = several_loops().product(weight.data(), items_.column[i].data(),
-                                                    items_.column[j].data(), items_.size());
+            s.sums.s[e++] = regression_loops().product(weight.data(), items_.column[i].data(),
+                                                       items_.column[j].data(), items_.size());
         }
     }
     return s;

@@ -313,8 +313,8 @@ double touched(const double* weight, const double* a, const double* lowest, cons
 
 }  // namespace
 
-extern const SeveralLoops QUADSWEEP_CONCAT(several_loops_, QUADSWEEP_ISA);
-const SeveralLoops QUADSWEEP_CONCAT(several_loops_, QUADSWEEP_ISA) = {
+extern const RegressionLoops QUADSWEEP_CONCAT(regression_loops_, QUADSWEEP_ISA);
+const RegressionLoops QUADSWEEP_CONCAT(regression_loops_, QUADSWEEP_ISA) = {
     combine, costs,  multiply, shares,    corners, extremes,
     margins, errors, chosen,   cell_ends, product, touched,
 };

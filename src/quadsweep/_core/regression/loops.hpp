@@ -1,5 +1,5 @@
 // The loops over rows that take the time, compiled once for each instruction set (hot_loops.hpp
-// says how); `several_loops()` follows the choice made there.
+// says how); `regression_loops()` follows the choice made there.
 #pragma once
 
 namespace quadsweep::regression {
@@ -68,7 +68,7 @@ struct CellTask {
     double *low, *high, *low_weight, *high_weight;
 };
 
-struct SeveralLoops {
+struct RegressionLoops {
     // out = sum of coefficient times column
     void (*combine)(const double* const* column, const double* coefficient, int count, int size,
                     double* out);
@@ -95,6 +95,6 @@ struct SeveralLoops {
                       const double* limit, int size);
 };
 
-const SeveralLoops& several_loops();
+const RegressionLoops& regression_loops();
 
 }  // namespace quadsweep::regression

@@ -13,6 +13,7 @@
 
 #include "bound.hpp"
 #include "loops.hpp"
+#include "shared/cholesky.hpp"
 
 namespace quadsweep::regression {
 namespace {
@@ -25,25 +26,6 @@ constexpr int shortened = 3;          // tries of a step, each a third of the la
 constexpr int most_passes = 40;       // to find the threshold
 constexpr int most_unknowns = 2 * most_searched;
 
-// Solves a small symmetric positive definite system in place; false where it is not one.
-bool solve_definite(int n, double (*a)[most_unknowns], double* b) {
-    for (int j = 0; j < n; ++j) {
-        for (int i = j; i < n; ++i) {
-            double sum = a[i][j];
-            for (int e = 0; e < j; ++e) sum -= a[i][e] * a[j][e];
-            if (i == j && !(sum > 0)) return false;
-            a[i][j] = i == j ? std::sqrt(sum) : sum / a[j][j];
-        }
-        for (int e = 0; e < j; ++e) b[j] -= a[j][e] * b[e];
-        b[j] /= a[j][j];
-    }
-    for (int j = n; j-- > 0;) {
-        for (int e = j + 1; e < n; ++e) b[j] -= a[e][j] * b[e];
-        b[j] /= a[j][j];
-    }
-    return true;
-}
-
 void copy_multipliers(const Box& from, Box& to) {
     std::copy(from.left, from.left + most_searched, to.left);
     std::copy(from.g, from.g + most_searched, to.g);
@@ -55,7 +37,7 @@ void copy_multipliers(const Box& from, Box& to) {
 // Item by item, rows or groups and then cells.
 void Bounder::column_times(int column, const double* combination, const double* of_rows,
                            Column& out) {
-    const auto& loops = several_loops();
+    const auto& loops = regression_loops();
     const int size = static_cast<int>(padded_);
     out.resize(padded_ + cells_.size());
     if (items_.grouped()) {
@@ -69,7 +51,7 @@ void Bounder::column_times(int column, const double* combination, const double* 
 }
 
 Shares Bounder::shares_at(double threshold, double width) {
-    const auto& loops = several_loops();
+    const auto& loops = regression_loops();
     Shares s = loops.shares(cost_.data(), weight_.data(), static_cast<int>(padded_), threshold,
                             width, mask_.data());
     if (cells_.empty()) return s;
@@ -159,7 +141,7 @@ void Bounder::mark_between() {
 
 // After `smooth`: the step to the maximum of its quadratic model.
 bool Bounder::newton(const Box& box, const double* g, const Smoothed& at, double* step) {
-    const auto& loops = several_loops();
+    const auto& loops = regression_loops();
     const int fitted = form_.fitted, free = form_.s_u > 0 ? form_.free_count : 0;
     const int count = fitted + free, all = static_cast<int>(padded_ + cells_.size());
     double e[most_columns] = {}, phi[most_columns];
@@ -212,7 +194,7 @@ bool Bounder::newton(const Box& box, const double* g, const Smoothed& at, double
     double trace = 0;
     for (int a = 0; a < count; ++a) trace += h[a][a];
     for (int a = 0; a < count; ++a) h[a][a] += 1e-9 * trace + 1e-300;
-    return solve_definite(count, h, step);
+    return solve_definite(count, h[0], most_unknowns, step);
 }
 
 // The mean and the standard deviation of the costs at the centre.
@@ -309,7 +291,7 @@ void Bounder::choose_multipliers(Box& box, bool thoroughly) {
 // What half a width in each dimension costs to second order: the items near the threshold change
 // places.
 void Bounder::measure_curvature() {
-    const auto& loops = several_loops();
+    const auto& loops = regression_loops();
     const int all = static_cast<int>(padded_ + cells_.size());
     double left[most_columns] = {};
     std::copy(left_, left_ + form_.left_columns(), left);

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "bound.hpp"
+#include "shared/cholesky.hpp"
 
 namespace quadsweep::regression {
 
@@ -14,14 +15,11 @@ double Bounder::diagonal_share() const {
             const int i = dimension_[a];
             for (int b = 0; b <= a; ++b) {
                 const int j = dimension_[b];
-                double sum = kept_(i, j) / std::sqrt(kept_(i, i) * kept_(j, j));
-                if (a == b) sum = 1 - share - 1e-9;
-                for (int e = 0; e < b; ++e) sum -= l[a][e] * l[b][e];
-                if (a == b && !(sum > 0)) return false;
-                l[a][b] = a == b ? std::sqrt(sum) : sum / l[b][b];
+                l[a][b] = kept_(i, j) / std::sqrt(kept_(i, i) * kept_(j, j));
+                if (a == b) l[a][b] = 1 - share - 1e-9;
             }
         }
-        return true;
+        return cholesky(dims_, l[0], most_dims, [](double pivot, double) { return pivot > 0; });
     };
     double low = 0, high = 1;
     for (int i = 0; i < 6; ++i) {

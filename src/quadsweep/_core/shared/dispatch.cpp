@@ -42,12 +42,24 @@ bool has_avx512() {
 #endif
 #endif
 
-const HotLoops* best_available() {
+struct Compilation {
+    const HotLoops* loops;
+    bool (*runs)();  // on this processor
+};
+
+constexpr Compilation compilations[] = {
 #ifdef QUADSWEEP_X86
-    if (has_avx512()) return &hot_loops_avx512;
-    if (has_avx2()) return &hot_loops_avx2;
+    {&hot_loops_avx512, has_avx512},
+    {&hot_loops_avx2, has_avx2},
 #endif
-    return &hot_loops_baseline;
+    {&hot_loops_baseline, [] { return true; }},
+};
+
+const HotLoops* available(std::string_view name) {
+    for (const auto& [loops, runs] : compilations) {
+        if ((name == "auto" || name == loops->name) && runs()) return loops;
+    }
+    return nullptr;
 }
 
 std::atomic<const HotLoops*> chosen{nullptr};
@@ -57,32 +69,16 @@ std::atomic<const HotLoops*> chosen{nullptr};
 const HotLoops& hot_loops() {
     const HotLoops* loops = chosen.load(std::memory_order_relaxed);
     if (loops == nullptr) {
-        loops = best_available();
+        loops = available("auto");
         chosen.store(loops, std::memory_order_relaxed);
     }
     return *loops;
 }
 
 bool choose_hot_loops(std::string_view name) {
-    if (name == "auto") {
-        chosen = best_available();
-        return true;
-    }
-    if (name == "baseline") {
-        chosen = &hot_loops_baseline;
-        return true;
-    }
-#ifdef QUADSWEEP_X86
-    if (name == "avx2" && has_avx2()) {
-        chosen = &hot_loops_avx2;
-        return true;
-    }
-    if (name == "avx512" && has_avx512()) {
-        chosen = &hot_loops_avx512;
-        return true;
-    }
-#endif
-    return false;
+    const HotLoops* loops = available(name);
+    if (loops != nullptr) chosen = loops;
+    return loops != nullptr;
 }
 
 }  // namespace quadsweep

@@ -108,4 +108,19 @@ const HotLoops& hot_loops();
 // For tests and benchmarks: "baseline", "avx2", "avx512", or "auto". False if not available here.
 bool choose_hot_loops(std::string_view name);
 
+// Defines loops(): of the compilations of a folder's own loops the one that follows the choice.
+#ifdef QUADSWEEP_X86
+#define QUADSWEEP_FOLLOWING(Loops, loops)                              \
+    extern const Loops loops##_baseline, loops##_avx2, loops##_avx512; \
+    const Loops& loops() {                                             \
+        const std::string_view chosen = hot_loops().name;              \
+        if (chosen == "avx512") return loops##_avx512;                 \
+        return chosen == "avx2" ? loops##_avx2 : loops##_baseline;     \
+    }
+#else
+#define QUADSWEEP_FOLLOWING(Loops, loops) \
+    extern const Loops loops##_baseline;  \
+    const Loops& loops() { return loops##_baseline; }
+#endif
+
 }  // namespace quadsweep

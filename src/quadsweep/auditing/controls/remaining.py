@@ -19,9 +19,8 @@ from quadsweep import _core
 from quadsweep.arrays import Floats, Ints
 from quadsweep.auditing.classes import partition
 from quadsweep.auditing.design import Design
-from quadsweep.auditing.resources import OutOfPatience, Resources
+from quadsweep.auditing.resources import Resources
 from quadsweep.auditing.span import Span
-from quadsweep.clock import Stopped
 
 MOST_NODES = 5_000  # without a limit on time
 _NODES = 2**62
@@ -100,7 +99,7 @@ class Form:
     def least(self, m: int, seconds: float = math.inf) -> float:
         """At least this is left whatever m units go; minus infinity if that is not known, or not in
         so many seconds."""
-        return self._core.least(m, max(seconds, 0.0) if math.isfinite(seconds) else None)
+        return self._core.least(m, max(seconds, 0.0))
 
     def rank_lost(self, m: int, seconds: float = math.inf) -> int:
         """Controls that at most drop out when m units go."""
@@ -117,19 +116,13 @@ class Form:
         """
         nodes = most_nodes or (_NODES if resources.is_limited else MOST_NODES)
         limit = resources.for_a_question() if branch else resources.left()
-
-        def report(more: int, seconds: float) -> object:
-            return resources.callback(resources.nodes + more, resources.gone())
-
         found = self._core.refute(
-            m, most_nodes=nodes if branch else 1, n_jobs=resources.n_jobs, progress=report,
-            time_limit=max(limit, 0.0) if math.isfinite(limit) else None,
+            m, most_nodes=nodes if branch else 1, n_jobs=resources.n_jobs, progress=resources.count,
+            time_limit=limit,
             memory=min(resources.memory_limit / 2, 5e8),
         )  # fmt: skip
         resources.nodes += found["nodes"]
-        if not found["proved"] and found["status"] == "time_limit" and resources.left() > 0:
-            raise OutOfPatience
         if not found["proved"] and found["status"] in ("time_limit", "interrupted"):
-            raise Stopped(found["status"])
+            raise resources.stopped(found["status"])
         removal = np.sort(np.array(found["removal"], dtype=np.int64))
         return Verdict(found["proved"], removal if len(removal) else None, found["nodes"])

@@ -12,6 +12,7 @@ what each entry's rounding is relative to is handed over with it.
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from functools import cached_property
 from typing import Any
 
@@ -20,11 +21,11 @@ import numpy as np
 from quadsweep import _core
 from quadsweep.arrays import Floats, Ints
 from quadsweep.auditing.case import Case
-from quadsweep.auditing.controls.robust import RobustCase
+from quadsweep.auditing.controls.robust import RobustCase, nested
 from quadsweep.auditing.likelihood import LikelihoodCase, mean, potential, variance
 from quadsweep.auditing.oracles import UNDECIDED, Decision, Oracle
 from quadsweep.auditing.oracles.refits import settled
-from quadsweep.auditing.resources import OutOfPatience, Resources
+from quadsweep.auditing.resources import Resources
 from quadsweep.clock import Stopped
 
 MOST_LINKED = 5  # columns besides the term of a logistic or Poisson regression
@@ -39,25 +40,36 @@ _CELLS = 2_000  # of a cube's surface
 _CLEARLY = 1e-7  # lower, of the sizes of all rows
 
 
-def searched(resources: Resources, case: Any, boxes: Any, *columns: Any, **asked: Any) -> Decision:
-    """What boxes find out within the time for a question, or OutOfPatience."""
-    resources.check()
-    limit = resources.for_a_question()
-    found = boxes(
-        *columns, **asked, n_jobs=resources.n_jobs, memory_limit=resources.memory_limit,
-        time_limit=limit if math.isfinite(limit) else None, progress=resources.count,
-    )  # fmt: skip
-    resources.nodes += int(found["count"])
-    try:
-        return settled(case, found)
-    except Stopped as stop:
-        if stop.status == "time_limit" and resources.left() > 0:
-            raise OutOfPatience from None
-        raise
+class Boxes(Oracle):
+    """What boxes of coefficients find out about removals of some numbers of units."""
+
+    def refutes_at_once(self, fewest: int, most: int) -> bool:
+        return self._ask(fewest, most, _AT_ONCE).refuted
+
+    def decide(self, fewest: int, most: int) -> Decision:
+        return self._ask(fewest, most)
+
+    @abstractmethod
+    def _ask(self, fewest: int, most: int, most_boxes: float = math.inf) -> Decision:
+        """What so many boxes find out."""
+
+    def _searched(self, boxes: Any, *columns: Any, **asked: Any) -> Decision:
+        """Within the time for a question, or OutOfPatience."""
+        resources = self.resources
+        resources.check()
+        found = boxes(
+            *columns, **asked, n_jobs=resources.n_jobs, memory_limit=resources.memory_limit,
+            time_limit=resources.for_a_question(), progress=resources.count,
+        )  # fmt: skip
+        resources.nodes += int(found["count"])
+        try:
+            return settled(self.case, found)
+        except Stopped as stop:
+            raise resources.stopped(stop.status) from None
 
 
-class RobustBoxes(Oracle):
-    """Asks the boxes about removals of some numbers of units."""
+class RobustBoxes(Boxes):
+    """Of tests with robust or clustered standard errors."""
 
     case: RobustCase
 
@@ -75,21 +87,15 @@ class RobustBoxes(Oracle):
         if design.classes is not None:
             return False
         if case.errors.kind == "cluster":
-            return len(case.errors.clusters) == 1 and _nested(case.errors.clusters[0], design.unit)
+            return len(case.errors.clusters) == 1 and nested(case.errors.clusters[0], design.unit)
         return case.errors.kind in ("HC0", "HC1")
-
-    def refutes_at_once(self, fewest: int, most: int) -> bool:
-        return self._ask(fewest, most, _AT_ONCE).refuted
-
-    def decide(self, fewest: int, most: int) -> Decision:
-        return self._ask(fewest, most)
 
     def _ask(self, fewest: int, most: int, most_boxes: float = math.inf) -> Decision:
         tau = self._tau(fewest, most)
         if not math.isfinite(tau):
             return UNDECIDED
-        return searched(
-            self.resources, self.case, _core.decide_robust, self.case.test.core, *self._columns,
+        return self._searched(
+            _core.decide_robust, self.case.test.core, *self._columns,
             *self._scores, tau=tau, fewest=fewest, most=most, most_boxes=most_boxes,
         )  # fmt: skip
 
@@ -151,13 +157,7 @@ class RobustBoxes(Oracle):
         return float(self.case.test.critical[freedom]) * math.sqrt(factor)
 
 
-def _nested(inner: Ints, outer: Ints) -> bool:
-    """Whether all rows of a label have the same outer label."""
-    pairs = np.unique(np.column_stack([inner, outer]), axis=0)
-    return len(pairs) == len(np.unique(inner))
-
-
-class LinkBoxes(Oracle):
+class LinkBoxes(Boxes):
     """The sign of a coefficient of a logistic or Poisson regression.
 
     Coefficients are measured from the fit without the term on all rows, in a basis in which its
@@ -178,12 +178,6 @@ class LinkBoxes(Oracle):
             return False
         return 1 <= case.test.z.shape[1] <= MOST_LINKED and case.test.start is not None
 
-    def refutes_at_once(self, fewest: int, most: int) -> bool:
-        return self._ask(fewest, most, _AT_ONCE).refuted
-
-    def decide(self, fewest: int, most: int) -> Decision:
-        return self._ask(fewest, most)
-
     def _ask(self, fewest: int, most: int, most_boxes: float = math.inf) -> Decision:
         # A cube for some more removals serves as well: one that is known, if it is not much larger.
         level = next(m for m in self._levels if m >= most)
@@ -194,12 +188,9 @@ class LinkBoxes(Oracle):
         if radius is None:
             return UNDECIDED
         test, (columns, sizes) = self.case.test, self._columns
-        order, design = test.rows, test.design
-        return searched(
-            self.resources, self.case, _core.decide_likelihood, columns, sizes,
-            np.ascontiguousarray(test.columns()[order]), design.y[order], test.weights[order],
-            test.first, link=design.link, start=test.start.tolist(), critical=test.critical,
-            side=test.side, radius=radius, fewest=fewest, most=most, most_boxes=most_boxes,
+        return self._searched(
+            _core.decide_likelihood, test.core, columns, sizes,
+            radius=radius, fewest=fewest, most=most, most_boxes=most_boxes,
         )  # fmt: skip
 
     @cached_property

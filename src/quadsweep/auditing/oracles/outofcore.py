@@ -24,9 +24,8 @@ from quadsweep.auditing.conditions import Condition, CorrelationAbove, Correlati
 from quadsweep.auditing.fit import Fit, p_value
 from quadsweep.auditing.moments import Sums
 from quadsweep.auditing.oracles import REFUTED, UNDECIDED, Decision, Oracle
-from quadsweep.auditing.oracles.tau import Bracket, products
-from quadsweep.auditing.resources import OutOfPatience, Resources
-from quadsweep.clock import Stopped
+from quadsweep.auditing.oracles.tau import Pair, below
+from quadsweep.auditing.resources import Resources
 from quadsweep.outofcore.flags import Decision as Rows
 from quadsweep.outofcore.flags import decide, whole
 from quadsweep.outofcore.search import Leaves, Placing, Search
@@ -180,10 +179,8 @@ class Engine:
                 return Decision(removal)
             if found["refuted"]:
                 return REFUTED
-            if found["status"] == "time_limit" and resources.left() > 0:
-                raise OutOfPatience
             if found["status"] in ("interrupted", "time_limit"):
-                raise Stopped(found["status"])
+                raise resources.stopped(found["status"])
             if not len(found["wanted"]) or not self.open(found["wanted"].tolist()):
                 return UNDECIDED
 
@@ -360,17 +357,15 @@ class OutOfCore(Oracle):
         if t <= 0 or loose >= 1:
             return REFUTED if t <= 0 else UNDECIDED
         every = engine.everything.sums
-        bracket = Bracket(loose, math.sqrt(every.b / every.a))
-        while bracket.is_open:
-            aim = Aim(product=products(bracket.tau, loose, how.sign))
-            found = engine.ask(m, aim, 0.0, k_or_more)
-            removal: Any = found.removal
-            if removal is None:
-                return found
+
+        def ask(p: Pair, q: Pair) -> Decision:
+            return engine.ask(m, Aim(product=(p, q)), 0.0, k_or_more)
+
+        def place(removal: Removal) -> tuple[float, float] | None:
             sums = removal.sums
-            if not sums.varies:
-                break
-            if how.sign * sums.r < t:
-                return found
-            bracket.narrow(how.sign * sums.r, math.sqrt(sums.b / sums.a))
+            return (how.sign * sums.r, math.sqrt(sums.b / sums.a)) if sums.varies else None
+
+        known = below(loose, how.sign, math.sqrt(every.b / every.a), ask, place, enough=t)
+        if known is not None:
+            return known
         return engine.ask(m, self.case.aim, -loose, k_or_more)

@@ -32,10 +32,9 @@ from quadsweep.auditing import crossing
 from quadsweep.auditing.case import Case
 from quadsweep.auditing.conditions import CorrelationAbove, CorrelationBelow, SlopeBeyond
 from quadsweep.auditing.oracles import REFUTED, UNDECIDED, Decision, Oracle
-from quadsweep.auditing.oracles.tau import Bracket, products
-from quadsweep.auditing.resources import OutOfPatience, Resources
+from quadsweep.auditing.oracles.tau import Pair, below
+from quadsweep.auditing.resources import Resources
 from quadsweep.auditing.spread import Column
-from quadsweep.clock import Stopped
 from quadsweep.solving.methods.certified import search
 from quadsweep.solving.methods.problem import Problem
 
@@ -162,20 +161,20 @@ class Plane(Oracle):
         if t <= 0 or loose >= 1:
             return REFUTED if t <= 0 else UNDECIDED
         x, y = self.case.moments.scale
-        bracket = Bracket(loose, y / x)
-        while bracket.is_open:
-            (px, py), (qx, qy) = products(bracket.tau, loose, sign)
-            p, q = px * self._x + py * self._y, qx * self._x + qy * self._y
-            found = self._ask(p, q, m, "cov", above=0.0, k_or_more=k_or_more)
-            if found.removal is None:
-                return found
-            own = self.case.residuals(found.removal)
+
+        def ask(p: Pair, q: Pair) -> Decision:
+            u, w = (f[0] * self._x + f[1] * self._y for f in (p, q))
+            return self._ask(u, w, m, "cov", above=0.0, k_or_more=k_or_more)
+
+        def place(removal: Ints) -> tuple[float, float] | None:
+            own = self.case.residuals(removal)
             if not (own.a > 0 and own.b > 0):
-                break
-            r, at = sign * own.c / math.sqrt(own.a * own.b), math.sqrt(own.b / own.a) * y / x
-            if r < t:
-                return found
-            bracket.narrow(r, at)
+                return None
+            return sign * own.c / math.sqrt(own.a * own.b), math.sqrt(own.b / own.a) * y / x
+
+        known = below(loose, sign, y / x, ask, place, enough=t)
+        if known is not None:
+            return known
         return self._ask(self._x, -sign * self._y, m, "r", above=-loose, k_or_more=k_or_more)
 
     # ---- the engine ---------------------------------------------------------------------------
@@ -203,9 +202,7 @@ class Plane(Oracle):
             return Decision(np.flatnonzero(self.case.moments.kept(answer.inliers)))
         if answer.decided:
             return REFUTED
-        if answer.status == "time_limit" and resources.left() > 0:
-            raise OutOfPatience
-        raise Stopped(answer.status)
+        raise resources.stopped(answer.status)
 
 
 def is_plane(case: Case) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from quadsweep import _core
 from quadsweep.arrays import Ints
 from quadsweep.auditing.case import Case
 from quadsweep.auditing.controls.robust import RobustCase
@@ -75,10 +76,9 @@ class Refits(Oracle):
     def _all(self, m: int) -> Decision:
         resources = self.resources
         resources.check()
-        limit = resources.left()
-        found = self.case.test.tried(
-            self._order, m, most_unclear=_UNCLEAR, n_jobs=resources.n_jobs,
-            time_limit=limit if math.isfinite(limit) else None, progress=resources.count,
+        found = _core.try_all(
+            self.case.test.core, self._order, m, most_unclear=_UNCLEAR, n_jobs=resources.n_jobs,
+            time_limit=resources.left(), progress=resources.count,
         )  # fmt: skip
         resources.nodes += int(found["count"])
         decision = settled(self.case, found)

@@ -29,9 +29,8 @@ from quadsweep.auditing.controls.proofs import Prover
 from quadsweep.auditing.controls.robust import RobustCase
 from quadsweep.auditing.design import Design
 from quadsweep.auditing.oracles import REFUTED, UNDECIDED, Decision, Oracle
-from quadsweep.auditing.oracles.tau import Bracket, products
-from quadsweep.auditing.resources import OutOfPatience, Resources
-from quadsweep.clock import Stopped
+from quadsweep.auditing.oracles.tau import Pair, below
+from quadsweep.auditing.resources import Resources
 from quadsweep.least_squares import has_close_rows
 
 MOST_CONTROLS = 5  # columns besides the term, the intercept included
@@ -131,21 +130,18 @@ class RegressionBoxes(Oracle):
         assert isinstance(how, CorrelationBelow)
         if not min(x, y) > 0:
             return None
-        bracket = Bracket(t, 1.0)
-        while bracket.is_open:
-            (px, py), (qx, qy) = products(bracket.tau, t, how.sign)
-            mix = (px / x, py / y, qx / x, qy / y)
-            found = self._ask_partial(k, side="above", t=0.0, mix=mix, **settings)
-            if found.removal is None:
-                return found
-            own = self.case.residuals(found.removal)
+
+        def ask(p: Pair, q: Pair) -> Decision:
+            mix = (p[0] / x, p[1] / y, q[0] / x, q[1] / y)
+            return self._ask_partial(k, side="above", t=0.0, mix=mix, **settings)
+
+        def place(removal: Ints) -> tuple[float, float] | None:
+            own = self.case.residuals(removal)
             if not (own.a > 1e-12 and own.b > 1e-12):
                 return None
-            r, at = how.sign * own.c / math.sqrt(own.a * own.b), math.sqrt(own.b / own.a)
-            if r < t:
-                return found
-            bracket.narrow(r, at)
-        return None
+            return how.sign * own.c / math.sqrt(own.a * own.b), math.sqrt(own.b / own.a)
+
+        return below(t, how.sign, 1.0, ask, place, enough=t)
 
     def _ask_r2(self, how: R2Beyond, k: int, settings: dict[str, Any]) -> Decision:
         design = self.case.moments.design
@@ -161,10 +157,9 @@ class RegressionBoxes(Oracle):
         """A removal that the engine names, that there is none, or OutOfPatience."""
         resources = self.resources
         resources.check()
-        limit = resources.for_a_question()
         found = question(
             *columns, **settings, seed=resources.seed, n_jobs=resources.n_jobs,
-            progress=resources.report, time_limit=limit if math.isfinite(limit) else None,
+            progress=resources.report, time_limit=resources.for_a_question(),
             memory_limit=resources.memory_limit,
         )  # fmt: skip
         resources.nodes += int(found["nodes"])
@@ -174,6 +169,4 @@ class RegressionBoxes(Oracle):
             return Decision(np.flatnonzero(~kept))
         if found["decided"]:
             return REFUTED
-        if found["status"] == "time_limit" and resources.left() > 0:
-            raise OutOfPatience
-        raise Stopped(str(found["status"]))
+        raise resources.stopped(str(found["status"]))

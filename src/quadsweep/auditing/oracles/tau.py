@@ -8,10 +8,42 @@ sqrt(b / a), and a bracket closes.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
+
+from quadsweep.auditing.oracles import Decision
 
 _STEPS = 24
 
 Pair = tuple[float, float]
+
+
+def below(
+    t: float,
+    sign: int,
+    start: float,
+    ask: Callable[[Pair, Pair], Decision],
+    place: Callable[[Any], tuple[float, float] | None],
+    enough: float,
+) -> Decision | None:
+    """Whether sign * r < t on some subset, starting from a tau; None where no tau is left.
+
+    ``ask`` decides whether the covariance of p and q is positive somewhere, each given as factors
+    of x and of y; ``place`` has sign * r and sqrt(b / a) without a removal, None where one of them
+    is undefined. A removal with an r below ``enough`` is returned.
+    """
+    bracket = Bracket(t, start)
+    while bracket.is_open:
+        found = ask(*products(bracket.tau, t, sign))
+        if found.removal is None:
+            return found
+        at = place(found.removal)
+        if at is None:
+            return None
+        if at[0] < enough:
+            return found
+        bracket.narrow(*at)
+    return None
 
 
 class Bracket:
