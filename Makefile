@@ -12,13 +12,15 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo wasm test test-slow test-all lint types werror sanitize bench wheel docs format pictures images clean
 
-# The package built and installed for development, with what the demo needs and no more.
+# The package for a first look: what the demo needs and no more, optimised less outside the hot loops
+# (the answers are the same), in a build folder of its own.
 $(VENV)/.demo: pyproject.toml CMakeLists.txt $(CORE)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(PIP) --editable ".[plot]"
+	$(PIP) --no-compile --editable ".[plot]" -C build-dir=build/demo \
+	  -C cmake.define.CMAKE_CXX_FLAGS_RELEASE="-O1 -DNDEBUG" -C cmake.define.QUADSWEEP_PARTS=OFF
 	touch $@
 
-# The same with every tool of this file.
+# The package built and installed for development, with every tool of this file.
 $(VENV)/.ready: pyproject.toml CMakeLists.txt $(CORE)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) --editable ".[dev]"
