@@ -39,6 +39,7 @@ _SOME_ROWS = 4096  # that mostly show that columns are independent
 _CLEAR = 1e-3  # of a column's length: where less is left, doubles do not tell
 _NEARLY_EXACT = 1e-6  # of TSS: of a smaller RSS doubles know few digits
 _RESIDUALS = 1e-10  # of their length: what rounding of the coefficients may add to residuals
+_MIDDLE = 10_000  # entries of a column that tell about where it lies
 _WEIGHTS = 1e8  # of the least weight: the largest that doubles take
 _MOST_EXACT = 5_000_000  # products of whole numbers, in about two seconds; doubles must do for more
 
@@ -269,6 +270,12 @@ def _typical(column: Floats) -> float:
     return float(np.median(size)) if len(size) else 1.0
 
 
+def middle(columns: Floats) -> Floats:
+    """The median of each column, a row each; of some thousands of its entries where there are more,
+    since any value among the data serves to keep sums of products small."""
+    return np.asarray(np.median(columns[:, :: 1 + columns.shape[1] // _MIDDLE], axis=1))
+
+
 class _Projection:
     """Orthogonal columns Q with C = Q R, zero for columns in the span of those before them."""
 
@@ -279,7 +286,7 @@ class _Projection:
         self._intercept = intercept
         self._mean = self._shift = np.zeros(p + 1)
         if intercept:
-            self._shift = np.median(columns, axis=1)
+            self._shift = middle(columns)
             columns -= self._shift[:, None]
             self._mean = _centre(columns, weights)
         if weights is not None:

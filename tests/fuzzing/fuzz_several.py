@@ -32,7 +32,7 @@ import numpy as np
 from fuzz_runs import Verdict
 
 from quadsweep import _core
-from quadsweep.least_squares import hides_rows
+from quadsweep.least_squares import hides_rows, independent
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import naive_several
@@ -92,10 +92,12 @@ class Instance:
 
     @cached_property
     def beyond(self) -> bool:
-        """Whether the engine's answer is not called optimal, whatever it says."""
-        rows = self.k - self.x.shape[1] - 1
-        return self.weights is not None and hides_rows(
-            self.x, self.y, self.weights, self.intercept, rows
+        """Whether the engine's answer is not called optimal, whatever it says: weights hide rows, or
+        beside weights there is a column that callers leave out because others make it up."""
+        rows, p = self.k - self.x.shape[1] - 1, self.x.shape[1]
+        return self.weights is not None and (
+            hides_rows(self.x, self.y, self.weights, self.intercept, rows)
+            or len(independent(self.x, self.intercept)) < p
         )
 
     def __str__(self) -> str:

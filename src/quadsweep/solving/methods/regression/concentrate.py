@@ -19,7 +19,7 @@ import numpy as np
 
 from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.clock import Clock
-from quadsweep.least_squares import quick_fit
+from quadsweep.least_squares import middle, quick_fit
 from quadsweep.solving.methods.problem import Outcome, Problem
 
 STARTS = 500
@@ -79,15 +79,20 @@ class _Walk:
         self.z = _scaled(problem)
         self.w = np.ones(problem.n) if problem.weights is None else problem.weights
         self.steps = 0
+        self._final = False  # whether the value is that of a whole fit
         self._products: Floats | None = None
         self.rows: Ints = np.array([], dtype=np.int64)
         self.value = math.nan
 
     def keep(self, mask: Mask) -> None:
-        """Remember a subset if it is the best."""
+        """Remember a subset if it is the best; an only one is fitted once, as well as any."""
         p, rows = self.problem, np.flatnonzero(mask)
-        weights = None if p.weights is None else p.weights[rows]
-        value = quick_fit(p.x[rows], p.y[rows], weights, p.intercept).value(p.objective.name)
+        self._final = len(self.rows) == 0 and self.clock.left() == 0
+        if self._final:
+            value = p.fitted(rows)
+        else:
+            weights = None if p.weights is None else p.weights[rows]
+            value = quick_fit(p.x[rows], p.y[rows], weights, p.intercept).value(p.objective.name)
         if (
             not math.isnan(value)
             and not p.objective.sense * value <= p.objective.sense * self.value
@@ -96,7 +101,9 @@ class _Walk:
 
     def exact(self) -> float:
         """The value of the best one, as good as any fit's."""
-        return self.problem.fitted(self.rows) if len(self.rows) else self.value
+        if self._final or len(self.rows) == 0:
+            return self.value
+        return self.problem.fitted(self.rows)
 
     def candidates(self) -> Iterator[Mask]:
         """Polished subsets, the first from all rows; a plain one where there is no more time."""
@@ -207,7 +214,7 @@ def _scaled(problem: Problem) -> Floats:
     """Columns 1, x, y of unit size, about their medians where there is an intercept."""
     columns = np.column_stack([problem.x, problem.y])
     if problem.intercept:
-        columns = columns - np.median(columns, axis=0)
+        columns = columns - middle(columns.T)
     size = np.sqrt(np.mean(columns**2, axis=0))
     return np.column_stack([np.ones(problem.n), columns / np.where(size > 0, size, 1.0)])
 
