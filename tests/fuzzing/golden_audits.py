@@ -20,6 +20,7 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -118,6 +119,14 @@ def draw(kind: str, seed: int, claim: str) -> Question | None:
     return Question(name, case.x, case.y, {**case.keywords, **more}, case)
 
 
+def answer(question: Question) -> Any:
+    """What an audit says, or why it refuses."""
+    try:
+        return question.answer()
+    except ValueError as error:
+        return SimpleNamespace(lower=None, upper=None, status=str(error), outliers=None)
+
+
 def row(found: Any) -> list[Any]:
     gone = None if found.outliers is None else found.outliers.tolist()
     return [found.lower, found.upper, found.status, gone]
@@ -129,7 +138,7 @@ def differences(step: int = 1, path: Path = RECORD) -> Iterator[str]:
     for at, question in enumerate(questions()):
         if at % step:
             continue
-        found = question.answer()
+        found = answer(question)
         was, now = record[question.name], row(found)
         if was[:3] != now[:3]:
             yield f"{question.name}: was {was}, is {now}"
@@ -144,7 +153,7 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="every 40th audit")
     given = parser.parse_args()
     if given.write:
-        record = {question.name: row(question.answer()) for question in questions()}
+        record = {question.name: row(answer(question)) for question in questions()}
         lines = ",\n".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in record.items())
         given.record.write_text(f"{{\n{lines}\n}}\n")
         print(f"{len(record)} audits")

@@ -339,6 +339,9 @@ def _check(design: Design) -> None:
         raise ValueError(f"{argument('groups')} must be at least two; got one")
     if np.all(design.y == design.y[0]):
         raise ValueError(f"{design.outcome} is constant ({design.y[0]:g} in all {n} rows)")
+    if explained(design, design.x):
+        raise ValueError(f"the controls explain {design.term} on all rows, up to rounding, so there "
+                         "is no coefficient")  # fmt: skip
 
 
 def without_dependent(design: Design) -> Design:
