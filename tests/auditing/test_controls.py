@@ -62,9 +62,8 @@ def test_nearly_dependent_columns_are_told_apart(claim: str, family: Any) -> Non
         case = family(seed, claim)
         try:
             found = qs.audit(case.x, case.y, n_jobs=1, **case.keywords)
-        except ValueError as error:
-            assert "the controls explain x on all rows, up to rounding" in str(error)
-            assert is_explained(case)
+        except ValueError:  # the term has no coefficient
+            assert is_explained(case), f"seed {seed}"
             continue
         compared += 1
         truth = least(case, found)

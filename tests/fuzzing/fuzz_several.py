@@ -92,8 +92,8 @@ class Instance:
 
     @cached_property
     def beyond(self) -> bool:
-        """Whether the engine's answer is not called optimal, whatever it says: weights hide rows, or
-        beside weights there is a column that callers leave out because others make it up."""
+        """Whether the engine's answer is not called optimal, whatever it says: weights hide rows,
+        or beside weights there is a column that callers leave out since others make it up."""
         rows, p = self.k - self.x.shape[1] - 1, self.x.shape[1]
         return self.weights is not None and (
             hides_rows(self.x, self.y, self.weights, self.intercept, rows)

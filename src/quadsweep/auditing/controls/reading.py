@@ -340,8 +340,8 @@ def _check(design: Design) -> None:
     if np.all(design.y == design.y[0]):
         raise ValueError(f"{design.outcome} is constant ({design.y[0]:g} in all {n} rows)")
     if explained(design, design.x):
-        raise ValueError(f"the controls explain {design.term} on all rows, up to rounding, so there "
-                         "is no coefficient")  # fmt: skip
+        raise ValueError(f"the controls explain {design.term} on all rows, up to rounding, so "
+                         "there is no coefficient")  # fmt: skip
 
 
 def without_dependent(design: Design) -> Design:
