@@ -7,25 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quadsweep.arrays import Axes, Floats, Mask
-from quadsweep.plotting.canvas import (
-    INLIER,
-    LINE,
-    OUTLIER,
-    PALE,
-    REGION,
-    both_sides,
-    frame,
-    legend_below,
-    literal,
-    name_axes,
-    tidy_axes,
-    titled,
-    whole_ticks,
-)
+from quadsweep.plotting import canvas
+from quadsweep.plotting.canvas import INLIER, LINE, OUTLIER, PALE, REGION
 from quadsweep.plotting.labels import name_points
 
 if TYPE_CHECKING:
-    from quadsweep.auditing.curves import Curve
+    from quadsweep.auditing.influence import Curve
     from quadsweep.auditing.result import Audit
 
 _TITLES = {"slope": "slope", "r": "correlation r", "r2": "R²"}
@@ -36,8 +23,8 @@ def plot_audit(audit: Audit, ax: Axes | None = None) -> Axes:
     used = np.isfinite(audit.x) & np.isfinite(audit.y)
     through = [(0.0, 0.0 if fit is None else fit.intercept) for fit in (audit.before, audit.after)]
     ax = _rows_removed(audit, ax, audit.x, audit.y, used, through)
-    name_axes(ax, audit.names)
-    titled(ax, literal(audit.message.replace(". ", ".\n", 1)))
+    canvas.name_axes(ax, audit.names)
+    canvas.titled(ax, canvas.literal(audit.message.replace(". ", ".\n", 1)))
     return ax
 
 
@@ -54,8 +41,8 @@ def plot_regression(audit: Audit, ax: Axes | None = None) -> Axes:
     used = np.isfinite(audit.x)
     if audit.design.link:
         ax = _rows_removed(audit, ax, audit.x, audit.y, used, [None, None])
-        name_axes(ax, audit.names)
-        titled(ax, literal(audit.message), 10)
+        canvas.name_axes(ax, audit.names)
+        canvas.titled(ax, canvas.literal(audit.message), 10)
         return ax
     moments = Moments(audit.design)
     x, y = np.full((2, len(used)), np.nan)
@@ -64,8 +51,8 @@ def plot_regression(audit: Audit, ax: Axes | None = None) -> Axes:
     kept = audit.mask & used
     middle = (float(x[kept].mean()), float(y[kept].mean()))
     ax = _rows_removed(audit, ax, x, y, used, [(0.0, 0.0), middle])
-    name_axes(ax, audit.names, "" if len(audit.controls) < 2 else ", given the controls")
-    titled(ax, literal(audit.message), 10)
+    canvas.name_axes(ax, audit.names, "" if len(audit.controls) < 2 else ", given the controls")
+    canvas.titled(ax, canvas.literal(audit.message), 10)
     return ax
 
 
@@ -74,9 +61,9 @@ def _rows_removed(
 ) -> Axes:
     """Rows kept and removed, and both lines, each with its slope through a point; curves where
     there are no points."""
-    ax, gone = tidy_axes(ax), audit.outliers
-    frame(ax, x[used], y[used])
-    both_sides(ax, x, y, np.flatnonzero(audit.mask), gone, audit.n, "removed")
+    ax, gone = canvas.tidy_axes(ax), audit.outliers
+    canvas.frame(ax, x[used], y[used])
+    canvas.both_sides(ax, x, y, np.flatnonzero(audit.mask), gone, audit.n, "removed")
     dashed: dict[str, Any] = {"color": PALE, "linestyle": (0, (5, 3))}
     what = "curve" if through[0] is None else "line"
     lines = [(audit.before, used, f"{what} of all rows", dashed)]
@@ -92,7 +79,7 @@ def _rows_removed(
             ax.axline(point, slope=fit.slope, label=label, zorder=2, linewidth=1.3, **style)
     called = gone if audit.labels is None else [audit.labels[i] for i in gone]
     name_points(ax, x, y, gone, called)
-    legend_below(ax)
+    canvas.legend_below(ax)
     return ax
 
 
@@ -122,7 +109,7 @@ def plot_funnel(curve: Curve, statistic: str = "slope", ax: Axes | None = None) 
     """
     if statistic not in _TITLES:
         raise ValueError(f"statistic must be one of {', '.join(_TITLES)}; got {statistic!r}")
-    ax = tidy_axes(ax)
+    ax = canvas.tidy_axes(ax)
     reach = getattr(curve, statistic)
     low, high = (np.where(np.isfinite(b), b, v) for b, v in (
         (reach.low_bound, reach.low), (reach.high_bound, reach.high)
@@ -141,9 +128,9 @@ def plot_funnel(curve: Curve, statistic: str = "slope", ax: Axes | None = None) 
     )  # fmt: skip
     if low.min() < 0 < high.max():
         ax.axhline(0, color=OUTLIER, linewidth=0.8, zorder=2)
-    whole_ticks(ax, "x")
+    canvas.whole_ticks(ax, "x")
     ax.set_xlabel(f"rows removed, of {curve.n:,}")
     ax.set_ylabel(_TITLES[statistic])
-    titled(ax, f"How far can removals move the {_TITLES[statistic]}?")
-    legend_below(ax)
+    canvas.titled(ax, f"How far can removals move the {_TITLES[statistic]}?")
+    canvas.legend_below(ax)
     return ax

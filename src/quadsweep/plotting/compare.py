@@ -7,16 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quadsweep.arrays import Axes, Floats
-from quadsweep.plotting.canvas import (
-    INLIER,
-    LINE,
-    both_sides,
-    frame,
-    legend_below,
-    name_axes,
-    tidy_axes,
-    titled,
-)
+from quadsweep.plotting import canvas
+from quadsweep.plotting.canvas import INLIER, LINE
 
 if TYPE_CHECKING:
     from quadsweep.paper.comparators.compare import Comparison
@@ -37,19 +29,19 @@ _SHAPES = 4  # along each line
 
 def plot_comparison(table: Comparison, ax: Axes | None = None) -> Axes:
     """Draw kept and dropped points of the optimum, and the lines in the table's order."""
-    ax = tidy_axes(ax)
+    ax = canvas.tidy_axes(ax)
     result = table.result
     if result.several:
         return _bars(ax, table)
-    both_sides(ax, result.x, result.y, result.inliers, result.outliers, table.n)
-    frame(ax, result.x[result.used], result.y[result.used])
+    canvas.both_sides(ax, result.x, result.y, result.inliers, result.outliers, table.n)
+    canvas.frame(ax, result.x[result.used], result.y[result.used])
     _lines(ax, table)
-    name_axes(ax, result.names)
-    titled(
+    canvas.name_axes(ax, result.names)
+    canvas.titled(
         ax,
         f"lines of {table.k:,} of {table.n:,} points\nR² is that of the k points each would keep",
     )
-    legend_below(ax, 7.5)
+    canvas.legend_below(ax, 7.5)
     return ax
 
 
@@ -65,7 +57,7 @@ def _bars(ax: Axes, table: Comparison) -> Axes:
                     va="center", fontsize=8)  # fmt: skip
     ax.set_xlim(0.0, 1.1 * max([*values, 1e-9]))
     ax.set_xlabel("R²")
-    titled(ax, f"R² of the {table.k:,} of {table.n:,} rows each would keep")
+    canvas.titled(ax, f"R² of the {table.k:,} of {table.n:,} rows each would keep")
     return ax
 
 

@@ -7,17 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quadsweep.arrays import Axes
-from quadsweep.plotting.canvas import (
-    INLIER,
-    LINE,
-    REGION,
-    both_sides,
-    frame,
-    legend_below,
-    name_axes,
-    tidy_axes,
-    titled,
-)
+from quadsweep.plotting import canvas
+from quadsweep.plotting.canvas import INLIER, LINE, REGION
 from quadsweep.plotting.labels import name_outliers
 
 if TYPE_CHECKING:
@@ -26,9 +17,9 @@ if TYPE_CHECKING:
 
 def plot_bootstrap(answer: Bootstrap, ax: Axes | None = None) -> Axes:
     """Draw the points, the line, where the line may be and where rows like those kept may be."""
-    ax = tidy_axes(ax)
+    ax = canvas.tidy_axes(ax)
     result = answer.result
-    frame(ax, result.x[result.used], result.y[result.used])
+    canvas.frame(ax, result.x[result.used], result.y[result.used])
     at = np.linspace(*ax.get_xlim(), 80)
     wide, narrow = answer.prediction_band(at), answer.confidence_band(at)
     ax.fill_between(
@@ -40,14 +31,14 @@ def plot_bootstrap(answer: Bootstrap, ax: Axes | None = None) -> Axes:
         label="95%, the line",
     )  # fmt: skip
     ax.plot(at, narrow.line, color=LINE, linewidth=1.3, zorder=2, label="line of kept")
-    both_sides(ax, result.x, result.y, result.inliers, result.outliers, result.n)
-    name_axes(ax, result.names)
+    canvas.both_sides(ax, result.x, result.y, result.inliers, result.outliers, result.n)
+    canvas.name_axes(ax, result.names)
     low, high = answer.interval("slope")
-    titled(
+    canvas.titled(
         ax,
         f"slope {result.slope:.4g}, 95% interval {low:.4g} to {high:.4g}\n"
         f"{result.k:,} of {result.n:,} points chosen again in {answer.resamples:,} draws",
     )
-    legend_below(ax)
+    canvas.legend_below(ax)
     name_outliers(ax, result)
     return ax

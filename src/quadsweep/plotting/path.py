@@ -9,16 +9,8 @@ import numpy as np
 from quadsweep.arrays import Axes, Floats, Ints
 from quadsweep.choosing.line_significance import LineSignificance
 from quadsweep.objectives import get
-from quadsweep.plotting.canvas import (
-    INLIER,
-    LINE,
-    OUTLIER,
-    PALE,
-    legend_below,
-    tidy_axes,
-    titled,
-    whole_ticks,
-)
+from quadsweep.plotting import canvas
+from quadsweep.plotting.canvas import INLIER, LINE, OUTLIER, PALE
 
 if TYPE_CHECKING:
     from quadsweep.choosing.curve import Curve
@@ -39,7 +31,7 @@ def plot_path(path: Curve, ax: Axes | None = None) -> Axes:
     ax : matplotlib axes, optional
         A new figure if left out.
     """
-    ax = tidy_axes(ax)
+    ax = canvas.tidy_axes(ax)
     if path.noise is not None:
         _band(ax, path.noise, path.n)
     _curve(ax, path.drop, path.value)
@@ -52,7 +44,7 @@ def plot_path(path: Curve, ax: Axes | None = None) -> Axes:
 
 def plot_path_significance(noise: PathSignificance, ax: Axes | None = None) -> Axes:
     """The band of the shuffles, the observed values, and where they stand out."""
-    ax = tidy_axes(ax)
+    ax = canvas.tidy_axes(ax)
     _band(ax, noise, noise.n)
     drop = noise.n - noise.k
     _curve(ax, drop, noise.observed)
@@ -133,10 +125,10 @@ def _returning(ax: Axes, path: Curve) -> None:
 
 def _finish(ax: Axes, objective: str, title: str) -> None:
     ax.set_xlabel("points dropped")
-    whole_ticks(ax, "x")
+    canvas.whole_ticks(ax, "x")
     ax.set_ylabel(f"best {get(objective).title}")
-    titled(ax, title)
-    legend_below(ax)
+    canvas.titled(ax, title)
+    canvas.legend_below(ax)
 
 
 def _title(path: Curve) -> str:

@@ -9,17 +9,8 @@ import numpy as np
 
 from quadsweep.arrays import Axes, Floats, Ints
 from quadsweep.objectives import centred_sums
-from quadsweep.plotting.canvas import (
-    LINE,
-    PALE,
-    both_sides,
-    frame,
-    legend_below,
-    literal,
-    show_dates,
-    tidy_axes,
-    titled,
-)
+from quadsweep.plotting import canvas
+from quadsweep.plotting.canvas import LINE, PALE
 from quadsweep.plotting.conic import plot_conic
 from quadsweep.plotting.labels import name_points
 from quadsweep.results.scatter import chi_square, scatter_of
@@ -41,26 +32,26 @@ _PROOF = {
 
 def plot_result(result: Result, ax: Axes | None = None) -> Axes:
     """Draw a result."""
-    ax = tidy_axes(ax)
+    ax = canvas.tidy_axes(ax)
     everyone = result.used
     x, y = result.x, result.y
-    frame(ax, x[everyone], y[everyone])
+    canvas.frame(ax, x[everyone], y[everyone])
     if result.objective == "mcd":
         _ellipses(ax, result)
     elif result.conic is not None:
         plot_conic(result.conic, ax=ax, label=f"boundary ({result.conic.kind})")
         _only_first_label(ax)
-    both_sides(ax, x, y, result.inliers, result.outliers, len(everyone))
+    canvas.both_sides(ax, x, y, result.inliers, result.outliers, len(everyone))
     if result.objective in _LINE_MATTERS:
         _line(ax, x[everyone], y[everyone], "line of all", color=PALE, linestyle=(0, (5, 3)))
         _line(ax, x[result.inliers], y[result.inliers], "line of kept", color=LINE)
     named = _beyond_the_ellipse(result) if result.objective == "mcd" else result.outliers
     name_points(ax, x, y, named, [result.label(i) for i in named])
-    ax.set_xlabel(literal(result.names[0]))
-    ax.set_ylabel(literal(result.names[1]) if result.objective != "var" else "")
-    show_dates(ax, result.names, result.dates)
-    titled(ax, _title(result))
-    legend_below(ax)
+    ax.set_xlabel(canvas.literal(result.names[0]))
+    ax.set_ylabel(canvas.literal(result.names[1]) if result.objective != "var" else "")
+    canvas.show_dates(ax, result.names, result.dates)
+    canvas.titled(ax, _title(result))
+    canvas.legend_below(ax)
     return ax
 
 
@@ -85,7 +76,7 @@ def _ellipses(ax: Axes, result: Result) -> None:
     for scatter, label, style in styles:
         held.append(scatter.ellipse(0.975))
         ax.plot(*held[-1].T, label=label, linewidth=1.3, zorder=2, **style)
-    frame(ax, *np.concatenate(held).T)
+    canvas.frame(ax, *np.concatenate(held).T)
 
 
 def _beyond_the_ellipse(result: Result) -> Ints:

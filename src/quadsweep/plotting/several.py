@@ -14,16 +14,8 @@ import numpy as np
 
 from quadsweep.arrays import Axes, Floats
 from quadsweep.least_squares import fit
-from quadsweep.plotting.canvas import (
-    LINE,
-    axes_or_new,
-    both_sides,
-    frame,
-    legend_below,
-    literal,
-    tidy,
-    titled,
-)
+from quadsweep.plotting import canvas
+from quadsweep.plotting.canvas import LINE
 from quadsweep.plotting.labels import name_points
 from quadsweep.plotting.result import _title
 
@@ -54,10 +46,10 @@ def plot_several(
     if kind not in KINDS:
         raise ValueError(f"kind must be one of {', '.join(KINDS)}; got {kind!r}")
     if kind == "added":
-        return _added(result, axes_or_new(ax), _position(result, predictor))
+        return _added(result, canvas.axes_or_new(ax), _position(result, predictor))
     if predictor is not None:
         raise ValueError(f"predictor is for kind 'added'; got kind {kind!r}")
-    return (_fitted if kind == "fitted" else _residuals)(result, axes_or_new(ax))
+    return (_fitted if kind == "fitted" else _residuals)(result, canvas.axes_or_new(ax))
 
 
 def plot_panels(result: Result) -> Figure:
@@ -97,9 +89,9 @@ def _fitted(result: Result, ax: Axes) -> Axes:
     _points(result, ax, heights, result.y)
     ax.axline((0.0, 0.0), slope=1.0, color=LINE, linewidth=1.3, zorder=2, label="fitted = observed")
     ax.set_xlabel("fitted")
-    ax.set_ylabel(literal(result.names[-1]))
-    titled(ax, _title(result))
-    legend_below(ax)
+    ax.set_ylabel(canvas.literal(result.names[-1]))
+    canvas.titled(ax, _title(result))
+    canvas.legend_below(ax)
     return ax
 
 
@@ -108,7 +100,7 @@ def _residuals(result: Result, ax: Axes) -> Axes:
     ax.axhline(0.0, color=LINE, linewidth=1.3, zorder=2)
     ax.set_xlabel("fitted")
     ax.set_ylabel("residual")
-    titled(ax, "residuals from the plane of the rows kept")
+    canvas.titled(ax, "residuals from the plane of the rows kept")
     return ax
 
 
@@ -117,10 +109,10 @@ def _added(result: Result, ax: Axes, j: int) -> Axes:
     _points(result, ax, across, up)
     ax.axline((0.0, 0.0), slope=float(result.coef[j]), color=LINE, linewidth=1.3, zorder=2)
     others = " given the others" if len(result.coef) > 1 else ""
-    name = literal(result.names[j])
+    name = canvas.literal(result.names[j])
     ax.set_xlabel(f"{name}{others}")
-    ax.set_ylabel(f"{literal(result.names[-1])}{others}")
-    titled(ax, f"{name}: {result.coef[j]:.4g} on the rows kept")
+    ax.set_ylabel(f"{canvas.literal(result.names[-1])}{others}")
+    canvas.titled(ax, f"{name}: {result.coef[j]:.4g} on the rows kept")
     return ax
 
 
@@ -135,9 +127,9 @@ def added_variable(result: Result, j: int) -> tuple[Floats, Floats]:
 
 
 def _points(result: Result, ax: Axes, across: Floats, up: Floats) -> None:
-    tidy(ax)
+    canvas.tidy(ax)
     used = result.used
-    frame(ax, across[used], up[used])
-    both_sides(ax, across, up, result.inliers, result.outliers, result.n)
+    canvas.frame(ax, across[used], up[used])
+    canvas.both_sides(ax, across, up, result.inliers, result.outliers, result.n)
     rows = np.searchsorted(used, result.outliers)
     name_points(ax, across[used], up[used], rows, [result.label(i) for i in result.outliers])

@@ -9,15 +9,8 @@ import numpy as np
 from quadsweep.arrays import Axes, Floats
 from quadsweep.choosing.p_values import in_words
 from quadsweep.objectives import get
-from quadsweep.plotting.canvas import (
-    INLIER,
-    OUTLIER,
-    PALE,
-    REGION,
-    tidy_axes,
-    titled,
-    whole_ticks,
-)
+from quadsweep.plotting import canvas
+from quadsweep.plotting.canvas import INLIER, OUTLIER, PALE, REGION
 
 if TYPE_CHECKING:
     from quadsweep.choosing.significance import Significance
@@ -39,7 +32,7 @@ def plot_significance(answer: Significance, ax: Axes | None = None) -> Axes:
             "there are no values to draw: only decisions were asked for, or no shuffle was finished"
             " (null='values' gives them)"
         )
-    ax = tidy_axes(ax)
+    ax = canvas.tidy_axes(ax)
     objective, observed = get(answer.objective), answer.observed
     reached = answer.reached[np.isfinite(answer.null)]
     edges = _edges(null, observed)
@@ -59,9 +52,9 @@ def plot_significance(answer: Significance, ax: Axes | None = None) -> Axes:
     )
     ax.set_xlabel(f"best {objective.title} of {answer.k:,} of {answer.n:,} points")
     ax.set_ylabel("shuffles of y")
-    whole_ticks(ax, "y")
+    canvas.whole_ticks(ax, "y")
     ax.set_ylim(0, ax.get_ylim()[1] * 1.05)
-    titled(ax, _title(answer))
+    canvas.titled(ax, _title(answer))
     ax.legend(fontsize=8, framealpha=0.7, edgecolor="none", loc="best")
     return ax
 

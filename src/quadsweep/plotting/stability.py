@@ -7,19 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quadsweep.arrays import Axes, Floats
-from quadsweep.plotting.canvas import (
-    INLIER,
-    LINE,
-    MANY,
-    OUTLIER,
-    PALE,
-    dropped_size,
-    kept_size,
-    legend_below,
-    name_axes,
-    tidy_axes,
-    titled,
-)
+from quadsweep.plotting import canvas
+from quadsweep.plotting.canvas import INLIER, LINE, MANY, OUTLIER, PALE
 from quadsweep.plotting.labels import name_outliers
 
 if TYPE_CHECKING:
@@ -43,11 +32,11 @@ def plot_stability(answer: Stability, ax: Axes | None = None) -> Axes:
     """
     from matplotlib.colors import LinearSegmentedColormap
 
-    ax = tidy_axes(ax)
+    ax = canvas.tidy_axes(ax)
     result = answer.result
     share = np.nan_to_num(answer.dropped, nan=0.5)
     colours = LinearSegmentedColormap.from_list("dropped", [INLIER, "#d9d9d9", OUTLIER])
-    small, large = kept_size(result.n), dropped_size(len(result.outliers))
+    small, large = canvas.kept_size(result.n), canvas.dropped_size(len(result.outliers))
     size = small + (max(large, small) - small) * np.minimum(2 * share, 1.0)
     image = None
     for rows, marker, label in (
@@ -67,9 +56,9 @@ def plot_stability(answer: Stability, ax: Axes | None = None) -> Axes:
         bar = ax.figure.colorbar(image, ax=ax, pad=0.02)
         bar.set_label(f"how often dropped ({answer.resample})", fontsize=9)
         bar.outline.set_visible(False)
-    name_axes(ax, result.names)
-    titled(ax, _title(answer))
-    legend_below(ax)
+    canvas.name_axes(ax, result.names)
+    canvas.titled(ax, _title(answer))
+    canvas.legend_below(ax)
     name_outliers(ax, result)
     return ax
 

@@ -14,9 +14,8 @@ from typing import Any
 from quadsweep.distributed.store import Chunk, ChunkStore
 from quadsweep.distributed.workers import Workers, one_by_one
 from quadsweep.paper.experiments import figures, table1, table2, timing
-from quadsweep.paper.experiments.runner import Results, run
+from quadsweep.paper.experiments.runner import Results, TextTable, run, write
 from quadsweep.paper.experiments.scale import Scale
-from quadsweep.paper.experiments.tables import TextTable, write
 
 
 @dataclass(frozen=True)

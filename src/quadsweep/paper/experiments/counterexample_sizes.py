@@ -16,8 +16,7 @@ import numpy as np
 from quadsweep.distributed.store import Chunk, Columns
 from quadsweep.objectives import OBJECTIVES
 from quadsweep.paper.counterexamples import Counterexample, search, verify
-from quadsweep.paper.experiments.runner import Results, study
-from quadsweep.paper.experiments.tables import TextTable
+from quadsweep.paper.experiments.runner import Results, TextTable, study
 
 PAIRS = (
     ("r2", "L5"), ("r2", "L4"), ("r", "L5"), ("r", "L4"), ("cov", "L3c"), ("cov", "L4"),

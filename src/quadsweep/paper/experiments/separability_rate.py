@@ -30,8 +30,7 @@ from quadsweep import lifts
 from quadsweep.arrays import Axes, Floats, Mask
 from quadsweep.distributed.store import Chunk, Columns
 from quadsweep.objectives import OBJECTIVES
-from quadsweep.paper.experiments.runner import Results, study
-from quadsweep.paper.experiments.tables import TextTable
+from quadsweep.paper.experiments.runner import Results, TextTable, study
 from quadsweep.paper.separability.hulls.exact import decide
 from quadsweep.paper.separability.separate import hull_distance
 from quadsweep.solving.many import solve_many

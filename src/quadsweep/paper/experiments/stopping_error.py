@@ -28,9 +28,8 @@ from quadsweep.distributed.store import Chunk, Columns
 from quadsweep.extras import needed
 from quadsweep.objectives import OBJECTIVES
 from quadsweep.paper.experiments import randomness
-from quadsweep.paper.experiments.runner import Results, gather, split, study
+from quadsweep.paper.experiments.runner import Results, TextTable, gather, split, study
 from quadsweep.paper.experiments.table1 import KEPT, N_POINTS, PAPER
-from quadsweep.paper.experiments.tables import TextTable
 from quadsweep.paper.separability.hulls.exact import decide
 from quadsweep.solving.many import solve_many
 

@@ -22,9 +22,8 @@ from quadsweep.arrays import Floats, Mask
 from quadsweep.distributed.store import Chunk, Columns
 from quadsweep.objectives import OBJECTIVES
 from quadsweep.paper.experiments import randomness
-from quadsweep.paper.experiments.runner import Results, gather, split
+from quadsweep.paper.experiments.runner import Results, TextTable, gather, split
 from quadsweep.paper.experiments.scale import Scale
-from quadsweep.paper.experiments.tables import TextTable
 from quadsweep.paper.separability.hulls.distance import TOLERANCE
 from quadsweep.paper.separability.separate import hull_distance, separate
 from quadsweep.solving.many import solve_many

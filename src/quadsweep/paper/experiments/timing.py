@@ -19,9 +19,8 @@ from quadsweep.arrays import Axes, Floats, Ints
 from quadsweep.distributed.store import Chunk, Columns
 from quadsweep.objectives import OBJECTIVES
 from quadsweep.paper.experiments import randomness
-from quadsweep.paper.experiments.runner import Results
+from quadsweep.paper.experiments.runner import Results, TextTable
 from quadsweep.paper.experiments.scale import Scale, half
-from quadsweep.paper.experiments.tables import TextTable
 from quadsweep.solving.methods import METHODS as RUN
 from quadsweep.solving.methods import Problem
 

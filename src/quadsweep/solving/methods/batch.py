@@ -6,6 +6,7 @@ Shuffles, resamples, pairs of columns and users' own batches all come down to th
 from __future__ import annotations
 
 import math
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,10 +14,12 @@ from numpy.typing import NDArray
 
 from quadsweep import _core
 from quadsweep.arrays import Floats, Mask
+from quadsweep.clock import Clock
 from quadsweep.objectives import Objective
 from quadsweep.solving.methods.choice import choose
-from quadsweep.solving.methods.problem import Problem
-from quadsweep.solving.methods.regression import batch as regression
+from quadsweep.solving.methods.problem import Outcome, Problem
+from quadsweep.solving.methods.regression.certified import provable, search
+from quadsweep.solving.methods.regression.choice import best
 
 _FEW_LINES = 2  # random starts of a decision: most are settled by the first
 
@@ -69,9 +72,7 @@ class Batch:
         if problem.several:
             size = problem.k if k is None else k
             w = problem.weights if weights is None else weights
-            return RegressionBatch.of(
-                regression.problems(problem, x, y, w, size), problem, time_limit
-            )
+            return RegressionBatch.about(problem, x, y, w, size, time_limit)
         if x.ndim < y.ndim:
             x = np.broadcast_to(x, y.shape)
         return cls(
@@ -122,7 +123,12 @@ class Batch:
 
 @dataclass(frozen=True)
 class RegressionBatch(Batch):
-    """T data sets with several predictors each."""
+    """T data sets with several predictors each, one a thread, by the method that `auto` takes.
+
+    Where there are more predictors than the engine takes, answers are those of concentration. For
+    a test by shuffling that is enough: the same procedure is applied to the data and to every
+    shuffle.
+    """
 
     problems: tuple[Problem, ...] = ()
 
@@ -138,15 +144,24 @@ class RegressionBatch(Batch):
         return replace(self, problems=self.problems[which])
 
     @classmethod
-    def of(cls, asked: list[Problem], problem: Problem, time_limit: float) -> RegressionBatch:
-        """The question of the problem about each of some."""
+    def about(
+        cls, problem: Problem, x: Floats, y: Floats, weights: Floats | None, k: int, limit: float
+    ) -> RegressionBatch:
+        """The problem's question about other data: x of shape (T, n, p) or (n, p), y (T, n)."""
+        xs = np.broadcast_to(x, (*y.shape, x.shape[-1]))
+        ws = [None] * len(y) if weights is None else np.broadcast_to(weights, y.shape)
+        asked = tuple(
+            replace(problem, x=np.ascontiguousarray(u), y=np.ascontiguousarray(v), weights=w, k=k)
+            for u, v, w in zip(xs, y, ws, strict=True)
+        )
         p = problem
-        k = asked[0].k if asked else p.k
-        return cls(p.x, p.y, k, p.objective, p.tol, time_limit, p.n_jobs, p.seed, tuple(asked))
+        return cls(p.x, p.y, k, p.objective, p.tol, limit, p.n_jobs, p.seed, asked)
 
     def solve(self, method: str = "auto") -> BatchOutcome:
         """The best subset of each."""
-        found = regression.solve_each(list(self.problems), self.n_jobs, self.time_limit)
+        clock = Clock(self.time_limit)
+        with ThreadPoolExecutor(self.n_jobs) as pool:
+            found = list(pool.map(lambda problem: _solved(problem, clock), self.problems))
         masks = np.zeros((len(found), self.problems[0].n), dtype=bool)
         for mask, outcome in zip(masks, found, strict=True):
             mask[outcome.inliers] = True
@@ -161,7 +176,32 @@ class RegressionBatch(Batch):
     def reach(self, least: float | Floats) -> NDArray[np.int8]:
         """Whether some subset of each passes a value: 1 yes, 0 no, -1 if a limit came first."""
         goals = np.broadcast_to(np.asarray(least, dtype=np.float64), (len(self.problems),))
-        return regression.reach_each(list(self.problems), goals, self.n_jobs, self.time_limit)
+        clock = Clock(self.time_limit)
+        with ThreadPoolExecutor(self.n_jobs) as pool:
+            answers = pool.map(
+                lambda p, goal: _reaches(p, goal, clock), self.problems, goals.tolist()
+            )
+            return np.array(list(answers), dtype=np.int8)
+
+
+def _solved(problem: Problem, clock: Clock) -> Outcome:
+    if clock.left() == 0:
+        none = np.array([], dtype=np.int64)
+        return Outcome(none, math.nan, math.nan, "time_limit", 0)
+    return best(replace(problem, n_jobs=1, time_limit=clock.left()))
+
+
+def _reaches(problem: Problem, goal: float, clock: Clock) -> int:
+    if clock.left() == 0:
+        return -1
+    limited = replace(problem, n_jobs=1, time_limit=clock.left())
+    if provable(problem.p):
+        answer = search(limited, above=goal)
+        return int(len(answer.inliers) > 0) if answer.decided else -1
+    found, sense = best(limited), problem.objective.sense
+    if found.status in ("time_limit", "memory_limit", "interrupted"):
+        return -1
+    return int(len(found.inliers) > 0 and sense * found.value > sense * goal)
 
 
 def varied(x: Floats, y: Floats, objective: Objective | None = None) -> Mask:
