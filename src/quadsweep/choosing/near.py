@@ -17,7 +17,6 @@ then, so powers of two and of k that all subsets share are left out.)
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
@@ -27,7 +26,7 @@ import numpy as np
 
 from quadsweep.arrays import Floats
 from quadsweep.clock import Clock, Stopped
-from quadsweep.rational import ExactFit, of_sums
+from quadsweep.rational import ExactFit, of_sums, whole_numbers
 from quadsweep.solving.methods import Problem
 from quadsweep.solving.methods.batch import Batch, lowered, varied
 from quadsweep.solving.methods.certified import search
@@ -182,8 +181,11 @@ class Judge:
 
     @cached_property
     def _columns(self) -> list[list[int]]:
-        p = self._problem
-        return _whole([p.x, p.y], together=p.objective.name in ("tv", "dv"))
+        x, y = self._problem.x, self._problem.y
+        if self._problem.objective.name not in ("tv", "dv"):
+            return [whole_numbers(column)[0] for column in (x, y)]
+        both, _ = whole_numbers(np.concatenate([x, y]))  # in one unit
+        return [both[: len(x)], both[len(x) :]]
 
     @cached_property
     def _sums(self) -> list[int]:
@@ -201,12 +203,3 @@ class SeveralJudge(Judge):
     def _value(self, subset: Subset) -> Fraction | None:
         p = self._problem.of_rows(np.array(sorted(subset)))
         return ExactFit(p.x, p.y, p.weights, p.intercept).value(p.objective.name)
-
-
-def _whole(columns: Sequence[Floats], together: bool) -> list[list[int]]:
-    """Each column as whole numbers times a power of two of its own, or of both."""
-    ratios = [[v.as_integer_ratio() for v in column.tolist()] for column in columns]
-    below = [max(d for _, d in column) for column in ratios]
-    if together:
-        below = [max(below)] * len(below)
-    return [[p * (d // q) for p, q in column] for column, d in zip(ratios, below, strict=True)]

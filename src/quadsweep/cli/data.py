@@ -9,9 +9,10 @@ import typer
 
 from quadsweep import datasets
 from quadsweep.cli.ending import BadInput, print_json, print_pairs
-from quadsweep.cli.flagging import whole_data_set, write_table
+from quadsweep.cli.flagging import write_table
 from quadsweep.cli.options import OPTIONS, Given, command
 from quadsweep.cli.places import check_table
+from quadsweep.cli.tables import built_in_table
 
 _NAME = typer.Argument(metavar="[NAME]", help="One of them, in full; default: a list.")
 
@@ -33,7 +34,7 @@ def datasets_command(given: Given) -> None:
     if name is not None:
         data = datasets.load(name)
         if output is not None:
-            write_table(output, *whole_data_set(name), {})
+            write_table(output, built_in_table(name), {})
             return
         if given.json:
             print_json({"name": name, **data.to_dict()})

@@ -13,8 +13,8 @@ from typing import Any
 from quadsweep.cli.ending import BadInput
 from quadsweep.cli.places import writing
 from quadsweep.cli.points import NamedPoints
+from quadsweep.cli.tables import SourceTable, built_in_table
 from quadsweep.cli.tables.values import is_missing, number
-from quadsweep.datasets import load
 from quadsweep.groups import Groups
 from quadsweep.inputs.frames import KEPT
 from quadsweep.messages import free
@@ -25,47 +25,28 @@ def write_flagged(answer: Result | Groups, points: NamedPoints, output: str | No
     """The table with its new column."""
     if output is None:
         return
-    names, columns, decimal = _whole_table(points)
-    flags = {free(KEPT, names): _flags(answer, len(points.y))}
-    write_table(output, names, columns, decimal, flags)
-
-
-def write_table(
-    output: str,
-    names: list[str],
-    columns: list[list[Any]],
-    decimal: str,
-    flags: dict[str, list[bool | None]],
-) -> None:
-    """Columns as they were read, and columns of flags after them."""
-    path = Path(output)
-    with writing(output):
-        if path.suffix.lower() == ".parquet":
-            _write_parquet(path, names, columns, decimal, flags)
-        else:
-            tabs = path.suffix.lower() == ".tsv"
-            delimiter = "\t" if tabs else ";" if decimal == "," else ","
-            words = [_words(values) for values in flags.values()]
-            _write_text(path, [*names, *flags], [*columns, *words], delimiter)
-
-
-def _whole_table(points: NamedPoints) -> tuple[list[str], list[list[Any]], str]:
-    table = points.table
-    if table is None:
-        return whole_data_set(points.source)
+    table = points.table or built_in_table(points.source)
     twice = sorted({name for name in table.names if table.names.count(name) > 1})
     if twice:
         count = table.names.count(twice[0])
         raise BadInput(
             f"{table.source} has {count} columns called {twice[0]!r}, so --output cannot"
         )
-    return table.names, table.read(table.names), table.decimal
+    flags = {free(KEPT, table.names): _flags(answer, len(points.y))}
+    write_table(output, table, flags)
 
 
-def whole_data_set(name: str) -> tuple[list[str], list[list[Any]], str]:
-    """A built-in data set: names, columns and the decimal mark."""
-    columns = load(name).columns
-    return list(columns), [list(values) for values in columns.values()], "."
+def write_table(output: str, table: SourceTable, flags: dict[str, list[bool | None]]) -> None:
+    """Columns as they were read, and columns of flags after them."""
+    path, columns = Path(output), table.read(table.names)
+    with writing(output):
+        if path.suffix.lower() == ".parquet":
+            _write_parquet(path, dict(zip(table.names, columns, strict=True)), table.decimal, flags)
+        else:
+            tabs = path.suffix.lower() == ".tsv"
+            delimiter = "\t" if tabs else ";" if table.decimal == "," else ","
+            words = [_words(values) for values in flags.values()]
+            _write_text(path, [*table.names, *flags], [*columns, *words], delimiter)
 
 
 def _flags(answer: Result | Groups, rows: int) -> list[bool | None]:
@@ -94,16 +75,12 @@ def _write_text(path: Path, names: list[str], columns: list[Any], delimiter: str
 
 
 def _write_parquet(
-    path: Path,
-    names: list[str],
-    columns: list[list[Any]],
-    decimal: str,
-    flags: dict[str, list[bool | None]],
+    path: Path, columns: dict[str, list[Any]], decimal: str, flags: dict[str, list[bool | None]]
 ) -> None:
     import pyarrow as pa
     import pyarrow.parquet as parquet
 
-    content = {title: pa.array(_typed(v, decimal)) for title, v in zip(names, columns, strict=True)}
+    content = {title: pa.array(_typed(v, decimal)) for title, v in columns.items()}
     content |= {title: pa.array(v, type=pa.bool_()) for title, v in flags.items()}
     parquet.write_table(pa.table(content), path)
 

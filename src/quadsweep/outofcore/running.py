@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from quadsweep.distributed.runner import results
 from quadsweep.distributed.store import Chunk, ChunkStore, Columns
-from quadsweep.distributed.workers import Finished, Workers
+from quadsweep.distributed.workers import Finished, Workers, perform
 from quadsweep.outofcore.work import Task, unpacked
 
 _RUNS = 64  # pieces that the parts are cut into, at most
@@ -102,21 +102,16 @@ def threads(jobs: int) -> Workers:
     def run(chunks: Any) -> Iterator[Finished]:
         left = iter(chunks)
         with ThreadPoolExecutor(jobs) as pool:
-            asked = {pool.submit(_perform, chunk) for chunk in islice(left, jobs)}
+            asked = {pool.submit(perform, chunk) for chunk in islice(left, jobs)}
             try:
                 while asked:
                     ready, asked = wait(asked, return_when=FIRST_COMPLETED)
-                    asked |= {pool.submit(_perform, chunk) for chunk in islice(left, len(ready))}
+                    asked |= {pool.submit(perform, chunk) for chunk in islice(left, len(ready))}
                     yield from (one.result() for one in _sorted(ready))
             finally:
                 pool.shutdown(cancel_futures=True)
 
     return run
-
-
-def _perform(chunk: Chunk) -> Finished:
-    start = time.thread_time()
-    return chunk, chunk.perform(), time.thread_time() - start
 
 
 def _sorted(ready: set[Future[Finished]]) -> list[Future[Finished]]:

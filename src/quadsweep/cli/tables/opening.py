@@ -91,7 +91,7 @@ def open_table(file: str) -> SourceTable:
     if path.is_dir():
         raise BadInput(f"{file} is a directory; give a file")
     if not path.exists():
-        return _built_in(file)
+        return built_in_table(file)
     try:
         if not path.is_file():  # a pipe: it is read once, and its size means nothing
             return _of_bytes(path.read_bytes(), file, "")
@@ -151,7 +151,8 @@ def _refuse_binary(head: bytes, source: str) -> None:
         )
 
 
-def _built_in(name: str) -> SourceTable:
+def built_in_table(name: str) -> SourceTable:
+    """The table of a built-in data set."""
     from quadsweep import datasets
 
     if name not in datasets.names():

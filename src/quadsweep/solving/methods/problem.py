@@ -9,6 +9,7 @@ from typing import Any
 
 from quadsweep import _core
 from quadsweep.arrays import Floats, Ints
+from quadsweep.clock import Clock
 from quadsweep.inputs.validation import Points
 from quadsweep.least_squares import fit
 from quadsweep.objectives import Objective
@@ -40,6 +41,11 @@ class Problem(Points):
     memory_limit: float = math.inf
     weights: Floats | None = None
     intercept: bool = True
+
+    @property
+    def trivial_bound(self) -> float:
+        """What no R2, or no sum of squares, passes."""
+        return 1.0 if self.objective.sense > 0 else 0.0
 
     def changed(self, **fields: Any) -> Problem:
         """`dataclasses.replace` in a fifth of its time, which thirty points notice."""
@@ -87,6 +93,25 @@ class SearchOutcome(Outcome):
 
     n_evaluations: float
     decided: bool
+
+
+class Watch:
+    """When a method that is not compiled ends: the limit on time, or a callback that says so."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.clock, self._callback = Clock(problem.time_limit), problem.callback
+        self.value, self._bound = math.nan, problem.trivial_bound
+        self.status, self.nodes = "heuristic", 0
+
+    def goes_on(self) -> bool:
+        """Whether to; the status says why not."""
+        if self.clock.left() == 0:
+            self.status = "time_limit"
+        elif self._callback is not None:
+            gone = self.clock.gone()
+            if self._callback(self.value, self._bound, self.nodes, gone) is False:
+                self.status = "interrupted"
+        return self.status == "heuristic"
 
 
 Method = Callable[[Problem], Outcome]

@@ -96,7 +96,7 @@ def search(
     if unclear:
         outcome = _settled(problem, outcome, unclear, above, clock)
     if outcome.status == "optimal" and outcome.decided and beyond(problem):
-        return replace(outcome, bound=_limit(problem), status="heuristic", decided=False)
+        return replace(outcome, bound=problem.trivial_bound, status="heuristic", decided=False)
     return outcome
 
 
@@ -121,7 +121,7 @@ def _settled(
         value = score(problem, best)
     for rows in unclear:
         if clock.left() == 0:
-            limit = _limit(problem)
+            limit = problem.trivial_bound
             return replace(outcome, inliers=best, value=value, bound=limit, status="time_limit")
         exact = score(problem, rows)
         if exact == exact and not sense * exact < sense * value:
@@ -129,7 +129,3 @@ def _settled(
     if len(best):
         bound = sense * max(sense * bound, sense * value)
     return replace(outcome, inliers=best, value=value, bound=bound)
-
-
-def _limit(problem: Problem) -> float:
-    return 1.0 if problem.objective.sense > 0 else 0.0

@@ -18,9 +18,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from quadsweep.arrays import Floats, Ints, Mask
-from quadsweep.clock import Clock
 from quadsweep.least_squares import middle, quick_fit
-from quadsweep.solving.methods.problem import Outcome, Problem
+from quadsweep.solving.methods.problem import Outcome, Problem, Watch
 
 STARTS = 500
 _SUBSAMPLE = 600  # rows on which starts are tried
@@ -34,23 +33,14 @@ _SAME = 1e-12  # of pinv: smaller eigenvalues of the scaled sums are rounding
 def concentrate(problem: Problem) -> Outcome:
     """The best subset that steps from random planes lead to."""
     walk = _Walk(problem)
-    status = "heuristic"
     try:
         for mask in walk.candidates():
             walk.keep(mask)
-            gone = walk.clock.gone()
-            if problem.callback is not None:
-                bound = 1.0 if problem.objective.sense > 0 else 0.0
-                if problem.callback(walk.value, bound, walk.steps, gone) is False:
-                    status = "interrupted"
-                    break
-            if walk.clock.left() == 0:
-                status = "time_limit"
+            if not walk.goes_on():
                 break
     except KeyboardInterrupt:
-        status = "interrupted"
-    bound = 1.0 if problem.objective.sense > 0 else 0.0
-    return Outcome(walk.rows, walk.exact(), bound, status, walk.steps)
+        walk.status = "interrupted"
+    return Outcome(walk.rows, walk.exact(), problem.trivial_bound, walk.status, walk.nodes)
 
 
 def step(problem: Problem, inliers: Ints) -> list[Ints]:
@@ -69,20 +59,18 @@ def step(problem: Problem, inliers: Ints) -> list[Ints]:
     return [np.sort(np.argsort(cost, kind="stable")[: problem.k])]
 
 
-class _Walk:
+class _Walk(Watch):
     """Subsets on their way, and the best one seen."""
 
     def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
         self.problem = problem
-        self.clock = Clock(problem.time_limit)
         self.rng = np.random.default_rng(problem.seed)
         self.z = _scaled(problem)
         self.w = np.ones(problem.n) if problem.weights is None else problem.weights
-        self.steps = 0
         self._final = False  # whether the value is that of a whole fit
         self._products: Floats | None = None
         self.rows: Ints = np.array([], dtype=np.int64)
-        self.value = math.nan
 
     def keep(self, mask: Mask) -> None:
         """Remember a subset if it is the best; an only one is fitted once, as well as any."""
@@ -176,7 +164,7 @@ class _Walk:
             masks[going] = False
             np.put_along_axis(fresh := masks[going], kept, True, axis=1)
             masks[going] = fresh
-            self.steps += len(going)
+            self.nodes += len(going)
         return best, score
 
     def _moments(self, some: Ints) -> Floats:

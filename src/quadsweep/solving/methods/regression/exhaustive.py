@@ -36,9 +36,8 @@ def exhaustive(problem: Problem) -> Outcome:
         for rows in _subsets(problem.n, problem.k, max(1, _BLOCK // (problem.k * problem.p))):
             search.look(rows)
             gone = time.perf_counter() - start
-            bound = 1.0 if problem.objective.sense > 0 else 0.0
             if problem.callback is not None:
-                shown = problem.callback(search.best, bound, search.nodes, gone)
+                shown = problem.callback(search.best, problem.trivial_bound, search.nodes, gone)
                 if shown is False:
                     status = "interrupted"
                     break
@@ -131,7 +130,7 @@ class Best:
 
     def outcome(self, status: str) -> Outcome:
         """The best subset by its exact value."""
-        bound = 1.0 if self.sense > 0 else 0.0
+        bound = self.problem.trivial_bound
         value, rows, reach = math.nan, _NONE, self.unseen
         ordered = sorted(self.near, key=lambda c: -self.sense * c[0])
         for i, (v, error, subset) in enumerate(ordered):

@@ -19,8 +19,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from quadsweep.arrays import Floats, Ints, Mask
-from quadsweep.clock import Clock
-from quadsweep.solving.methods.problem import Outcome, Problem
+from quadsweep.solving.methods.problem import Outcome, Problem, Watch
 from quadsweep.solving.methods.regression.concentrate import concentrate
 
 _UNIT = 2.3e-16
@@ -37,7 +36,7 @@ _HALVINGS = 8  # of the range in which the bound of R2 is
 
 def bounded(problem: Problem) -> Outcome:
     """The best subset that concentration steps find, and what no subset passes."""
-    watch = _Watch(problem, Clock(problem.time_limit))
+    watch = Watch(problem)
     found = concentrate(problem)
     if found.status != "heuristic" or not len(found.inliers):
         return found
@@ -52,26 +51,8 @@ def bounded(problem: Problem) -> Outcome:
     return replace(found, bound=bound, status=status, nodes=found.nodes + watch.nodes)
 
 
-class _Watch:
-    """When to end: the limit on time, or a callback that says so."""
-
-    def __init__(self, problem: Problem, clock: Clock) -> None:
-        self.clock, self._callback = clock, problem.callback
-        self.value, self._trivial = math.nan, 1.0 if problem.objective.sense > 0 else 0.0
-        self.status, self.nodes = "heuristic", 0
-
-    def goes_on(self) -> bool:
-        if self.clock.left() == 0:
-            self.status = "time_limit"
-        elif self._callback is not None:
-            gone = self.clock.gone()
-            if self._callback(self.value, self._trivial, self.nodes, gone) is False:
-                self.status = "interrupted"
-        return self.status == "heuristic"
-
-
-def _bound(problem: Problem, found: Outcome, watch: _Watch) -> float:
-    trivial = 1.0 if problem.objective.sense > 0 else 0.0
+def _bound(problem: Problem, found: Outcome, watch: Watch) -> float:
+    trivial = problem.trivial_bound
     if found.value == trivial:
         return trivial
     with np.errstate(all="ignore"):
@@ -141,7 +122,7 @@ def _placed(problem: Problem, inliers: Ints) -> _Rows | None:
     )  # fmt: skip
 
 
-def _most_r2(rows: _Rows, value: float, tol: float, watch: _Watch) -> float:
+def _most_r2(rows: _Rows, value: float, tol: float, watch: Watch) -> float:
     """What no R2 passes: R2 > t needs a sum of squares below (1 - t) times that of y about its
     mean, and so about any number, such as the mean of the rows kept."""
     square = rows.y**2
@@ -165,7 +146,7 @@ def _most_r2(rows: _Rows, value: float, tol: float, watch: _Watch) -> float:
     return high
 
 
-def _least(rows: _Rows, goal: float, watch: _Watch) -> float:
+def _least(rows: _Rows, goal: float, watch: Watch) -> float:
     """At most the least sum of any k rows, and at most ``goal``, which the rows kept do not go
     below; minus infinity if nothing is known.
 
