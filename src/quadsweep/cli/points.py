@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -102,29 +102,30 @@ def read_points(
     by = None if by is None else column_of(table, by)
     readers = {name: reader for name, reader in readers_of(table).items() if name != by}
     chosen = _choose(table, readers, x, y)
+    points = named_points(table, readers, chosen, label)
+    return points if by is None else replace(points, by=by, groups=groups_of(table, by))
+
+
+def named_points(
+    table: SourceTable, readers: dict[str, Reader], chosen: Sequence[str], label: str | None
+) -> NamedPoints:
+    """Columns of a table, the last of them y, and what its rows are called."""
     named = column_of(table, label) if label is not None else _label_column(table, readers)
     wanted = list(dict.fromkeys([*chosen, *([] if named is None else [named])]))
     raw = dict(zip(wanted, table.read(wanted), strict=True))
-    xs, ys = (numbers(raw[name], name, table, readers) for name in chosen)
+    *columns, y = (numbers(raw[name], name, table, readers) for name in chosen)
     labels = _labels(raw[named], required=label is not None) if named is not None else None
-    if len(xs) == 0:
+    if len(y) == 0:
         raise BadInput(f"{table.source} has no rows")
     return NamedPoints(
-        xs,
-        ys,
-        chosen,
-        labels if labels is not None else range(1, len(xs) + 1),
+        columns[0] if len(columns) == 1 else np.column_stack(columns),
+        y,
+        tuple(chosen),
+        labels if labels is not None else range(1, len(y) + 1),
         table.source,
-        by=by,
-        groups=None if by is None else groups_of(table, by),
         table=table,
-        dates=dates_among(chosen, readers),
+        dates=tuple(n for n in chosen if n in readers and readers[n].name == "date"),
     )
-
-
-def dates_among(names: Sequence[str], readers: dict[str, Reader]) -> tuple[str, ...]:
-    """Those of some columns that are read as dates."""
-    return tuple(name for name in names if name in readers and readers[name].name == "date")
 
 
 def read_columns(file: str, wanted: list[str] | None = None) -> dict[str, Floats]:

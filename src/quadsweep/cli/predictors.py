@@ -14,10 +14,9 @@ from quadsweep.cli.options import Given
 from quadsweep.cli.points import (
     NamedPoints,
     column_of,
-    dates_among,
     labels_of,
+    named_points,
     nearly,
-    numbers,
     read_points,
     readers_of,
     typed_columns,
@@ -46,17 +45,7 @@ def read_predictors(given: Given) -> NamedPoints:
     twice = sorted({name for name in chosen if chosen.count(name) > 1})
     if twice:
         raise BadInput(f"column {twice[0]!r} is given twice")
-    raw = dict(zip(chosen, table.read(chosen), strict=True))
-    readers = readers_of(table)
-    columns = [numbers(raw[name], name, table, readers) for name in chosen]
-    dates = dates_among(chosen, readers)
-    if len(columns[0]) == 0:
-        raise BadInput(f"{table.source} has no rows")
-    labels = labels_of(table, label, len(columns[0]))
-    return NamedPoints(
-        np.column_stack(columns[:-1]), columns[-1], tuple(chosen), labels, table.source,
-        table=table, dates=dates,
-    )  # fmt: skip
+    return named_points(table, readers_of(table), chosen, label)
 
 
 def _by_formula(table: SourceTable, formula: str, label: str | None) -> NamedPoints:
