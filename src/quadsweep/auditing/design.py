@@ -100,6 +100,12 @@ class Design:
         chosen[units] = True
         return np.flatnonzero(chosen[self.unit])
 
+    def kept(self, units: Ints) -> Ints:
+        """The rows without those of these units, sorted."""
+        inside = np.ones(self.n, dtype=bool)
+        inside[self.rows(units)] = False
+        return np.flatnonzero(inside)
+
     def sums(self, values: Floats) -> Floats:
         """Sums over the rows of each unit."""
         if self.units is None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from quadsweep.auditing.oracles import Oracle, asked
 from quadsweep.auditing.resources import Resources
@@ -34,30 +34,35 @@ class Interval(NamedTuple):
     patience: float = _PATIENCE
 
 
-class Proposer(Protocol):
-    """Finds removals that break the claim, without proof."""
+class Finder:
+    """Finds removals that break the claim, without proof; as it stands, none."""
 
     def by_influence(self, check: Callable[[], object]) -> Iterator[Any]:
         """The first units in the order of their influence; calls ``check`` now and then."""
+        return iter(())
 
     def quick(self) -> Iterator[Any]:
         """Removals that cost little to find."""
+        return iter(())
 
     def from_one(self, removal: Any) -> Iterator[Any]:
         """Smaller ones that cost little to find from a removal."""
+        return iter(())
 
     def usual(self) -> Iterator[Any]:
         """Those of the usual approximations, which are shown beside the answer."""
+        return iter(())
 
     def thorough(self) -> Iterator[Any]:
         """Better ones."""
+        return iter(())
 
 
 @dataclass(frozen=True)
 class Way:
     """One way for the claim to break: who finds removals, and who decides."""
 
-    proposer: Proposer
+    proposer: Finder
     oracles: Sequence[Oracle]
 
     @property

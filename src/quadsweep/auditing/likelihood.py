@@ -208,20 +208,14 @@ class LikelihoodCase(Case):
             return ()
         return (LikelihoodCase(self.moments, SlopeBeyond(0.0, 0.0, how.sign)),)
 
-    def _kept(self, removal: Ints) -> Ints:
-        design = self.moments.design
-        kept = np.ones(design.n, dtype=bool)
-        kept[design.rows(removal)] = False
-        return np.flatnonzero(kept)
-
     def excess(self, removal: Ints) -> float:
-        return self.test.excess(self._kept(removal))
+        return self.test.excess(self.moments.design.kept(removal))
 
     def broken(self, removal: Ints) -> bool:
         return self.excess(removal) > 0
 
     def gain(self, removal: Ints) -> Floats:
-        found = self.test.without(self._kept(removal))
+        found = self.test.without(self.moments.design.kept(removal))
         if found is None:
             return np.zeros(self.moments.design.size)
         way = self.test.side

@@ -110,8 +110,7 @@ class TermTest:
 
     def broken(self, removal: Ints) -> bool:
         """Whether the claim breaks without these units, in rational arithmetic."""
-        kept = np.setdiff1d(np.arange(self._design.n), self._design.rows(removal))
-        found = self._exact.test(kept, self.errors)
+        found = self._exact.test(self._design.kept(removal), self.errors)
         if found is None or not np.isfinite(limit := float(self.critical[found.freedom])):
             return False
         if self.side == 0:

@@ -321,17 +321,9 @@ def path(
         query = Query.checked(objective, None, None, tol, seed, nan_policy)
         return path_out_of_core(source, query, resources, ks, drop, progress)
     question = pose(
-        x,
-        y,
-        data=data,
-        objective=objective,
-        tol=tol,
-        n_jobs=n_jobs,
-        seed=seed,
-        nan_policy=nan_policy,
-        fit_intercept=fit_intercept,
-        weights=weights,
-    )
+        x, y, data=data, objective=objective, tol=tol, n_jobs=n_jobs, seed=seed,
+        nan_policy=nan_policy, fit_intercept=fit_intercept, weights=weights,
+    )  # fmt: skip
     if proof:
         check_provable("certified", objective, question.problem)
     goal = replace(goal, min_k=least_kept(question.points, goal))

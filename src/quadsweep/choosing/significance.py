@@ -224,17 +224,9 @@ def significance(
     goal = check_pairs(objective)
     x, y, data = loaded("significance", *arranged("significance", points, x, y, data))
     question = pose(
-        x,
-        y,
-        data=data,
-        objective=goal,
-        tol=tol,
-        n_jobs=n_jobs,
-        seed=seed,
-        nan_policy=nan_policy,
-        fit_intercept=fit_intercept,
-        weights=weights,
-    ).keeping(k, drop)
+        x, y, data=data, objective=goal, tol=tol, n_jobs=n_jobs, seed=seed,
+        nan_policy=nan_policy, fit_intercept=fit_intercept, weights=weights,
+    ).keeping(k, drop)  # fmt: skip
     problem = question.problem
     with (
         executor(workers, client, problem.n_jobs, out, resume) as helpers,

@@ -232,17 +232,9 @@ def stability(
     wanted = None if margin is None else validation.tolerance(margin, "margin")
     x, y, data = loaded("stability", *arranged("stability", points, x, y, data))
     question = pose(
-        x,
-        y,
-        data=data,
-        objective=objective,
-        tol=tol,
-        n_jobs=n_jobs,
-        seed=seed,
-        nan_policy=nan_policy,
-        fit_intercept=fit_intercept,
-        weights=weights,
-    ).keeping(k, drop)
+        x, y, data=data, objective=objective, tol=tol, n_jobs=n_jobs, seed=seed,
+        nan_policy=nan_policy, fit_intercept=fit_intercept, weights=weights,
+    ).keeping(k, drop)  # fmt: skip
     result = question.answer(time_limit=clock.left())
     share = ordinary_margin(result) if wanted is None else wanted
     best = frozenset(np.flatnonzero(result.mask[question.points.rows]).tolist())

@@ -168,17 +168,9 @@ def solve(
         return solve_out_of_core(source, query, resources)
     clock = Clock(validation.seconds(time_limit))
     question = pose(
-        x,
-        y,
-        data=data,
-        objective=objective,
-        tol=tol,
-        n_jobs=n_jobs,
-        seed=seed,
-        nan_policy=nan_policy,
-        fit_intercept=fit_intercept,
-        weights=weights,
-    )
+        x, y, data=data, objective=objective, tol=tol, n_jobs=n_jobs, seed=seed,
+        nan_policy=nan_policy, fit_intercept=fit_intercept, weights=weights,
+    )  # fmt: skip
     posed = question.keeping(k, drop)
     if proof:
         check_provable(method, objective, posed.problem)

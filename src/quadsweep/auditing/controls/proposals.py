@@ -17,6 +17,7 @@ import numpy as np
 from quadsweep.arrays import Floats, Ints
 from quadsweep.auditing.case import Case
 from quadsweep.auditing.conditions import R2Beyond
+from quadsweep.auditing.fewest import Finder
 from quadsweep.auditing.refitting import Residuals
 from quadsweep.auditing.screening import Screen
 
@@ -64,7 +65,7 @@ def concentrated(
     return next((s for s in seen[::-1] if case.broken(s)), None)
 
 
-class Proposer:
+class Proposer(Finder):
     """Removals that break a claim, from above: the fewest units it can find.
 
     ``followed`` says how many of the removals that were smaller than the best have been looked at

@@ -210,8 +210,7 @@ class RobustCase(Case):
     def excess(self, removal: Ints) -> float:
         assert isinstance(self.condition, (CorrelationAbove, CorrelationBelow))
         design = self.regression or self.moments.design
-        kept = np.setdiff1d(np.arange(design.n), design.rows(removal))
-        found = fit_term(design, kept, self.errors)
+        found = fit_term(design, design.kept(removal), self.errors)
         if found.freedom < 1 or math.isnan(found.t):
             return -math.inf
         # Scores that all are zero have no error to divide by; doubles do not tell.

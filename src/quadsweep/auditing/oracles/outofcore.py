@@ -13,7 +13,7 @@ was and a slope is a power of two away.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from quadsweep.auditing.conditions import Condition, CorrelationAbove, CorrelationBelow, SlopeBeyond
+from quadsweep.auditing.fewest import Finder
 from quadsweep.auditing.fit import Fit, p_value
 from quadsweep.auditing.moments import Sums
 from quadsweep.auditing.oracles import REFUTED, UNDECIDED, Decision, Oracle
@@ -255,23 +256,11 @@ class OutOfCoreCase:
         return estimate > (t if isinstance(how, CorrelationAbove) else -t)
 
 
-class OutOfCoreProposer:
+class OutOfCoreProposer(Finder):
     """Removals by concentration steps over leaves."""
 
     def __init__(self, case: OutOfCoreCase, most: int) -> None:
         self._case, self._most = case, most
-
-    def by_influence(self, check: Callable[[], object]) -> Iterator[Removal]:
-        yield from ()
-
-    def from_one(self, removal: Removal) -> Iterator[Removal]:
-        yield from ()
-
-    def usual(self) -> Iterator[Removal]:
-        yield from ()
-
-    def thorough(self) -> Iterator[Removal]:
-        yield from ()
 
     def quick(self) -> Iterator[Removal]:
         """For m = 1, 2, 4, ... until the claim breaks, and then between."""
