@@ -81,6 +81,15 @@ class Design:
         controls = np.column_stack([self.controls, dummies])
         return replace(self, controls=controls, names=names, classes=None)
 
+    def with_controls(self, keep: list[int]) -> Design:
+        """The same with some of the controls' columns, the intercept's among them."""
+        return replace(
+            self,
+            controls=np.ascontiguousarray(self.controls[:, keep]),
+            names=tuple(self.names[j] for j in keep),
+            intercept=None if self.intercept is None else keep.index(self.intercept),
+        )
+
     @cached_property
     def size(self) -> int:
         """How many units there are."""

@@ -262,14 +262,7 @@ def _by_means(design: Design) -> Design:
     if len(np.unique(of_row[of_row >= 0])) <= _MANY:
         return design
     keep = np.union1d(others, [] if design.intercept is None else [design.intercept]).astype(int)
-    return replace(
-        design,
-        controls=np.ascontiguousarray(design.controls[:, keep]),
-        names=tuple(design.names[j] for j in keep),
-        intercept=None if design.intercept is None else keep.tolist().index(design.intercept),
-        classes=of_row,
-        listed=design.names,
-    )
+    return replace(design.with_controls(keep.tolist()), classes=of_row, listed=design.names)
 
 
 def _with_dummies(
@@ -350,14 +343,7 @@ def without_dependent(design: Design) -> Design:
     others = np.delete(np.arange(z.shape[1]), [] if at is None else [at])
     found = others[_independent(design, z[:, others])]
     keep = sorted([*found, *([] if at is None else [at])])
-    if len(keep) == z.shape[1]:
-        return design
-    return replace(
-        design,
-        controls=np.ascontiguousarray(design.controls[:, keep]),
-        names=tuple(design.names[j] for j in keep),
-        intercept=None if at is None else keep.index(at),
-    )
+    return design if len(keep) == z.shape[1] else design.with_controls(keep)
 
 
 def _independent(design: Design, columns: Floats) -> Ints:
