@@ -46,18 +46,21 @@ class Driver {
             return true;
         });
     }
-    // What is known about the boxes is known some other way, or not asked any more.
+    // Forgets all boxes: what they were for is known some other way, or not asked any more.
     void clear() {
         frontier_.clear();
         deferred_ = undefined;
         valid_ = true;
     }
     void invalidate() { valid_ = false; }
-    // From the calling thread, where steps outside of boxes take long.
+    // Looks at the clock and reports progress: from the calling thread, where steps outside of
+    // boxes take long. Within run() the driver does so between boxes.
     void attend() {
         control_.look([&] { return described(); });
     }
 
+    // Whether threads take no more boxes: a limit, Ctrl-C, finished(), or bounds that are not
+    // valid.
     bool halt() const {
         return control_.stopped() || relaxation_.finished() || too_many_boxes_ || !valid_;
     }

@@ -16,8 +16,10 @@ std::int64_t ways(const Undecided& open, std::int64_t need, bool k_or_more, std:
 // C(n, k), or infinity beyond `most`.
 double subsets(int n, int k, double most);
 
-// Calls visit(sums, picks) for each of them until it says false. add(sums, i) adds a copy of point
-// open.point[i] to the sums.
+// Calls visit(sums, picks) for each of these ways until it says false. The picks are from `open`
+// alone (all_kept adds what the box keeps); the sums begin with `kept`, and add(sums, i) adds a
+// copy of point open.point[i] to them. Where a score needs no sums, any type with an empty `add`
+// will do.
 template <class Sums, class Add, class Visit>
 class Lister {
   public:

@@ -1,4 +1,5 @@
-// The score to be beaten, shared by threads.
+// The score to be beaten, shared by threads: undefined (minus infinity) until a subset is known. A
+// thread may go on with an earlier one: what does not beat that does not beat a higher one either.
 #pragma once
 
 #include <atomic>

@@ -38,13 +38,18 @@ class Threshold {
     static constexpr double enough = 0.02;
     static constexpr double first_stride = 1.25;  // of what the last density of costs suggests
 
-    // With k_or_more lambda is not below 0.
+    // Whether subsets of `need` or more points are asked for (then lambda is not below 0), or of
+    // just as many.
     explicit Threshold(bool k_or_more) : k_or_more_(k_or_more) {}
 
+    // Returns offset + D(lambda), where D is at most the least sum of `need` costs. The offset is
+    // what is kept in any case less what is to be beaten, so that a positive result closes a box;
+    // its rounding is the caller's to add up.
+    //
     // Maximises the concave, piecewise linear D(lambda) = S + lambda (need - W) by a bracket on its
-    // slope, from `lambda`, and leaves the best one there. tally(lambda) gives W and S. Any lambda
-    // gives a bound, so it stops when little is left to gain or, where that is enough, when
-    // offset + D is positive for certain.
+    // slope, from `lambda`, and leaves the best one there. tally(lambda) gives W and S, the Tally
+    // of all with cost < lambda. Any lambda gives a bound, so it stops when little is left to gain
+    // or, where that is enough, when offset + D is positive for certain.
     template <class TallyBelow>
     double maximise(TallyBelow tally, double need, double offset, bool positive_is_enough,
                     double& lambda) {
