@@ -18,12 +18,7 @@ from quadsweep.outofcore.boundary import boundary_in_a_pass
 from quadsweep.outofcore.flags import Flags
 from quadsweep.results.certificate import Certified, caution
 from quadsweep.results.conic import Conic
-from quadsweep.results.formatting import (
-    OUTCOME,
-    attributes,
-    equation,
-    named_rows,
-)
+from quadsweep.results.formatting import OUTCOME, attributes, equation, named_rows
 
 
 def cost(answer: Any) -> str:

@@ -19,14 +19,7 @@ from quadsweep.results.boundary import boundary
 from quadsweep.results.certificate import Certified, caution
 from quadsweep.results.conic import Conic
 from quadsweep.results.far import far_rows
-from quadsweep.results.formatting import (
-    INDEX,
-    OUTCOME,
-    attributes,
-    equation,
-    named_rows,
-    some,
-)
+from quadsweep.results.formatting import INDEX, OUTCOME, attributes, equation, named_rows, some
 from quadsweep.results.scatter import Scatter, collinear, line_through, scatter_of
 
 if TYPE_CHECKING:
