@@ -1,7 +1,7 @@
 """How few observations a conclusion depends on.
 
 ``audit``       the question: the fewest rows whose removal breaks a claim
-``influence``   the question: how far m removals can move slope, r and R2
+``influence``   the question: how far m removals can move slope, r and R2; its result, a curve
 ``rows``        the rows both are about, what they are called, and how many may go
 ``design``      the regression: term, controls, weights, what is removed at once
 ``classes``     dummies of a partition, fitted by means whichever rows go
@@ -31,7 +31,6 @@
 ``proving``     the proof file of the lower bound
 ``approximations``  the usual ones, to compare with
 ``climbing``    the ends of the influence curve
-``curves``      the influence curve, as a result
 ``controls``    reading a regression; bounds and removals for any number of controls
 
 Removals are rows or groups to remove, everywhere in here; the engine is told which to keep. Imports

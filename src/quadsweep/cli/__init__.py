@@ -4,10 +4,10 @@
 interrupted.
 
 commands          ``solving``, ``choosing``, ``auditing``, ``proving``, ``reporting``,
-                  ``separating``, ``data``; gathered in ``application``
+                  ``separating``, ``data``; gathered in ``application``, with their help
 they are given    ``options``, each once; ``tables``, and of these ``points``, ``predictors``,
                   ``regressions`` or ``outofcore``
-they print        ``answering``, ``presenting``, ``flagging``, ``places``; ``ending``, ``helping``
+they print        ``answering``, ``presenting``, ``flagging``, ``places``; ``ending``
 
 Imports anything below it, when a command needs it. Decides nothing: it reads, asks and prints.
 """

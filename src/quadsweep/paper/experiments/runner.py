@@ -1,4 +1,4 @@
-"""The chunks of an experiment, with a bar; and studies that run by themselves."""
+"""The chunks of an experiment, with a bar; its tables; and studies that run by themselves."""
 
 from __future__ import annotations
 
