@@ -41,11 +41,8 @@ class TermTest:
         self._stage = stage  # the moments are then of the reduced form
         self._design = moments.design
         labels = self.errors.clusters[:1]
-        self.rows = np.lexsort((*labels, self._design.unit)) if labels else self._by_unit()
+        self.rows = np.lexsort((*labels, self._design.unit))
         self.first = np.concatenate([[0], np.cumsum(np.bincount(self._design.unit))])
-
-    def _by_unit(self) -> Ints:
-        return np.argsort(self._design.unit, kind="stable")
 
     @property
     def side(self) -> int:

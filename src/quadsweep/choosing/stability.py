@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from quadsweep import objectives
 from quadsweep.arrays import Axes, Floats, Ints, Mask
 from quadsweep.choosing.near import NearOptimal, Subset
 from quadsweep.choosing.shuffles import blocks
@@ -99,7 +98,7 @@ class Stability(ResultMixin):
         always = r.outliers[share == 1]
         nearly = r.outliers[(share > 1 - _CLEAR) & (share < 1)]
         lines = [
-            ("kept", f"{r.k:,} of {r.n:,} points, {_title(r)} = {r.value:.6g}"),
+            ("kept", f"{r.k:,} of {r.n:,} points, {r.title} = {r.value:.6g}"),
             ("resamples", f"{self.resamples:,} ({self.resample})"),
             ("always out", named_rows(always, labels)),
             (
@@ -403,7 +402,3 @@ def _collect(
         status=status,
         seconds=clock.gone(),
     )
-
-
-def _title(result: Result) -> str:
-    return objectives.get(result.objective).title

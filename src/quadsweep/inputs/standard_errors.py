@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from quadsweep.arrays import Mask
+from quadsweep.arrays import Ints, Mask
 from quadsweep.messages import argument
 
 HC = ("HC0", "HC1", "HC2", "HC3")
@@ -99,10 +99,7 @@ class StandardErrors:
 
     def of(self, rows: Any) -> StandardErrors:
         """For some of the rows, the clusters numbered."""
-        return replace(self, clusters=tuple(
-            np.unique(labels[rows].astype(str), return_inverse=True)[1].astype(np.int64)
-            for labels in self.clusters
-        ))  # fmt: skip
+        return replace(self, clusters=tuple(numbered(labels[rows]) for labels in self.clusters))
 
 
 @dataclass(frozen=True)
@@ -126,6 +123,11 @@ def in_one_word(vcov: Any, cov_type: str | None, cov_kwds: Any) -> Any:
     if vcov is not None:
         raise ValueError(f"give vcov or cov_type; got {vcov!r} and {cov_type!r}")
     return CovType(cov_type, dict(cov_kwds or {}))
+
+
+def numbered(labels: Any) -> Ints:
+    """Labels as whole numbers from 0, in the order of their texts."""
+    return np.unique(labels.astype(str), return_inverse=True)[1].astype(np.int64)
 
 
 def missing(labels: Any) -> Mask:

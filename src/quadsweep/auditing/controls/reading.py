@@ -206,7 +206,7 @@ def _clean(
                          "values (nan_policy='omit' leaves them out)")  # fmt: skip
     unit, units = _units(None if group is None else group[good], int(good.sum()))
     others = [j for j in range(len(given.names)) if j != at]
-    absorbed = tuple(_codes(labels[good]) for _, labels in given.absorbed)
+    absorbed = tuple(standard_errors.numbered(labels[good]) for _, labels in given.absorbed)
     names, z = [given.names[j] for j in others], given.X[good][:, others]
     by_means = not given.link and instrument is None
     classes = _most_levels(absorbed) if by_means and absorbed else None
@@ -242,10 +242,6 @@ def _own_se(given: Equation, at: int, bad: int, weights: Any, vcov: Any) -> floa
     """What the fitted model states, where the audit is of the same regression."""
     same = given.se is not None and not bad and weights is None and vcov is None
     return float(given.se[given.names[at]]) if same and given.se is not None else None
-
-
-def _codes(labels: Any) -> Ints:
-    return np.unique(labels.astype(str), return_inverse=True)[1].astype(np.int64)
 
 
 def _most_levels(absorbed: tuple[Ints, ...]) -> int | None:
