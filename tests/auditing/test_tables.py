@@ -112,6 +112,30 @@ def test_latex_prints_every_cell(table):
     ]
 
 
+def test_a_regression_without_an_answer_is_named():
+    table = qs.audit_table({"a": FORMULA, "b": "wage_2 ~ age"}, "educ", "sign", data=DATA)
+    assert [each.name for each in table] == ["a"]
+    assert "no term 'educ'" in table.left_out["b"]
+    assert table.left_out["b"] in table.summary()
+    assert not table.success
+    assert table.to_dict()["left_out"] == table.left_out
+
+
+def test_an_interrupt_ends_the_table():
+    asked = []
+
+    def stop(*_):
+        asked.append(1)
+        return len(asked) < 2
+
+    models = {"a": {"model": FORMULA, "progress": stop}, "b": FORMULA}
+    table = qs.audit_table(models, "educ", data=DATA)
+    (only,) = table
+    assert only.first.status == "interrupted"
+    assert list(only.failures.values()) == ["not audited: interrupted before"] * 2
+    assert table.left_out == {"b": "not audited: interrupted before"}
+
+
 def test_an_audit_is_a_table_by_itself():
     audit = qs.audit(FORMULA, data=DATA, term="educ", claim="sign")
     assert f"Rows to flip the sign (share) & {audit.drop} " in audit.to_latex()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +40,7 @@ _NOTE = (
     "Fewest {units} whose removal changes the conclusion, everything refitted, and their share. A "
     "single number is proved; of [a, b], fewer than a are ruled out and b suffice."
 )
+_STOPPED = "not audited: interrupted before"
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,9 +53,13 @@ class AuditTable(ResultMixin, Sequence[Specification]):
     Attributes
     ----------
     specifications : list of Specification
+        The regressions with at least one answer.
+    left_out : dict
+        Why another regression has none, by its name.
     """
 
     specifications: list[Specification]
+    left_out: dict[str, str] = field(default_factory=dict)
 
     def __getitem__(self, which: Any) -> Any:
         return self.specifications[which]
@@ -73,7 +78,8 @@ class AuditTable(ResultMixin, Sequence[Specification]):
     def success(self) -> bool:
         """True if every audit could be made and is proved."""
         audits = (audit for each in self for audit in each.audits.values())
-        return not any(each.failures for each in self) and all(a.success for a in audits)
+        asked = not self.left_out and not any(each.failures for each in self)
+        return asked and all(a.success for a in audits)
 
     def rows(self) -> list[dict[str, Any]]:
         """One dictionary for every regression and term."""
@@ -113,7 +119,7 @@ class AuditTable(ResultMixin, Sequence[Specification]):
         for each in self:
             for (term, claim), why in each.failures.items():
                 lines.append((f"{each.name}, {term}, {claim}".replace(", None", ""), why))
-        return lines
+        return [*lines, *self.left_out.items()]
 
     @property
     def notes(self) -> str:
@@ -138,6 +144,7 @@ class AuditTable(ResultMixin, Sequence[Specification]):
                 for each in self
                 for (term, claim), why in each.failures.items()
             ],
+            "left_out": self.left_out,
         }
 
     def to_frame(self) -> Any:
@@ -239,7 +246,8 @@ def audit_table(
     Notes
     -----
     A term that a regression does not have, or a question that it cannot answer, is an empty cell
-    and its reason is in the summary.
+    and its reason is in the summary, as is that of a regression without any answer. An interrupt
+    (Ctrl-C) ends the audit at work, whose bounds are kept, and those after it are not made.
 
     Examples
     --------
@@ -254,13 +262,17 @@ def audit_table(
     if not asked or not all(isinstance(c, str) and c in NAMES for c in asked):
         raise ValueError(f"claims must be some of {', '.join(NAMES)}; got {claims!r}")
     threshold = settings.pop("threshold", None)
-    found = []
+    found, left_out = [], {}
     first: Exception | None = None
+    stopped = False
     with watching_several(settings.pop("progress", None), Removals()) as following:
         for name, (model, own) in _named(models).items():
             audits: dict[tuple[str, str], Verdict] = {}
             failures: dict[tuple[str, str], str] = {}
             for term, claim in product(wanted, asked):
+                if stopped:
+                    failures[str(term), claim] = _STOPPED
+                    continue
                 about = {"claim": claim, **settings, **own}
                 about |= {} if term is None else {"term": term}
                 about |= {"threshold": threshold} if claim in _THRESHOLDS else {}
@@ -272,11 +284,14 @@ def audit_table(
                     first = first or wrong
                     continue
                 audits[term_of(answer), claim] = answer
+                stopped = answer.status == "interrupted"
             if audits:
                 found.append(Specification(name, audits, failures))
+            else:
+                left_out[name] = "; ".join(dict.fromkeys(failures.values()))
     if not found:
         raise first or ValueError("models must be one or more regressions; got none")
-    return AuditTable(found)
+    return AuditTable(found, left_out)
 
 
 def _named(models: Any) -> dict[str, tuple[list[Any], dict[str, Any]]]:
