@@ -346,6 +346,21 @@ def test_boxes_prove_the_sign_of_a_logistic_regression_that_no_enumeration_could
 
 
 @pytest.mark.parametrize("link", ["logit", "poisson"])
+def test_a_fit_far_from_where_it_starts_is_found(link):
+    """Many rows and a rare outcome, or large counts: hundreds of standard errors from zero."""
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=40_000)
+    eta = 0.3 * x - 6 if link == "logit" else 0.3 * x + 5
+    y = rng.random(len(x)) < 1 / (1 + np.exp(-eta)) if link == "logit" else rng.poisson(np.exp(eta))
+    design = sm.add_constant(x)
+    model = sm.Logit(y * 1.0, design) if link == "logit" else sm.Poisson(y, design)
+    fitted = model.fit(disp=0)
+    found = qs.audit(fitted, term="x1", claim="sign", time_limit=0.5)
+    assert found.before.slope == pytest.approx(fitted.params[1], rel=1e-6)
+    assert found.before.se == pytest.approx(fitted.bse[1], rel=1e-6)
+
+
+@pytest.mark.parametrize("link", ["logit", "poisson"])
 def test_the_fits_of_all_subsets_are_in_the_box_that_is_searched(link, monkeypatch):
     rng = np.random.default_rng(21)
     x, z = rng.normal(size=40), rng.normal(size=(40, 1))

@@ -387,7 +387,7 @@ def _by_likelihood(
                          f"got {claim!r}")  # fmt: skip
     if math.isnan(before.slope):
         raise ValueError(f"the {design.link} fit on all {design.n} rows does not exist: its "
-                         "columns separate the outcome")  # fmt: skip
+                         "columns separate the outcome, or nearly so")  # fmt: skip
     sign = Fraction(1 if before.slope > 0 else -1, 2)
     full = Sums(design.n, design.q, Fraction(1), Fraction(1), sign, Fraction(1))
     subject = Subject.coefficient(phrase(given), f"{design.link} regression, z test", True)

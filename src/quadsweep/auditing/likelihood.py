@@ -26,6 +26,7 @@ from quadsweep.results.formatting import chance
 
 _STEPS = 60
 _SETTLED = 1e-9
+_LONG = 2.0  # a step of this length, in the metric of the curvature
 _FAR = 25.0  # a linear predictor beyond which a fit has separated
 _NEAR = 0.1  # of the columns' own squares on all rows, what is left on others: a basis there, too
 
@@ -69,9 +70,12 @@ def maximum(z: Floats, y: Floats, w: Floats, link: str, start: Floats | None = N
             root = np.linalg.cholesky(curve)
         except np.linalg.LinAlgError:
             return None
-        step = np.linalg.solve(root, z.T @ (w * (y - m)))
-        length = float(np.linalg.norm(step))
-        beta = beta + np.linalg.solve(root.T, step) * min(1.0, 2 / max(length, 1e-300))
+        scaled = np.linalg.solve(root, z.T @ (w * (y - m)))
+        length, step = float(np.linalg.norm(scaled)), np.linalg.solve(root.T, scaled)
+        if length > _LONG:  # shortened so that the likelihood rises
+            most = float(np.abs(z @ step).max())
+            step *= math.log1p(most) / most
+        beta = beta + step
         if length < _SETTLED:
             return beta
     return None

@@ -98,6 +98,20 @@ class LikelihoodRefits : public Refits {
                         [](double pivot, double entry) { return pivot > 1e-8 * entry; });
     }
 
+    // How much of a long step makes the likelihood rise: along the linear predictor the third
+    // derivative is at most the second.
+    double shortened() {
+        std::fill(eta_.begin(), eta_.end(), 0.0);
+        for (int j = 0; j < fitted_; ++j) {
+            for (int i = 0; i < n_; ++i) eta_[i] += score_[j] * column(j)[i];
+        }
+        double most = 0;
+        for (int i = 0; i < n_; ++i) {
+            if (!gone_[i]) most = std::max(most, std::fabs(eta_[i]));
+        }
+        return most > 0 ? std::log1p(most) / most : 1;
+    }
+
     // Newton's method; steps that are long in the metric of the curvature are shortened.
     bool newton(std::vector<double>& beta) {
         const int p = fitted_;
@@ -112,8 +126,8 @@ class LikelihoodRefits : public Refits {
             solve_lower(p, hessian_.data(), p, score_.data());
             const double length = std::sqrt(
                 std::inner_product(score_.begin(), score_.begin() + p, score_.begin(), 0.0));
-            const double times = length > 2 ? 2 / length : 1;
             solve_upper(p, hessian_.data(), p, score_.data());
+            const double times = length > 2 ? shortened() : 1;
             for (int j = 0; j < p; ++j) beta[j] += times * score_[j];
             last = length < settled;
         }
