@@ -274,6 +274,21 @@ def test_an_emptied_dummy_drops_out() -> None:
     assert both.rank == 1
 
 
+@pytest.mark.parametrize(
+    ("claim", "seed"),
+    [("reverse", 2), ("reverse", 3), ("reverse", 8), ("reverse", 12), ("significance", 9)],
+)
+def test_branching_on_rows_alone_decides_a_test(claim: str, seed: int, monkeypatch) -> None:
+    """Intervals of tau are halved, or another tau taken, where a removal fails that breaks nothing;
+    one number of them left all of these open."""
+    monkeypatch.setattr(choice, "ORACLES", (ManyControls,))
+    case = instance(seed, claim, (12, 14), (3, 5))
+    assert case is not None
+    found = qs.audit(case.x, case.y, n_jobs=1, time_limit=60, **case.keywords)
+    assert found.status == "optimal"
+    assert found.drop == least(case, found)
+
+
 @pytest.mark.parametrize("shares", [(1.0, 1.0), (0.3, -0.7), (1 / 3, 0.0)])
 def test_a_term_that_the_controls_explain_up_to_rounding_has_no_coefficient(shares) -> None:
     rng = np.random.default_rng(0)

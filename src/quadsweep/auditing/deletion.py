@@ -246,7 +246,7 @@ def _without_each(given: Regression, clock: Clock, progress: bool | None) -> dic
         for done, i in enumerate(again.tolist()):
             if clock.left() == 0 or tick(done, len(again), clock.gone()) is False:
                 break
-            fit = fitted(given, np.setdiff1d(everything, design.members[i]))
+            fit = fitted(given, np.delete(everything, design.members[i]))
             found[:, i], tried[i] = (fit.slope, fit.se, fit.t, fit.p_value), True
     sizes = np.array([len(rows) for rows in design.members])
     residual = rest if design.units is None else np.sqrt(design.sums(rest * rest) / sizes)

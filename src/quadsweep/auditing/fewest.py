@@ -23,6 +23,7 @@ from quadsweep.clock import Clock, Stopped
 
 _PATIENCE = 2.0  # seconds for a question that is asked for the first time
 _FIRST = 0.05  # of the time left, for a question about what must happen first
+_FIRST_STEP = 16  # a share of what is open: the first numbers that bounds are asked about
 _GRACE = 0.2  # seconds after a stop, for a first removal where there is none
 
 
@@ -154,9 +155,10 @@ class Fewest:
         for way in self._ways:
             self._offer_all(way.proposer.quick())
         if not all(way.is_fast for way in self._ways):
-            for way in self._ways:
-                self._offer_all(way.proposer.usual())
             self._gallop(Way.refutes_at_once)
+            for way in self._ways:
+                if self._left():
+                    self._offer_all(way.proposer.usual())
             if all(any(o.is_first for o in way.oracles) for way in self._ways):
                 self._resources.patience = min(_FIRST * self._resources.left(), _PATIENCE)
                 self._gallop(Way.refutes_first)
@@ -167,7 +169,7 @@ class Fewest:
 
     def _gallop(self, refutes: Callable[[Way, int, int], bool]) -> None:
         """As far as some bounds go, in steps that double."""
-        step = 1
+        step = max(1, self.last // _FIRST_STEP)
         while (low := self.lower) <= self.last:
             self._resources.check()
             high = min(low + step - 1, self.last)

@@ -3,8 +3,10 @@
 Each condition breaks on a subset only if a form in what Z leaves of x and y is zero or negative:
 
     SlopeBeyond       sign (beta a - c)
-    CorrelationBelow  2 c - t (a + b): r > t is implied by it, for x and y of length one on all rows
-    CorrelationAbove  t (tau' a + b / tau'') - 2 sign c, for an interval of tau = sqrt(b / a)
+    CorrelationBelow  2 c - t (tau a + b / tau): r > t is implied by it, for any tau; 1 first, since
+                      x and y have length one on all rows, then that of a removal for which it fails
+    CorrelationAbove  t (tau' a + b / tau'') - 2 sign c, for an interval of tau = sqrt(b / a); it is
+                      halved where the form fails for a removal that does not break the claim
     R2Beyond          (1 - t) TSS - RSS or its negative; RSS on the rows kept is at most that of all
                       rows less the squares removed, and TSS likewise
 
@@ -17,6 +19,7 @@ from __future__ import annotations
 import itertools
 import math
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -28,7 +31,10 @@ from quadsweep.auditing.controls.remaining import Controls, Form, Unclear, Verdi
 from quadsweep.auditing.design import Design
 from quadsweep.auditing.resources import Resources
 
-_TAUS = 6  # intervals of tau
+_TAUS = 6  # intervals of tau to begin with
+_FAR = 10.0  # tau and its inverse up to which it is divided, where no more is known
+_NARROW = 1e-6  # an interval of tau beyond which halving tells no more
+_TRIES = 8  # values of tau for one that is implied
 _NOT = Verdict(False)
 _TRUSTED = 1e-10  # rounding of the residuals beyond which nothing is proved
 
@@ -64,8 +70,7 @@ class Prover:
                 )
             return self._run(self._fixed, most, branch)
         if isinstance(how, CorrelationBelow):
-            form = self._weak(how, most)
-            return _NOT if form is None else self._run(form, most, branch)
+            return self._below(how, most, branch)
         assert isinstance(how, CorrelationAbove)
         return self._strong(how, fewest, most, branch)
 
@@ -118,14 +123,32 @@ class Prover:
             lost = m.rank
         return how.threshold(max(1, self.freedom(int(self._fewest_rows[fewest]), lost)))
 
-    def _weak(self, how: CorrelationBelow, most: int) -> Form | None:
+    def _below(self, how: CorrelationBelow, most: int, branch: bool) -> Verdict:
         m, t = self._case.moments, self.weak_threshold(how, most)
         if not 0 < t < 1:
-            return None
-        root, y = math.sqrt((1 - t) / (1 + t)), how.sign * m.y
-        p = (1 + root) * y - (1 - root) * m.x
-        q = (1 - root) * y - (1 + root) * m.x
-        return self.left(p, -q)
+            return _NOT
+        root, tau = math.sqrt((1 - t) / (1 + t)), 1.0
+        verdict = _NOT
+        for _ in range(_TRIES):
+            x, y = math.sqrt(tau) * m.x, how.sign / math.sqrt(tau) * m.y
+            p = (1 + root) * y - (1 - root) * x
+            q = (1 - root) * y - (1 + root) * x
+            verdict = self._run(self.left(p, -q), most, branch)
+            if self._is_final(verdict):
+                break
+            tau = self._ratio(verdict.removal)
+        return verdict
+
+    def _is_final(self, verdict: Verdict) -> bool:
+        """Whether it is proved, or fails for a removal that breaks the claim, or nobody knows."""
+        gone = verdict.removal
+        return verdict.proved or gone is None or self._case.broken(gone)
+
+    def _ratio(self, removal: Any) -> float:
+        """tau without some units."""
+        m = self._case.moments
+        at = m.without(m.design.rows(removal))
+        return math.sqrt(at.b / at.a) if at is not None and at.a > 0 and at.b > 0 else 1.0
 
     def _strong(self, how: CorrelationAbove, fewest: int, most: int, branch: bool) -> Verdict:
         m = self._case.moments
@@ -134,19 +157,29 @@ class Prover:
             return Verdict(True)
         y = how.sign * m.y
         a, b = (self.left(v, v).least(most, self._resources.left()) for v in (m.x, y))
-        if not (a > 0 and b > 0 and t > 0):
-            form = self.left(m.x, -y)  # r > 0 at least
-            return self._run(form, most, branch)
-        edges = np.geomspace(math.sqrt(b) * (1 - 1e-9), (1 + 1e-9) / math.sqrt(a), _TAUS + 1)
-        for low, high in itertools.pairwise(edges.tolist()):
-            s, v = t * low / 2, t / (2 * high)
-            disc = math.sqrt(1 - 4 * s * v)
-            p, q = m.x - (1 + disc) / (2 * s) * y, s * m.x - (1 - disc) / 2 * y
-            length = float(np.linalg.norm(p))
-            verdict = self._run(self.left(p / length, q * length), most, branch)
-            if not verdict.proved:
+        if not t > 0:
+            return self._run(self.left(m.x, -y), most, branch)  # r > 0 at least
+        pending = _intervals(a, b)
+        while pending:
+            low, high = pending.pop()
+            verdict = self._run(self._between(low, high, t, y), most, branch)
+            if verdict.proved:
+                continue
+            if not branch or self._is_final(verdict) or high < (1 + _NARROW) * low:
                 return verdict
+            middle = _middle(low, high)
+            pending += [(middle, high), (low, middle)]
         return Verdict(True)
+
+    def _between(self, low: float, high: float, t: float, y: Floats) -> Form:
+        """t (low a + b / high) / 2 - c."""
+        x, s, v = self._case.moments.x, t * low / 2, t / (2 * high)
+        if s == 0:
+            return self.left(y, v * y - x)
+        disc = math.sqrt(1 - 4 * s * v)
+        p, q = x - (1 + disc) / (2 * s) * y, s * x - (1 - disc) / 2 * y
+        length = float(np.linalg.norm(p))
+        return self.left(p / length, q * length)
 
     def _determined(self, how: R2Beyond) -> Form:
         m, d = self._case.moments, self.design
@@ -160,6 +193,23 @@ class Prover:
         root = math.sqrt(max(1 - how.threshold, 0.0))
         ones = np.ones((d.n, int(d.intercept is not None)))
         return Form(Controls(d, ones, _unknown), d, root * about, root * about, rest * rest)
+
+
+def _intervals(a: float, b: float) -> list[tuple[float, float]]:
+    """Of tau, the first one last, where at least a and b are left of x and y."""
+    least = math.sqrt(b) * (1 - 1e-9) if b > 0 else 0.0
+    most = (1 + 1e-9) / math.sqrt(a) if a > 0 else math.inf
+    inner = np.geomspace(max(least, 1 / _FAR), min(most, _FAR), _TAUS + 1)
+    edges = [*([least] if least < inner[0] else []), *inner.tolist()]
+    edges += [most] if most > inner[-1] else []
+    return list(itertools.pairwise(edges))[::-1]
+
+
+def _middle(low: float, high: float) -> float:
+    """Where an interval of tau is divided."""
+    if low > 0 and high < math.inf:
+        return math.sqrt(low * high)
+    return high / 4 if high < math.inf else 4 * low
 
 
 def _unknown() -> int:

@@ -252,7 +252,7 @@ class Proposer(Finder):
         size = self._case.moments.design.size
         for _ in range(min(_SWAP_STARTS, size // _UNITS_A_START)):
             some = self._rng.permutation(best)[: m - max(1, m // 5)]
-            others = np.setdiff1d(np.arange(size), some)
+            others = np.delete(np.arange(size), some)
             yield np.sort(np.append(some, self._rng.permutation(others)[: m - len(some)]))
 
     def _swap(self, removal: Ints) -> bool:

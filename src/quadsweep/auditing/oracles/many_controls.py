@@ -1,4 +1,5 @@
-"""A bound for any number of controls, by branching on units: it refutes and finds nothing.
+"""A bound for any number of controls, by branching on units: it refutes, and finds a removal only
+where it fails for one.
 
 Of tests with other standard errors, significance that is lost is refuted by norms, without
 branching (``controls.robust_bound``).
@@ -10,9 +11,10 @@ import math
 
 from quadsweep.auditing.case import Case
 from quadsweep.auditing.controls.proofs import Prover
+from quadsweep.auditing.controls.remaining import Verdict
 from quadsweep.auditing.controls.robust import RobustCase
 from quadsweep.auditing.controls.robust_bound import RobustBound
-from quadsweep.auditing.oracles import REFUTED, UNDECIDED, Decision, Oracle
+from quadsweep.auditing.oracles import Decision, Oracle
 from quadsweep.auditing.oracles.estimating import RobustBoxes
 from quadsweep.auditing.oracles.regression import RegressionBoxes
 from quadsweep.auditing.resources import Resources
@@ -41,15 +43,18 @@ class ManyControls(Oracle):
         return not isinstance(case, RobustCase) or RobustBound.handles(case)
 
     def refutes_at_once(self, fewest: int, most: int) -> bool:
-        return not self._beside and self._refutes(fewest, most, branch=False)
+        return not self._beside and self._verdict(fewest, most, branch=False).proved
 
     def decide(self, fewest: int, most: int) -> Decision:
-        return REFUTED if self._refutes(fewest, most, branch=True) else UNDECIDED
+        verdict = self._verdict(fewest, most, branch=True)
+        if verdict.removal is not None and self.case.broken(verdict.removal):
+            return Decision(removal=verdict.removal)
+        return Decision(refuted=verdict.proved)
 
-    def _refutes(self, fewest: int, most: int, branch: bool) -> bool:
+    def _verdict(self, fewest: int, most: int, branch: bool) -> Verdict:
         self.resources.check()
         if self._robust is not None:
             if most < self._failed and not self._robust.refutes(most):
                 self._failed = most
-            return most < self._failed
-        return not self._large and self._prover.refute(fewest, most, branch).proved
+            return Verdict(most < self._failed)
+        return Verdict(False) if self._large else self._prover.refute(fewest, most, branch)
