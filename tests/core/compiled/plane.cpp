@@ -1,5 +1,6 @@
 // Parts of the search in the plane, by themselves.
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
@@ -10,6 +11,7 @@
 #include "plane/closing.hpp"
 #include "plane/ranges.hpp"
 #include "plane/selection.hpp"
+#include "plane/slopes.hpp"
 
 using namespace nanobind::literals;
 
@@ -110,6 +112,26 @@ nb::tuple bound_of_cost(const Column& x, const Column& y, const std::vector<doub
     return nb::make_tuple(bound.least(), bound.error);
 }
 
+// What a scan of slopes leaves of the lines of k points that score more than `score`, where a good
+// subset has the centred sums (a, b, c): frames and rectangles.
+std::vector<std::tuple<int, double, double, double, double>> scanned(
+    const Column& x, const Column& y, int k, const std::string& objective, double score,
+    const std::tuple<double, double, double>& good) {
+    const Points points = points_of(x, y);
+    const Cells cells = make_cells(points, {}, 1);
+    const Ranges all = ranges(cells, points, {}, k, 1);
+    const auto [a, b, c] = good;
+    const auto criterion = make_criterion(objective_named(objective), all, {a, b, c}, score, 0);
+    Control control;
+    const Scan scan{cells, {a, b, c}, static_cast<double>(k), 1, [](const Moments&) {}, 2};
+    std::vector<std::tuple<int, double, double, double, double>> out;
+    for (const Box& box : scan_slopes(*criterion->lines(), scan, control).left) {
+        out.emplace_back(box.frame, box.centre[0] - box.half[0], box.centre[0] + box.half[0],
+                         box.centre[1] - box.half[1], box.centre[1] + box.half[1]);
+    }
+    return out;
+}
+
 }  // namespace
 
 void bind_plane_parts(nb::module_& m) {
@@ -119,6 +141,7 @@ void bind_plane_parts(nb::module_& m) {
     m.def("count_ways", &count_ways, "copies"_a, "need"_a, "k_or_more"_a, "most"_a);
     m.def("list_ways", &listed_ways, "x"_a, "copies"_a, "need"_a, "k_or_more"_a);
     m.def("cheapest_points", &cheapest_points, "x"_a, "y"_a, "quadratic"_a, "k"_a);
+    m.def("scanned", &scanned, "x"_a, "y"_a, "k"_a, "objective"_a, "score"_a, "good"_a);
 }
 
 }  // namespace quadsweep

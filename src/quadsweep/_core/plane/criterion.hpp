@@ -68,6 +68,8 @@ class Chooser {
     virtual Choice choose(const Cost& cost, double base, double lambda) = 0;
 };
 
+class LineCriterion;
+
 class Criterion {
   public:
     virtual ~Criterion() = default;
@@ -99,6 +101,9 @@ class Criterion {
     virtual FreeMean free_mean(const Box&) const { return {}; }
     // False once the threshold has left the range where this criterion is valid.
     virtual bool valid() const { return true; }
+
+    // Itself, if its parameters are those of lines.
+    virtual const LineCriterion* lines() const { return nullptr; }
 
     virtual std::unique_ptr<Criterion> clone() const = 0;
 };

@@ -7,6 +7,7 @@
 #include "answer.hpp"
 #include "closing.hpp"
 #include "shared/methods.hpp"
+#include "slopes.hpp"
 #include "starts.hpp"
 #include "tuning.hpp"
 
@@ -84,10 +85,27 @@ void Search::search() {
 // The most points a subset may have.
 int Search::largest() const { return options_.k_or_more ? problem_.size() : problem_.k; }
 
-Boxes Search::roots() const {
+// The criterion's, or what is left of them where few of many points are kept.
+std::vector<Box> Search::first_boxes() {
+    Criterion& criterion = *relaxation_.criterion;
+    const LineCriterion* lines = criterion.lines();
+    if (lines == nullptr || known_.empty()) return criterion.roots();
+    const auto propose = [&](const Moments& m) {
+        known_.offer(known_.polished(m, known_.worth()));
+        criterion.aim(known_.target() / relaxation_.placed.unit);
+    };
+    const Scan scan{relaxation_.placed.cells, known_.sums(), static_cast<double>(problem_.k),
+                    problem_.n_jobs, propose};
+    if (!worth_scanning(*lines, scan)) return criterion.roots();
+    Scanned scanned = scan_slopes(*lines, scan, control_);
+    scanned_ += scanned.evaluations;
+    return std::move(scanned.left);
+}
+
+Boxes Search::roots() {
     const Undecided open = everything();
     Boxes boxes;
-    for (Box& root : relaxation_.criterion->roots()) {
+    for (Box& root : first_boxes()) {
         boxes.push_back(std::make_unique<Box>(std::move(root)));
         boxes.back()->open = open;
         boxes.back()->need = problem_.k;
@@ -137,7 +155,7 @@ void Search::list_all() {
 CertifiedAnswer Search::answer() const {
     CertifiedAnswer a;
     a.nodes = driver_.n_boxes();
-    a.n_evaluations = driver_.n_evaluations();
+    a.n_evaluations = driver_.n_evaluations() + scanned_;
     conclude(problem_, options_, control_, known_, relaxation_.parts, driver_.standing(), a);
     return a;
 }

@@ -2,6 +2,8 @@
 // parameters are searched, and placed again where a better subset asks for it.
 #pragma once
 
+#include <vector>
+
 #include "certified.hpp"
 #include "search/driver.hpp"
 #include "worker.hpp"
@@ -17,7 +19,8 @@ class Search {
   private:
     bool begin();
     void search();
-    Boxes roots() const;
+    std::vector<Box> first_boxes();
+    Boxes roots();
     Undecided everything() const;
     void list_all();
     bool finished() const { return relaxation_.finished() || known_.at_limit(); }
@@ -31,6 +34,7 @@ class Search {
     PlaneRelaxation relaxation_;
     Incumbents& known_;
     Driver<PlaneRelaxation> driver_;
+    double scanned_ = 0;  // points and cells costed before there were boxes
 };
 
 }  // namespace quadsweep

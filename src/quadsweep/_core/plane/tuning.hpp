@@ -117,6 +117,29 @@ inline constexpr double weight_doubt = 0.5;   // of k: what a choice may be shor
 inline constexpr int serial_work = 100000;      // points in boxes before threads are asked for help
 inline constexpr double most_waiting = 0x1p28;  // bytes of boxes before the search goes depth first
 
+// ---- slopes, before there are boxes ------------------------------------------------------------
+
+// Up to this share of the points kept, and if a lattice has so many nodes. Uniform points, seconds
+// of boxes alone and with it, n = 10^5: a tenth 0.52, 0.65; a twentieth 1.65, 0.94; a hundredth 21,
+// 1.5; n = 10^6: a twentieth 3.7, 3.9.
+inline constexpr double scanned_share = 0.03;
+inline constexpr double least_nodes = 1000, most_nodes = 1e7;
+inline constexpr double more_nodes = 6;  // of the first lattice's, that a later one may have
+// What the parts of the first lattice lose by a parameter, of a good subset's residual; the next
+// ones lose a quarter of it. A hundredth of 10^5 normal points: four lattices 5.4 s, five 4.4.
+inline constexpr double first_share = 1;
+inline constexpr int scan_levels = 5;
+// 300 of 10^5 uniform points, seconds: 24 rows 16.2, 12 rows 9.6; with 16 rows and wider bins
+// (0.8, 1) 11.3, 12.4. As many as 2 over the root of the share: normal points above 4.4 from 5.3.
+inline constexpr double strip_rows = 12, rows_by_share = 2;
+inline constexpr double strip_bin = 0.6;      // of the root of what a part loses
+inline constexpr double strip_reach = 4;      // of a strip's width, to the farthest points needed
+inline constexpr double cell_in_bin = 1;      // a cell's width that need not be opened, of a bin's
+inline constexpr double most_bins = 0x1p15;   // in a table
+inline constexpr double most_reach = 0x1p11;  // of the first lattice's bins
+inline constexpr double mostly_open = 0.5;    // of a rectangle of parts
+inline constexpr std::size_t scan_proposals = 6;
+
 // ---- parts solved by themselves ---------------------------------------------------------------
 
 inline constexpr double largest_part = 0.8;  // of the points

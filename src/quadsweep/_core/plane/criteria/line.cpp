@@ -21,7 +21,7 @@ std::vector<Box> LineCriterion::roots() const {
         const Frame& f = frames_[i];
         if (f.lo1 <= f.hi1) {
             out.push_back(make_root(static_cast<int>(i), f.lo1, f.hi1, f.lo2, f.hi2));
-            out.back().multipliers = LineMultipliers{.curvature = 4 * s_ * least_k_};
+            out.back().multipliers = first_multipliers();
         }
     }
     return out;

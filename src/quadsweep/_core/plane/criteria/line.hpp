@@ -28,6 +28,12 @@ class LineCriterion : public Criterion {
     double pull(const Box& box, Place point, Place mean) const override;
     void inherit(Box& child, int parameter, double by) const override;
     FreeMean free_mean(const Box& box) const override;
+    const LineCriterion* lines() const override { return this; }
+
+    const Frame& frame(int i) const { return frames_[i]; }
+    double hurts() const { return -s_; }  // rho, what the spread about gamma counts with
+    double base_at(int i, double p1) const { return base(frames_[i], p1); }
+    LineMultipliers first_multipliers() const { return {.curvature = 4 * s_ * least_k_}; }
 
   protected:
     explicit LineCriterion(std::int64_t least_k) : least_k_(static_cast<double>(least_k)) {}
