@@ -212,7 +212,10 @@ def whole_call(quick: bool) -> list[Row]:
         points = uniform(n)
         large = Call(points, k, n_jobs=2)
         mine, theirs = best_times(
-            1 if quick or k < n // 20 else 3, large, lambda p=points: np.corrcoef(*p), clock=time.perf_counter
+            1 if quick or k < n // 20 else 3,
+            large,
+            lambda p=points: np.corrcoef(*p),
+            clock=time.perf_counter,
         )
         measured = f"{mine / theirs:,.0f}x (np.corrcoef {readable(theirs)})"
         what = f"n = {n:,}, k = {k:,}, the whole call, two threads"

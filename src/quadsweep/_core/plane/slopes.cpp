@@ -249,6 +249,8 @@ double nodes_over(const LineCriterion& criterion, const std::vector<Lines>& line
 
 bool worth_scanning(const LineCriterion& criterion, const Scan& scan) {
     const Cells& cells = scan.cells;
+    if (!(criterion.hurts() > 0))
+        return false;  // lts: placed on its line, steep ones differ too much
     if (!(scan.k <= tuning::scanned_share * cells.cell[0].weight)) return false;
     if (!(std::max(cells.reach_x, cells.reach_y) < 0x1p100)) return false;
     for (const Box& root : criterion.roots()) {
