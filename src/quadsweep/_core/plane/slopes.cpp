@@ -252,6 +252,7 @@ bool worth_scanning(const LineCriterion& criterion, const Scan& scan) {
     if (!(criterion.hurts() > 0))
         return false;  // lts: placed on its line, steep ones differ too much
     if (!(scan.k <= tuning::scanned_share * cells.cell[0].weight)) return false;
+    if (cells.size() > tuning::most_scanned) return false;  // a few tables of them
     if (!(std::max(cells.reach_x, cells.reach_y) < 0x1p100)) return false;
     for (const Box& root : criterion.roots()) {
         if (!(root.half[0] > 0)) return false;  // one parameter: boxes are few

@@ -123,6 +123,7 @@ inline constexpr double most_waiting = 0x1p28;  // bytes of boxes before the sea
 // of boxes alone and with it, n = 10^5: a tenth 0.52, 0.65; a twentieth 1.65, 0.94; a hundredth 21,
 // 1.5; n = 10^6: a twentieth 3.7, 3.9.
 inline constexpr double scanned_share = 0.03;
+inline constexpr int most_scanned = 3000000;  // points: some 180 bytes each while it lasts
 inline constexpr double least_nodes = 1000, most_nodes = 1e7;
 inline constexpr double more_nodes = 6;  // of the first lattice's, that a later one may have
 // What the parts of the first lattice lose by a parameter, of a good subset's residual; the next
