@@ -12,6 +12,7 @@ oracles about a case, best first, and falls back on the next one where an oracle
 ``regression``     the engine's boxes, for a few controls
 ``refits``         every removal of a few units refitted, for any standard errors
 ``estimating``     boxes of coefficients, for robust and clustered standard errors
+``likelihood_bound``  norms, for the sign in logistic and Poisson regressions with any controls
 ``outofcore``      the engine of rows that are not in memory
 ``tau``            how engines are asked whether a correlation can fall below a threshold
 ``many_controls``  a bound for any number of controls, by branching on units

@@ -10,6 +10,7 @@ from quadsweep.auditing.case import Case
 from quadsweep.auditing.oracles import REFUTED, UNDECIDED, Decision, Oracle, asked
 from quadsweep.auditing.oracles.enumeration import Enumeration
 from quadsweep.auditing.oracles.estimating import LinkBoxes, RobustBoxes
+from quadsweep.auditing.oracles.likelihood_bound import LikelihoodBound
 from quadsweep.auditing.oracles.many_controls import ManyControls
 from quadsweep.auditing.oracles.plane import Plane
 from quadsweep.auditing.oracles.refits import Refits
@@ -73,7 +74,7 @@ def oracles_for(case: Case, resources: Resources) -> list[Oracle]:
     """Those that have something to say about a case. The engine of the plane is so much faster than
     other searches that only the sign and enumeration are left to ask after it."""
     if not case.linear:
-        kinds: tuple[type[Oracle], ...] = (Refits, LinkBoxes, First)
+        kinds: tuple[type[Oracle], ...] = (Refits, LinkBoxes, LikelihoodBound, First)
     else:
         kinds = (TwoValues, Plane, First, Enumeration) if Plane.handles(case) else ORACLES
     return [oracle(case, resources) for oracle in kinds if oracle.handles(case)]
