@@ -96,7 +96,10 @@ std::vector<Box> Search::first_boxes() {
     };
     const Scan scan{relaxation_.placed.cells, known_.sums(), static_cast<double>(problem_.k),
                     problem_.n_jobs, propose};
-    if (!worth_scanning(*lines, scan)) return criterion.roots();
+    const double bytes = tuning::scanned_bytes * static_cast<double>(problem_.size());
+    if (bytes > problem_.memory_limit / 2 || !worth_scanning(*lines, scan)) {
+        return criterion.roots();
+    }
     Scanned scanned = scan_slopes(*lines, scan, control_);
     scanned_ += scanned.evaluations;
     return std::move(scanned.left);

@@ -260,7 +260,9 @@ bool worth_scanning(const LineCriterion& criterion, const Scan& scan) {
         if (!(grain.reach < tuning::most_reach * grain.bin)) return false;
     }
     const double nodes = nodes_over(criterion, all_lines(criterion), scan, tuning::first_share);
-    return nodes >= tuning::least_nodes && nodes <= tuning::most_nodes;
+    const double strips = cells.cell[0].weight / scan.k;
+    return nodes >= tuning::least_nodes && nodes <= tuning::most_nodes &&
+           nodes <= tuning::most_for_boxes * strips * strips;
 }
 
 Scanned scan_slopes(const LineCriterion& criterion, const Scan& scan, Control& control) {
@@ -269,8 +271,10 @@ Scanned scan_slopes(const LineCriterion& criterion, const Scan& scan, Control& c
     double share = tuning::first_share;
     const double most = tuning::more_nodes * nodes_over(criterion, left, scan, share);
     for (int level = 0; level < scan.levels; ++level, share /= 4) {
-        if (!(nodes_over(criterion, left, scan, share) <= most)) break;  // little was closed
+        const double nodes = nodes_over(criterion, left, scan, share);
+        if (!(nodes <= most)) break;
         left = scanner.look(left, share);
+        if (nodes_over(criterion, left, scan, share) > tuning::most_left * nodes) break;
     }
     Scanned out;
     for (const Lines& lines : left) {
