@@ -274,7 +274,7 @@ Scanned scan_slopes(const LineCriterion& criterion, const Scan& scan, Control& c
         const double nodes = nodes_over(criterion, left, scan, share);
         if (!(nodes <= most)) break;
         left = scanner.look(left, share);
-        if (nodes_over(criterion, left, scan, share) > tuning::most_left * nodes) break;
+        if (nodes_over(criterion, left, scan, share) > scan.most_left * nodes) break;
     }
     Scanned out;
     for (const Lines& lines : left) {
