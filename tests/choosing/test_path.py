@@ -246,6 +246,17 @@ def test_rules_that_know_nothing_of_noise_are_silent_beside_the_line_null():
     assert "largest gain" not in beside.summary()
 
 
+def test_beside_a_line_without_noise_outliers_are_not_counted_and_it_says_why():
+    x = np.arange(11.0)
+    y = 0.5 * x + np.repeat([0, 0.01], [6, 5]) * np.arange(11) ** 2
+    y[10] += 5
+    answer = qs.path(x, y, null="line", permutations=39, time_limit=20)
+    assert answer.noise.status == "finished"
+    assert (answer.noise.n_outliers, answer.noise.overall) == (0, 1 / 40)
+    assert "the 6 rows of the smallest subset lie on a line exactly" in answer.summary()
+    assert "no outliers" not in answer.summary()
+
+
 def test_a_null_for_a_line_is_refused_where_there_is_none():
     with pytest.raises(ValueError, match="'shuffled', 'line' or 'normal'; got 'bootstrap'"):
         qs.path([1, 2, 3, 4], [1, 2, 4, 3], drop=1, null="bootstrap", permutations=9)

@@ -101,7 +101,13 @@ class LineSignificance(PathSignificance):
 
     def verdict(self, advice: str | None = None) -> str:
         """How many rows are outliers, and how often a clean line gains as much."""
-        done, clean = len(self.null), self._clean()
+        done, clean, surface = len(self.null), self._clean(), "plane" if self.plane else "line"
+        if self.n_outliers == 0 and self.overall <= SIGNIFICANT:
+            return (
+                f"outliers cannot be counted: the {self.k.min():,} rows of the smallest subset lie "
+                f"on a {surface} exactly, and beside a {surface} without noise every other row "
+                "stands out"
+            )
         if self.n_outliers == 0:
             return (
                 f"no outliers: {clean} gains as much by dropping as many "
@@ -150,7 +156,10 @@ def clean_paths(
     first = step = _test(problem, law, sizes, values, masks[-1], permutations, clock, tick)
     found = 0
     while len(step.null) == permutations and step.overall <= SIGNIFICANT:
-        found += int(step.n - step.k[_most_surprising(step)])
+        further_out = int(step.n - step.k[_most_surprising(step)])
+        if further_out == 0:
+            break  # draws without noise are all alike: no size is farther above them than another
+        found += further_out
         rows = np.flatnonzero(masks[problem.n - k == found][0])
         further = k[k < len(rows)]
         if len(further) == 0 or len(rows) < _FEWEST + problem.p - 1:

@@ -110,7 +110,10 @@ struct Listing {
 class SubsetWalk {
   public:
     SubsetWalk(const Listing& listing, Control& control, bool attends)
-        : listing_(listing), control_(control), attends_(attends) {}
+        : listing_(listing),
+          control_(control),
+          attends_(attends),
+          ceiling_(trivial_bound(listing.problem)) {}
 
     Incumbent best;
     std::uint64_t subsets = 0;
@@ -153,6 +156,8 @@ class SubsetWalk {
             const CentredRange range = centred_range(s + table.row(i), k, listing_.slack);
             if (optimistic(problem.objective, range, k) < best.score) continue;
             listing_.kept(chosen_, table.members[i], subset_);
+            // nothing beats a perfect fit; of equals, the first in dictionary order is the answer
+            if (best.score >= ceiling_ && subset_ > best.subset) continue;
             best.offer(accurate_score(problem.points, subset_, problem.objective), subset_);
         }
     }
@@ -165,6 +170,7 @@ class SubsetWalk {
     const Listing& listing_;
     Control& control_;
     bool attends_;
+    double ceiling_;
     std::vector<int> chosen_, subset_;
 };
 
