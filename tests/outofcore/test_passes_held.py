@@ -116,18 +116,43 @@ def test_adding_and_picking_at_once_is_both() -> None:
     assert len(rows[0]) == table[wanted == 1, 0].sum()
 
 
-def test_rows_are_in_the_same_leaves_on_every_processor() -> None:
+def summed_one_by_one(x: Any, y: Any, leaf: Any, leaves: int) -> Any:
+    """Count, extent and sums of every leaf, with what each addition rounds away (Knuth)."""
+    table = empty_table(leaves)
+    for px, py, at in zip(x.tolist(), y.tolist(), leaf.tolist(), strict=True):
+        if at < 0:
+            continue
+        row = table[at]
+        row[0] += 1
+        row[1:5] = min(row[1], px), max(row[2], px), min(row[3], py), max(row[4], py)
+        for i, term in enumerate((px, py, px * px, px * py, py * py)):
+            before = float(row[5 + i])
+            after = before + term
+            added = after - before
+            row[10 + i] += (before - (after - added)) + (term - added)
+            row[5 + i] = after
+    return table
+
+
+@pytest.mark.parametrize("missing", [0, 10])
+def test_rows_have_the_same_leaves_and_sums_on_every_processor(missing: int) -> None:
     x, y = a_line(7, 5000)
-    x[:20], y[10:30], x[30:40] = 1e30, -1e100, np.nan
+    x[:20], y[10:30], x[30 : 30 + missing] = 1e30, -1e100, np.nan
     x[40:60] = -x[:20]
     partition = _core.Partition((0.1, -0.2, 1, -2, 0.0), x[60::2], y[60::2], 512)
-    found = []
-    for name in ("baseline", "avx2", "avx512", "auto"):
-        if _core.choose_instruction_set(name):
-            found.append(partition.locate(x, y))
-    for one in found:
-        assert np.array_equal(one, found[0])
-    assert (found[0] == -1).sum() == 10
+    leaf = partition.locate(x, y)
+    assert (leaf == -1).sum() == missing
+    expected = summed_one_by_one((x - 0.1) / 2, (y + 0.2) * 4, leaf, partition.leaves)
+    try:
+        for name in ("baseline", "avx2", "avx512", "auto"):
+            if not _core.choose_instruction_set(name):
+                continue
+            table = empty_table(partition.leaves)
+            assert partition.add(x, y, np.zeros(0, dtype=np.uint8), table) == missing
+            assert np.array_equal(partition.locate(x, y), leaf), name
+            assert np.array_equal(table, expected), name
+    finally:
+        _core.choose_instruction_set("auto")
 
 
 @pytest.mark.parametrize("leaves", [1, 5, 4096])

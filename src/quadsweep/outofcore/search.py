@@ -262,7 +262,9 @@ class Search:
         x, y = (np.concatenate([one[name] for one in drawn]) for name in ("x", "y"))
         if not len(x):
             raise ValueError("x and y must hold finite points; every row looked at has NaN")
-        self._check_width(np.ones(len(x)), np.stack([x, x], axis=1), np.stack([y, y], axis=1))
+        some = np.random.default_rng(self.query.seed).integers(len(x), size=_STARTING_ROWS)
+        ends = (np.concatenate([[v.min(), v.max()], v[some]]) for v in (x, y))
+        self._check_width(*(np.stack([v, v], axis=1) for v in ends))
         return x, y
 
     def tally(
@@ -388,9 +390,10 @@ class Search:
             f"in {self.source.part_name(part)} (nan_policy='omit' leaves them out)"
         )
 
-    def _check_width(self, count: Floats, *columns: Floats) -> None:
+    def _check_width(self, *columns: Floats, count: Floats | None = None) -> None:
         for name, ends in zip(self.source.names, columns, strict=True):
-            if (ratio := _farthest(count, ends)) > _WIDEST:
+            each = np.ones(len(ends)) if count is None else count
+            if (ratio := _farthest(each, ends)) > _WIDEST:
                 raise ValueError(
                     f"column {name!r} has values {ratio:.0e} times as far from its middle as most, "
                     "which cannot be searched out of core: leave out rows with such sentinels, or "
@@ -399,7 +402,7 @@ class Search:
 
     def _check(self, leaves: Leaves) -> None:
         used = leaves.table[leaves.table[:, 0] > 0]
-        self._check_width(used[:, 0], used[:, 1:3], used[:, 3:5])
+        self._check_width(used[:, 1:3], used[:, 3:5], count=used[:, 0])
         goal = self.query.objective
         for name, needs, gap in zip(
             ("x", "y"), (goal.needs_x, goal.needs_y), leaves.gaps, strict=True

@@ -85,11 +85,10 @@ nb::tuple add_and_pick(const Partition& p, const Column& x, const Column& y, con
 
 nb::object locate(const Partition& p, const Column& x, const Column& y) {
     check(x, y);
-    std::vector<std::int32_t> leaf(x.size(), -1);
+    std::vector<std::int32_t> leaf;
     {
         nb::gil_scoped_release released;
-        p.each(span(x), span(y), {},
-               [&](std::size_t i, std::int32_t at, double, double) { leaf[i] = at; });
+        leaf = p.locate(span(x), span(y));
     }
     return nb::cast(to_numpy(std::move(leaf)));
 }

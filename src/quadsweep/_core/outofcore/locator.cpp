@@ -1,6 +1,10 @@
 #include "locator.hpp"
 
+#include "shared/hot_loops.hpp"
+
 namespace quadsweep::outofcore {
+
+QUADSWEEP_FOLLOWING(OutOfCoreLoops, outofcore_loops)
 
 Locator::Locator(const Placing& at, const std::vector<Node>& nodes,
                  const std::vector<std::int32_t>& leaf)
@@ -99,19 +103,25 @@ void Locator::place(std::span<const double> x, std::span<const double> y, Rows& 
 
 std::int64_t Locator::enter(std::span<const double> x, std::span<const double> y,
                             const std::vector<Ref>& start, Rows& rows) const {
+    const auto given = static_cast<int>(x.size());
+    const OutOfCoreLoops& loops = outofcore_loops();
     place(x, y, rows);
-    hot_loops().grid_cells(rows.at[0], rows.at[1], static_cast<int>(x.size()), axis_[0], axis_[1],
-                           grid, rows.cell);
-    std::int64_t missing = 0;
-    std::size_t size = 0;
-    for (std::size_t i = 0; i < x.size(); ++i) {
+    loops.grid_cells(rows.at[0], rows.at[1], given, axis_[0], axis_[1], grid, rows.cell);
+    const int missing = loops.missing(x.data(), y.data(), given);
+    if (missing == 0 && &start == &start_) {
+        for (int i = 0; i < given; ++i) rows.position[i] = i;
+        for (int i = 0; i < given; ++i) rows.ref[i] = start[rows.cell[i]];
+        rows.size = given;
+        return missing;
+    }
+    int size = 0;
+    for (int i = 0; i < given; ++i) {
         const Ref ref = start[rows.cell[i]];
         const bool known = (x[i] - x[i]) + (y[i] - y[i]) == 0;  // both finite
         rows.at[0][size] = rows.at[0][i];
         rows.at[1][size] = rows.at[1][i];
-        rows.position[size] = static_cast<std::uint32_t>(i);
+        rows.position[size] = i;
         rows.ref[size] = ref;
-        missing += known ? 0 : 1;
         size += known & (ref != nowhere) ? 1 : 0;
     }
     rows.size = size;
@@ -120,14 +130,14 @@ std::int64_t Locator::enter(std::span<const double> x, std::span<const double> y
 
 void Locator::descend(Rows& rows) const {
     std::uint16_t on_the_way[block];
-    std::size_t left = 0;
-    for (std::size_t i = 0; i < rows.size; ++i) {
+    int left = 0;
+    for (int i = 0; i < rows.size; ++i) {
         on_the_way[left] = static_cast<std::uint16_t>(i);
         left += rows.ref[i] >= 0 ? 1 : 0;
     }
     while (left > 0) {
-        std::size_t still = 0;
-        for (std::size_t j = 0; j < left; ++j) {
+        int still = 0;
+        for (int j = 0; j < left; ++j) {
             const std::uint16_t i = on_the_way[j];
             const Ref ref = rows.ref[i];
             const Step& step = steps_[ref >> 1];
@@ -138,6 +148,20 @@ void Locator::descend(Rows& rows) const {
         }
         left = still;
     }
+    for (int i = 0; i < rows.size; ++i) rows.ref[i] = ~rows.ref[i];
+}
+
+void Locator::keep(std::span<const std::uint8_t> wanted, Rows& rows) {
+    int size = 0;
+    for (int i = 0; i < rows.size; ++i) {
+        const std::int32_t leaf = rows.ref[i];
+        rows.at[0][size] = rows.at[0][i];
+        rows.at[1][size] = rows.at[1][i];
+        rows.position[size] = rows.position[i];
+        rows.ref[size] = leaf;
+        size += wanted[leaf] != 0 ? 1 : 0;
+    }
+    rows.size = size;
 }
 
 }  // namespace quadsweep::outofcore

@@ -12,9 +12,17 @@
 #include <vector>
 
 #include "growing.hpp"
-#include "shared/hot_loops.hpp"
+#include "loops.hpp"
 
 namespace quadsweep::outofcore {
+
+// Some rows: their numbers from the first one of them on, their leaves, and x and y as placed.
+struct Located {
+    std::int64_t first;
+    int size;
+    const std::int32_t *position, *leaf;
+    const double *x, *y;
+};
 
 class Locator {
   public:
@@ -22,9 +30,8 @@ class Locator {
     Locator(const Placing& at, const std::vector<Node>& nodes,
             const std::vector<std::int32_t>& leaf);
 
-    // Calls visit(position, leaf, x, y), x and y as placed, for the rows, in order, those of wanted
-    // leaves alone where `wanted` is not empty. Gives back how many had a missing value. A visitor
-    // that has something to fetch is told to expect(leaf) some rows ahead.
+    // Calls visit(Located) for the rows, in order and some at a time, those of wanted leaves alone
+    // where `wanted` is not empty. Gives back how many had a missing value.
     template <class Visit>
     std::int64_t each(std::span<const double> x, std::span<const double> y,
                       std::span<const std::uint8_t> wanted, Visit&& visit) const {
@@ -37,15 +44,9 @@ class Locator {
             const std::size_t size = std::min(block, x.size() - from);
             missing += enter(x.subspan(from, size), y.subspan(from, size), start, rows);
             descend(rows);
-            for (std::size_t i = 0; i < rows.size; ++i) {
-                const std::int32_t leaf = ~rows.ref[i];
-                if constexpr (requires { visit.expect(leaf); }) {
-                    visit.expect(~rows.ref[std::min(i + ahead, rows.size - 1)]);
-                }
-                if (wanted.empty() || wanted[leaf] != 0) {
-                    visit(from + rows.position[i], leaf, rows.at[0][i], rows.at[1][i]);
-                }
-            }
+            if (!wanted.empty()) keep(wanted, rows);
+            visit(Located{static_cast<std::int64_t>(from), rows.size, rows.position, rows.ref,
+                          rows.at[0], rows.at[1]});
         }
         return missing;
     }
@@ -58,13 +59,13 @@ class Locator {
         Ref next[2];
     };
     static constexpr Ref nowhere = INT32_MIN;
-    static constexpr std::size_t block = 1024, ahead = 16;
+    static constexpr std::size_t block = 1024;
     struct Rows {
         double at[2][block];  // x, y, placed
-        std::uint32_t position[block];
-        Ref ref[block];
+        std::int32_t position[block];
+        Ref ref[block];  // after the last step the leaf
         std::int32_t cell[block];
-        std::size_t size = 0;
+        int size = 0;
     };
     // Cells are powers of two wide, so that the cell of a number is exact and no cell is cut by a
     // threshold that lies between two of them.
@@ -82,6 +83,7 @@ class Locator {
     std::int64_t enter(std::span<const double> x, std::span<const double> y,
                        const std::vector<Ref>& start, Rows& rows) const;
     void descend(Rows& rows) const;
+    static void keep(std::span<const std::uint8_t> wanted, Rows& rows);
 
     Placing at_;
     Ref root_ = ~0;

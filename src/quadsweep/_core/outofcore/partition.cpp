@@ -10,14 +10,8 @@
 namespace quadsweep::outofcore {
 namespace {
 
-QUADSWEEP_INLINE void accumulate(double& sum, double& lost, double term) {
-    const double to = sum + term, added = to - sum;
-    lost += (sum - (to - added)) + (term - added);
-    sum = to;
-}
-
 // All five at once.
-QUADSWEEP_INLINE void accumulate(Moments& sums, Moments& lost, const Moments& terms) {
+void accumulate_all(Moments& sums, Moments& lost, const Moments& terms) {
     using Five = std::array<double, 5>;
     Five s = std::bit_cast<Five>(sums), l = std::bit_cast<Five>(lost);
     const Five t = std::bit_cast<Five>(terms);
@@ -25,33 +19,6 @@ QUADSWEEP_INLINE void accumulate(Moments& sums, Moments& lost, const Moments& te
     sums = std::bit_cast<Moments>(s);
     lost = std::bit_cast<Moments>(l);
 }
-
-struct Adding {
-    std::span<Leaf> table;
-
-    // Leaves are in no order, and what is known of them is more than the nearest cache holds.
-    void expect(std::int32_t leaf) const {
-#if defined(__GNUC__)
-        __builtin_prefetch(&table[leaf], 1);
-        __builtin_prefetch(&table[leaf].sums.yy, 1);
-#else
-        static_cast<void>(leaf);
-#endif
-    }
-    void operator()(std::size_t, std::int32_t leaf, double x, double y) const {
-        table[leaf].add(x, y);
-    }
-};
-
-struct AddingAndPicking : Adding {
-    std::span<const std::uint8_t> wanted;
-    Picked& rows;
-
-    void operator()(std::size_t i, std::int32_t leaf, double x, double y) const {
-        table[leaf].add(x, y);
-        if (wanted[leaf] != 0) rows.add(i, leaf, x, y);
-    }
-};
 
 // A part of the plane that a refined leaf is cut into.
 struct Portion {
@@ -61,20 +28,14 @@ struct Portion {
 
 }  // namespace
 
-void Leaf::add(double x, double y) {
-    count += 1;
-    x_lo = x < x_lo ? x : x_lo;
-    x_hi = x > x_hi ? x : x_hi;
-    y_lo = y < y_lo ? y : y_lo;
-    y_hi = y > y_hi ? y : y_hi;
-    accumulate(sums, lost, {x, y, x * x, x * y, y * y});
-}
-
-void Picked::add(std::size_t i, std::int32_t at, double px, double py) {
-    position.push_back(static_cast<std::int64_t>(i));
-    leaf.push_back(at);
-    x.push_back(px);
-    y.push_back(py);
+void Picked::add(const Located& rows, std::span<const std::uint8_t> wanted) {
+    for (int i = 0; i < rows.size; ++i) {
+        if (wanted[rows.leaf[i]] == 0) continue;
+        position.push_back(rows.first + rows.position[i]);
+        leaf.push_back(rows.leaf[i]);
+        x.push_back(rows.x[i]);
+        y.push_back(rows.y[i]);
+    }
 }
 
 void Leaf::merge(const Leaf& other) {
@@ -83,7 +44,7 @@ void Leaf::merge(const Leaf& other) {
     x_hi = std::max(x_hi, other.x_hi);
     y_lo = std::min(y_lo, other.y_lo);
     y_hi = std::max(y_hi, other.y_hi);
-    accumulate(sums, lost, other.sums);
+    accumulate_all(sums, lost, other.sums);
     lost += other.lost;
 }
 
@@ -114,24 +75,38 @@ Partition Partition::of_sample(const Placing& at, std::span<const double> x,
     return out;
 }
 
+std::vector<std::int32_t> Partition::locate(std::span<const double> x,
+                                            std::span<const double> y) const {
+    std::vector<std::int32_t> leaf(x.size(), -1);
+    locator_.each(x, y, {}, [&](const Located& rows) {
+        for (int i = 0; i < rows.size; ++i) leaf[rows.first + rows.position[i]] = rows.leaf[i];
+    });
+    return leaf;
+}
+
 std::int64_t Partition::add(std::span<const double> x, std::span<const double> y,
                             std::span<const std::uint8_t> wanted, std::span<Leaf> table) const {
-    return each(x, y, wanted, Adding{table});
+    const auto add = outofcore_loops().add;
+    return locator_.each(x, y, wanted, [&](const Located& rows) {
+        add(rows.x, rows.y, rows.leaf, rows.size, table.data());
+    });
 }
 
 std::int64_t Partition::add_and_pick(std::span<const double> x, std::span<const double> y,
                                      std::span<const std::uint8_t> wanted, std::span<Leaf> table,
-                                     Picked& rows) const {
-    return each(x, y, {}, AddingAndPicking{{table}, wanted, rows});
+                                     Picked& picked) const {
+    const auto add = outofcore_loops().add;
+    return locator_.each(x, y, {}, [&](const Located& rows) {
+        add(rows.x, rows.y, rows.leaf, rows.size, table.data());
+        picked.add(rows, wanted);
+    });
 }
 
 Picked Partition::pick(std::span<const double> x, std::span<const double> y,
                        std::span<const std::uint8_t> wanted) const {
-    Picked rows;
-    each(x, y, wanted, [&](std::size_t i, std::int32_t leaf, double px, double py) {
-        rows.add(i, leaf, px, py);
-    });
-    return rows;
+    Picked picked;
+    locator_.each(x, y, wanted, [&](const Located& rows) { picked.add(rows, wanted); });
+    return picked;
 }
 
 bool distinct(std::span<const double> column, std::size_t most, std::vector<double>& found) {

@@ -5,9 +5,7 @@
 // left and v >= t to the right, so identical points are never parted; a point that is much of a
 // leaf's sample gets a leaf of its own, between v and the next larger number.
 //
-// Everything is in placed coordinates (points.hpp), as the engine has them. Each sum keeps what its
-// additions round away (Knuth's two-sum), so that it is off by about as much as its terms are, over
-// any number of rows.
+// Everything is in placed coordinates (points.hpp), as the engine has them.
 #pragma once
 
 #include <cstdint>
@@ -19,27 +17,13 @@
 
 namespace quadsweep::outofcore {
 
-// One row of the table of a pass, as doubles: a count is exact up to 2^53.
-struct Leaf {
-    double count = 0;
-    double x_lo = infinity, x_hi = -infinity, y_lo = infinity, y_hi = -infinity;
-    Moments sums, lost;
-    double unused = 0;  // 128 bytes: two lines of the cache
-
-    bool empty() const { return count == 0; }
-    bool point() const { return x_lo == x_hi && y_lo == y_hi; }
-    Moments total() const { return sums + lost; }
-    void add(double x, double y);
-    void merge(const Leaf& other);
-};
-
 // Rows one by one: where they are among those given, and their leaf, x and y, placed.
 struct Picked {
     std::vector<std::int64_t> position;
     std::vector<std::int32_t> leaf;
     std::vector<double> x, y;
 
-    void add(std::size_t i, std::int32_t at, double px, double py);
+    void add(const Located& rows, std::span<const std::uint8_t> wanted);
 };
 
 // What the leaves are for: subsets of a share of the rows, and moments of good ones, for one row.
@@ -64,12 +48,8 @@ class Partition {
     // Leaves by how likely they are to be opened, where the partition was just made with an aim.
     const std::vector<std::int32_t>& nearest() const { return nearest_; }
 
-    // Calls visit(position, leaf, x, y) for rows as given: see Locator.
-    template <class Visit>
-    std::int64_t each(std::span<const double> x, std::span<const double> y,
-                      std::span<const std::uint8_t> wanted, Visit&& visit) const {
-        return locator_.each(x, y, wanted, visit);
-    }
+    // The leaf of every row as given, -1 where a value is missing.
+    std::vector<std::int32_t> locate(std::span<const double> x, std::span<const double> y) const;
     // Adds rows to the table, those of wanted leaves alone where `wanted` is not empty. Gives back
     // how many had a missing value.
     std::int64_t add(std::span<const double> x, std::span<const double> y,

@@ -226,13 +226,6 @@ Moments below(const double* x, const double* y, const double* weight, const doub
     return {sum_of(sx), sum_of(sy), sum_of(sxx), sum_of(sxy), sum_of(syy)};
 }
 
-void grid_cells(const double* x, const double* y, int size, const GridSide& x_side,
-                const GridSide& y_side, int across, int* cell) {
-    const GridSide h = x_side, v = y_side;
-#pragma omp simd
-    for (int i = 0; i < size; ++i) cell[i] = v.cell(y[i]) * across + h.cell(x[i]);
-}
-
 }  // namespace
 
 extern const HotLoops QUADSWEEP_CONCAT(hot_loops_, QUADSWEEP_ISA);
@@ -250,7 +243,6 @@ const HotLoops QUADSWEEP_CONCAT(hot_loops_, QUADSWEEP_ISA) = {
     touched,
     required,
     below,
-    grid_cells,
 };
 
 }  // namespace quadsweep

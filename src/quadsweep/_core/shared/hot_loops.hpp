@@ -42,19 +42,6 @@ struct CornerRows {
     double lambda[4], lift[4];
 };
 
-// One side of a grid (outofcore/locator.hpp): what is outside counts to the cells at its ends.
-struct GridSide {
-    double scale = 0, first = 0, last = 0;
-
-    QUADSWEEP_INLINE int cell(double v) const {
-        double at = v * scale;
-        at = at > first ? at : first;
-        at = at < last ? at : last;
-        const int cut = static_cast<int>(at);
-        return cut - (at < static_cast<double>(cut) ? 1 : 0) - static_cast<int>(first);
-    }
-};
-
 struct HotLoops {
     const char* name;
 
@@ -98,9 +85,6 @@ struct HotLoops {
     // Moments of the points i with cost[i] < lambda, times their weights; also their weight.
     Moments (*below)(const double* x, const double* y, const double* weight, const double* cost,
                      int size, double lambda, double& total);
-    // For each point its cell of a grid, counted by lines of `across` cells.
-    void (*grid_cells)(const double* x, const double* y, int size, const GridSide& x_side,
-                       const GridSide& y_side, int across, int* cell);
 };
 
 const HotLoops& hot_loops();
