@@ -306,8 +306,8 @@ def test_a_step_that_only_decides_draws_no_more_than_it_needs(monkeypatch):
 
     made = []
 
-    def counted(*given):
-        made.append(null_paths(*given))
+    def counted(*given, **how):
+        made.append(null_paths(*given, **how))
         return made[-1]
 
     monkeypatch.setattr(line_significance, "null_paths", counted)

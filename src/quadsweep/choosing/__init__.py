@@ -1,8 +1,9 @@
 """Choosing k and distrusting the answer: paths, noise, stability, all pairs of a table.
 
-``path``          the best subset of every size, with suggestions for k; over shuffled data
-                  (``path_significance``) or a clean line (``line_significance``); of rows that
-                  are not in memory (``outofcore``); what both are (``curve``)
+``path``          the best subset of every size, with suggestions for k; its searches, here or on
+                  a cluster (``walk``); over shuffled data (``path_significance``) or a clean
+                  line (``line_significance``); of rows that are not in memory (``outofcore``);
+                  what both are (``curve``)
 ``significance``  a p-value that allows for the choosing
 ``stability``     who is dropped when the data change a little, and what else comes near (``near``)
 ``intervals``     the bootstrap of the line, behind `Result.bootstrap`

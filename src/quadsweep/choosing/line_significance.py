@@ -28,7 +28,6 @@ from quadsweep.choosing.p_values import SIGNIFICANT
 from quadsweep.choosing.path_significance import (
     PathSignificance,
     corrected_p_values,
-    never,
     null_paths,
     optima,
 )
@@ -38,6 +37,7 @@ from quadsweep.messages import argument
 from quadsweep.progress import Tick
 from quadsweep.solving.methods import Problem
 from quadsweep.solving.methods.regression.certified import MOST
+from quadsweep.solving.methods.spreading import HERE, Executor
 
 OBJECTIVES = ("r2", "r", "lts")
 LAWS = {"line": UNKNOWN, "normal": NORMAL}  # the null's name, and the odds of its noise
@@ -149,11 +149,13 @@ def clean_paths(
     permutations: int,
     clock: Clock,
     tick: Tick,
+    helpers: Executor = HERE,
 ) -> LineSignificance:
     """The test of all rows, then of what is left without those that stand out, and so on."""
     start = clock.gone()
     sizes, values = _from_all(problem, k, observed)
-    first = step = _test(problem, law, sizes, values, masks[-1], permutations, clock, tick)
+    drawn = partial(null_paths, permutations=permutations, clock=clock, tick=tick, helpers=helpers)
+    first = step = _test(problem, law, sizes, values, masks[-1], permutations, clock, drawn)
     found = 0
     while len(step.null) == permutations and step.overall <= SIGNIFICANT:
         further_out = int(step.n - step.k[_most_surprising(step)])
@@ -165,13 +167,14 @@ def clean_paths(
         if len(further) == 0 or len(rows) < _FEWEST + problem.p - 1:
             break
         rest = replace(problem.of_rows(rows), seed=problem.seed + found)
-        part = optima(rest, further, rest.y[None], clock)
+        part = optima(rest, further, rest.y[None], clock, helpers)
         if part is None:
             break
         smallest = masks[k == further[-1]][0]
         fewer, best = _from_all(rest, further, part[0])
         settled = partial(_settled, best, rest.objective.name, permutations)
-        step = _test(rest, law, fewer, best, smallest[rows], permutations, clock, tick, settled)
+        more = partial(drawn, settled=settled)
+        step = _test(rest, law, fewer, best, smallest[rows], permutations, clock, more)
     extra = len(sizes) - len(k)
     return replace(
         first,
@@ -214,15 +217,15 @@ def _test(
     kept: Mask,
     permutations: int,
     clock: Clock,
-    tick: Tick,
-    settled: Callable[[Floats], bool] = never,
+    drawn: Callable[..., Floats],
 ) -> LineSignificance:
-    """One test: does any size gain more than it does on clean lines?"""
+    """One test: does any size gain more than it does on clean lines?
+
+    ``drawn`` is :func:`null_paths` with the number of draws, their limits and who searches them.
+    """
     line = fit_clean_line(problem.x, problem.y, kept, problem.intercept, LAWS[law])
     rng = np.random.default_rng(problem.seed)
-    null = null_paths(
-        problem, k, lambda count: line.draws(rng, count), permutations, clock, tick, settled
-    )
+    null = drawn(problem, k, lambda count: line.draws(rng, count))
     name = problem.objective.name
     p_value, corrected = corrected_p_values(
         _gains(observed, name), _gains(null, name), np.zeros(len(k)), sense=1

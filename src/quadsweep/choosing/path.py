@@ -1,16 +1,12 @@
 """The certified optimum for every k of a range: the curve from which to choose k.
 
-Sizes are taken from the largest down, in short runs. Within a run each search starts from its
-neighbour's subset after one concentration step, which is nearly always the optimum already, so that
-only the proof is left to do. Runs are fixed by the sizes alone and go to threads as wholes: the
-answer does not depend on how many threads there are, except between subsets tied within ``tol``.
+How the sizes are searched is in :mod:`quadsweep.choosing.walk`; out of core, in
+:mod:`quadsweep.choosing.outofcore`.
 """
 
 from __future__ import annotations
 
-import math
 import os
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, overload
@@ -24,6 +20,7 @@ from quadsweep.choosing.line_significance import LAWS, check_line, check_plane, 
 from quadsweep.choosing.outofcore import OutOfCorePath, path_out_of_core
 from quadsweep.choosing.path_significance import PathSignificance, shuffled_paths
 from quadsweep.choosing.shuffles import check_pairs
+from quadsweep.choosing.walk import Walk
 from quadsweep.clock import Clock
 from quadsweep.inputs import validation
 from quadsweep.inputs.arguments import arranged
@@ -31,15 +28,12 @@ from quadsweep.inputs.predictors import least_kept
 from quadsweep.messages import argument
 from quadsweep.outofcore.search import Query
 from quadsweep.outofcore.solve import Resources, taken
-from quadsweep.progress import CountProgress, Tick, counting
+from quadsweep.progress import CountProgress, counting
 from quadsweep.proofs.proof import Proof, together
 from quadsweep.results.formatting import INDEX, attributes, known, named_rows
 from quadsweep.results.result import Result
 from quadsweep.solving.methods import Outcome, Problem
-from quadsweep.solving.methods.certified import search
-from quadsweep.solving.methods.problem import compiled
-from quadsweep.solving.methods.regression.choice import best
-from quadsweep.solving.methods.regression.concentrate import step
+from quadsweep.solving.methods.spreading import HERE, Executor, executor
 from quadsweep.solving.proving import check_provable, proof_of
 from quadsweep.solving.question import Question, SourceSettings, pose
 
@@ -56,10 +50,6 @@ if TYPE_CHECKING:
         null: str
         progress: CountProgress
         fit_intercept: bool
-
-
-_LONGEST_RUN = 16
-_RUNS = 8  # at least so many, where there are as many sizes
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,8 +147,6 @@ class Path(Curve):
         ``permutations`` more paths.
         """
         _check_null(null, self.objective)
-        if null in LAWS:
-            check_plane(self.question.problem, null)
         problem = replace(
             self.question.problem,
             n_jobs=validation.jobs(n_jobs),
@@ -166,11 +154,27 @@ class Path(Curve):
         )
         asked = validation.whole(permutations, "permutations", 1)
         clock = Clock(validation.seconds(time_limit))
+        return self._compared(problem, null, asked, clock, progress, HERE)
+
+    def _compared(
+        self,
+        problem: Problem,
+        null: str,
+        asked: int,
+        clock: Clock,
+        progress: CountProgress,
+        helpers: Executor,
+    ) -> PathSignificance:
+        """The same, with arguments that have been checked."""
+        if null in LAWS:
+            check_plane(problem, null)
         with counting(progress, "permutations" if null == "shuffled" else "draws") as tick:
             if null == "shuffled":
-                return shuffled_paths(problem, self.k, self.value, asked, clock, tick)
+                return shuffled_paths(problem, self.k, self.value, asked, clock, tick, helpers)
             masks = self.masks[:, self.question.points.rows]
-            return clean_paths(problem, null, self.k, self.value, masks, asked, clock, tick)
+            return clean_paths(
+                problem, null, self.k, self.value, masks, asked, clock, tick, helpers
+            )
 
     def summary_items(self) -> list[tuple[str, str]]:
         lines = self._lines_of_curve()
@@ -258,8 +262,8 @@ def path(
     Parameters
     ----------
     points, x, y, objective, tol, nan_policy :
-        As in :func:`solve`, as are ``data``, ``fit_intercept``, ``weights``, and what is for data
-        out of core: ``memory_limit``, ``client``, ``out`` and ``resume``.
+        As in :func:`solve`, as are ``data``, ``fit_intercept``, ``weights`` and, for data out of
+        core, ``memory_limit``.
     ks : sequence of ints or shares, optional
         Sizes to keep.
     drop : int, share, or sequence of either, optional
@@ -287,6 +291,11 @@ def path(
     proof : bool
         Also write down why no subset is better, for every size: ``Path.proof``, as in
         :func:`solve`.
+    client : dask Client or str, optional
+        A cluster that searches runs of sizes and the data sets of the null, or that reads data out
+        of core: a client, the address of a scheduler, or ``"local"``, as in :func:`pairwise`.
+    out, resume : path, bool
+        A directory that keeps finished parts of the work, and whether to go on with those in it.
 
     Returns
     -------
@@ -312,7 +321,7 @@ def path(
     if asked or null != "shuffled":
         _check_null(null, objective)
     x, y, data = arranged("path", points, x, y, data)
-    source, x, y, data = taken(x, y, data, memory_limit, client=client, out=out, resume=resume)
+    source, x, y, data = taken(x, y, data, memory_limit)
     if source is not None:
         if asked or proof or weights is not None or not fit_intercept:
             raise ValueError("a path out of core has no null, proof or weights, and an intercept")
@@ -328,22 +337,16 @@ def path(
         check_provable("certified", objective, question.problem)
     goal = replace(goal, min_k=least_kept(question.points, goal))
     sizes = sizes_meant(question.problem.n, ks, drop, goal)
-    with counting(progress, "sizes") as tick:
-        walk = _Walk(question.problem, sizes, clock)
-        walk.go(tick)
-    made = _collect(question, sizes, walk, clock.gone())
-    if proof:
-        made = replace(made, proof=_proofs(made, clock), seconds=clock.gone())
-    if not asked or not walk.complete:
-        return made
-    noise = made.significance(
-        null=null,
-        permutations=asked,
-        time_limit=None if math.isinf(clock.limit) else max(clock.left(), 1e-3),
-        n_jobs=n_jobs,
-        seed=seed,
-        progress=progress,
-    )
+    with executor("threads", client, question.problem.n_jobs, out, resume) as helpers:
+        with counting(progress, "sizes") as tick:
+            walk = Walk(question.problem, sizes, clock, helpers)
+            walk.go(tick)
+        made = _collect(question, sizes, walk, clock.gone())
+        if proof:
+            made = replace(made, proof=_proofs(made, clock), seconds=clock.gone())
+        if not asked or not walk.complete:
+            return made
+        noise = made._compared(question.problem, null, asked, clock, progress, helpers)
     return replace(made, noise=noise, seconds=clock.gone())
 
 
@@ -364,75 +367,6 @@ def _check_null(null: str, objective: str) -> None:
         raise ValueError(f"{argument('null')} must be 'shuffled', 'line' or 'normal'; got {null!r}")
 
 
-class _Walk:
-    """The searches of a path, over threads."""
-
-    def __init__(self, problem: Problem, sizes: list[int], clock: Clock) -> None:
-        length = max(1, min(_LONGEST_RUN, len(sizes) // _RUNS))
-        self.runs = [sizes[i : i + length] for i in range(0, len(sizes), length)]
-        self.workers = min(problem.n_jobs, len(self.runs))
-        self.problem = replace(
-            problem,
-            n_jobs=max(1, problem.n_jobs // self.workers),
-            callback=lambda *_: not self.stop.is_set(),
-        )
-        self.total, self.clock = len(sizes), clock
-        self.stop = threading.Event()
-        self.outcomes: dict[int, Outcome] = {}
-
-    @property
-    def complete(self) -> bool:
-        return len(self.outcomes) == self.total and not self.stop.is_set()
-
-    def go(self, tick: Tick) -> None:
-        from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-
-        with ThreadPoolExecutor(self.workers) as pool:
-            try:
-                waiting: set[Future[None]] = {pool.submit(self._run, run) for run in self.runs}
-                while waiting:
-                    done, waiting = wait(waiting, timeout=0.05, return_when=FIRST_COMPLETED)
-                    for future in done:
-                        future.result()
-                    if tick(len(self.outcomes), self.total, self.clock.gone()) is False:
-                        self.stop.set()
-            except KeyboardInterrupt:
-                self.stop.set()
-            except BaseException:
-                self.stop.set()
-                raise
-
-    def _run(self, run: list[int]) -> None:
-        before: Outcome | None = None
-        for k in run:
-            if self.stop.is_set() or self.clock.left() == 0:
-                return
-            problem = replace(self.problem, k=k, time_limit=self.clock.left())
-            if problem.objective.name == "var":
-                self.outcomes[k] = compiled("univariate", problem)
-                continue
-            if problem.several:
-                near = [] if before is None else step(problem, before.inliers)
-                self.outcomes[k] = before = best(problem, near)
-                continue
-            starts = [] if before is None else neighbour(problem, before.inliers)
-            before = search(problem, starts=starts, starting_lines=1 if starts else 0)
-            self.outcomes[k] = before
-
-
-def neighbour(problem: Problem, inliers: Ints) -> list[Ints]:
-    """A concentration step from a subset of any size to one of size k; none where undefined."""
-    x, y = problem.x, problem.y
-    if len(inliers) < 2 or np.ptp(x[inliers]) == 0 or np.ptp(y[inliers]) == 0:
-        return []
-    p, q, r = problem.objective.gradient(x[inliers], y[inliers])
-    u, w = x - x[inliers].mean(), y - y[inliers].mean()
-    gain = p * u * u + q * u * w + r * w * w
-    if not np.all(np.isfinite(gain)):
-        return []
-    return [np.sort(np.argsort(-gain, kind="stable")[: problem.k])]
-
-
 def _plane(question: Question, inliers: Ints) -> tuple[float, Floats]:
     """Intercept and coefficients of the rows kept."""
     points = question.points
@@ -445,7 +379,7 @@ def _plane(question: Question, inliers: Ints) -> tuple[float, Floats]:
     return float(y.mean() - slope * x.mean()), np.array([slope])
 
 
-def _collect(question: Question, sizes: list[int], walk: _Walk, seconds: float) -> Path:
+def _collect(question: Question, sizes: list[int], walk: Walk, seconds: float) -> Path:
     points, count = question.points, len(sizes)
     masks = np.zeros((count, points.given), dtype=bool)
     numbers, coef = np.full((4, count), np.nan), np.full((count, points.p), np.nan)

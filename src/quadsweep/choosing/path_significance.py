@@ -33,6 +33,7 @@ from quadsweep.progress import Tick
 from quadsweep.results.formatting import ResultMixin, attributes, plain
 from quadsweep.solving.methods import Problem
 from quadsweep.solving.methods.batch import Batch, lowered
+from quadsweep.solving.methods.spreading import HERE, Executor
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -199,12 +200,19 @@ def shuffled_paths(
     permutations: int,
     clock: Clock,
     tick: Tick,
+    helpers: Executor,
 ) -> PathSignificance:
     """The path of every shuffle."""
     start = clock.gone()
     rng = np.random.default_rng(problem.seed)
     null = null_paths(
-        problem, k, lambda count: shuffled(problem.y, rng, count), permutations, clock, tick
+        problem,
+        k,
+        lambda count: shuffled(problem.y, rng, count),
+        permutations,
+        clock,
+        tick,
+        helpers=helpers,
     )
     p_value, corrected = corrected_p_values(
         observed, null, _slack(problem, k, observed), problem.objective.sense
@@ -226,6 +234,7 @@ def null_paths(
     clock: Clock,
     tick: Tick,
     settled: Callable[[Floats], bool] = never,
+    helpers: Executor = HERE,
 ) -> Floats:
     """The optima of drawn data, one row for every draw: whole ones only, fewer under a limit.
 
@@ -233,8 +242,8 @@ def null_paths(
     """
     rows: list[Floats] = [np.empty((0, len(k)))]
     try:
-        for size in blocks(permutations, problem.n, clock, tick):
-            block = optima(problem, k, draw(size), clock)
+        for size in blocks(permutations, problem.n, clock, tick, helpers.block(problem.n)):
+            block = optima(problem, k, draw(size), clock, helpers)
             if block is None:
                 break
             rows.append(block)
@@ -245,11 +254,13 @@ def null_paths(
     return np.concatenate(rows)
 
 
-def optima(problem: Problem, k: Ints, ys: Floats, clock: Clock) -> Floats | None:
+def optima(
+    problem: Problem, k: Ints, ys: Floats, clock: Clock, helpers: Executor = HERE
+) -> Floats | None:
     """One row for every data set, one column for every k; None if a limit came first."""
     out = np.empty((len(ys), len(k)))
     for column, size in enumerate(k.tolist()):
-        found = Batch.like(problem, problem.x, ys, clock.left(), size).solve()
+        found = helpers.solve(Batch.like(problem, problem.x, ys, clock.left(), size))
         if not found.finished.all():
             return None
         out[:, column] = found.values

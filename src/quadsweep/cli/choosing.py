@@ -20,7 +20,7 @@ _ANSWER = "label plot json time_limit jobs seed"
 
 
 @command(
-    f"xs y formula drop objective permutations null {_ANSWER} proof memory_limit",
+    f"xs y formula drop objective permutations null {_ANSWER} proof memory_limit dask work resume",
     asks="choosing.path:path",
     drop="The most points to drop; default: half.",
     permutations="Data sets to compare with; 99 with --null.",

@@ -146,7 +146,7 @@ OPTIONS = {
     "dask": Option(
         "A dask scheduler's address, or 'local' to start one.", "ADDRESS", argument="client"
     ),
-    "work": Option("Keep finished parts of a large source here.", "DIR", argument="out"),
+    "work": Option("Keep finished parts of the work here.", "DIR", argument="out"),
     "out": Option("Parquet files, for many columns.", "DIR", argument="out"),
     "resume": Option(
         "Go on with the finished files in the directory.", kind=bool, argument="resume"

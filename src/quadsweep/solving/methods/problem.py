@@ -47,6 +47,11 @@ class Problem(Points):
         """What no R2, or no sum of squares, passes."""
         return 1.0 if self.objective.sense > 0 else 0.0
 
+    @property
+    def arrays(self) -> list[Floats]:
+        """x, y and, where there are any, weights."""
+        return [self.x, self.y] if self.weights is None else [self.x, self.y, self.weights]
+
     def changed(self, **fields: Any) -> Problem:
         """`dataclasses.replace` in a fifth of its time, which thirty points notice."""
         other = object.__new__(Problem)

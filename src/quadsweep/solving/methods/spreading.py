@@ -87,8 +87,11 @@ class Executor:
             for part in _parts(batch, until, goals, 1 if self.workers else batch.n_jobs)
         ]
         unique = list({chunk.name: chunk for chunk in chunks}.values())
-        found = dict(results(unique, self.workers or one_by_one, self.store, _finished))
+        found = dict(results(unique, self.workers or one_by_one, self.store, finished))
         return [found[chunk.name] for chunk in chunks]
+
+
+HERE = Executor()
 
 
 @contextmanager
@@ -137,7 +140,7 @@ class Part:
         if isinstance(b, RegressionBatch):
             arrays = [] if self.goals is None else [self.goals]
             for p in b.problems:
-                arrays += [p.x, p.y] if p.weights is None else [p.x, p.y, p.weights]
+                arrays += p.arrays
                 question.append(p.intercept)
         return digest_of(np.array([repr(question)]), *arrays)
 
@@ -172,7 +175,8 @@ def reach_part(part: Part, **_: Any) -> Columns:
     return {"answers": part.limited().reach(part.goals)}
 
 
-def _finished(columns: Columns | None) -> bool:
+def finished(columns: Columns | None) -> bool:
+    """Whether no limit cut a part short."""
     if columns is None:
         return False
     if "answers" in columns:
