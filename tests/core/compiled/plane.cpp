@@ -123,7 +123,8 @@ std::vector<std::tuple<int, double, double, double, double>> scanned(
     const auto [a, b, c] = good;
     const auto criterion = make_criterion(objective_named(objective), all, {a, b, c}, score, 0);
     Control control;
-    const Scan scan{cells, {a, b, c}, static_cast<double>(k), 1, [](const Moments&) {}, 2, 1.0};
+    const Scan scan{cells, {a, b, c}, static_cast<double>(k), 1, [](const Moments&) {},
+                    2,     infinity};
     std::vector<std::tuple<int, double, double, double, double>> out;
     for (const Box& box : scan_slopes(*criterion->lines(), scan, control).left) {
         out.emplace_back(box.frame, box.centre[0] - box.half[0], box.centre[0] + box.half[0],

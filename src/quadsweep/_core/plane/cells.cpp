@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstring>
-#include <numeric>
+#include <memory>
+#include <span>
 
+#include "shared/parallel.hpp"
 #include "shared/threads.hpp"
 #include "tuning.hpp"
 
@@ -15,6 +16,7 @@ namespace {
 struct Entry {
     double x, y;
     int point;  // index of the group
+    int weight;
 };
 
 std::uint64_t hash_of(double x, double y) {
@@ -30,7 +32,7 @@ class Groups {
     explicit Groups(std::size_t n) : slot_(std::bit_ceil(2 * n), -1) {}
 
     // Index of the group of (x, y) as given; `next` if it is new.
-    int find(double x, double y, const std::vector<Entry>& groups, int next) {
+    int find(double x, double y, const Entry* groups, int next) {
         const std::size_t mask = slot_.size() - 1;
         for (std::size_t s = hash_of(x, y) & mask;; s = (s + 1) & mask) {
             if (slot_[s] < 0) return slot_[s] = next;
@@ -48,13 +50,14 @@ class Groups {
 bool worth_collapsing(const Points& p) {
     const std::size_t n = p.x.size(), most = tuning::sampled_repeats;
     if (n <= tuning::certain_repeats) return true;
-    std::vector<Entry> seen;
+    std::vector<Entry> seen(most);
     Groups groups(most);
     for (std::size_t i = 0; i < most; ++i) {
         const std::size_t j = i * n / most;
-        const int g = groups.find(p.given_x[j], p.given_y[j], seen, static_cast<int>(seen.size()));
-        if (g < static_cast<int>(seen.size())) return true;
-        seen.push_back({p.given_x[j], p.given_y[j], 0});
+        const double x = p.given_x[j], y = p.given_y[j];
+        const int next = static_cast<int>(i);
+        if (groups.find(x, y, seen.data(), next) < next) return true;
+        seen[i] = {x, y, next, 1};
     }
     return false;
 }
@@ -102,24 +105,22 @@ bool ended(Control* control) {
 class Builder {
   public:
     // `control` ends it half-way; the calling thread attends to it.
-    Builder(Cells& cells, std::vector<Entry>& entries, const std::vector<int>& weight,
-            Control* control)
-        : cells_(cells), entries_(entries), weight_(weight), control_(control) {}
+    Builder(Cells& cells, std::span<Entry> entries, Control* control)
+        : cells_(cells), entries_(entries), control_(control) {}
 
     void build(int n_jobs) {
         const int n = static_cast<int>(entries_.size());
-        cells_.cell.resize(count(n));
         fill(0, 1, 0, n, n_jobs, control_ != nullptr);
         // Two products and an addition for each point of a leaf, an addition a level.
         cells_.roundings = 2 + tuning::leaf_points + std::ceil(std::log2(n + 1.0));
     }
 
-  private:
     static int count(int n) {  // cells of a tree over n points
         if (n <= tuning::leaf_points) return 1;
         return n % 2 == 0 ? 1 + 2 * count(n / 2) : 1 + count(n / 2) + count(n - n / 2);
     }
 
+  private:
     // Cell `at` over entries [first, last); its descendants take the places from `free` on: the two
     // children, then all below the left one, then all below the right one. `attends`: in the thread
     // that came from the user.
@@ -180,7 +181,7 @@ class Builder {
         c.sums = {};
         for (int i = c.first; i < c.last; ++i) {
             const Entry& p = entries_[i];
-            const double w = weight_[p.point], x = p.x, y = p.y;
+            const double w = p.weight, x = p.x, y = p.y;
             c.weight += w;
             c.sums += {w * x, w * y, w * x * x, w * x * y, w * y * y};
         }
@@ -193,71 +194,105 @@ class Builder {
     }
 
     Cells& cells_;
-    std::vector<Entry>& entries_;
-    const std::vector<int>& weight_;
+    std::span<Entry> entries_;
     Control* control_;
 };
 
-void place_entries(std::vector<Entry>& entries, const Placing& at) {
-    const double fx = std::ldexp(1.0, -at.ex), fy = std::ldexp(1.0, -at.ey);
-    if (at.slope == 0 && std::isnormal(fx) && std::isnormal(fy)) {
-        for (Entry& p : entries) {
-            p.x = (p.x - at.x0) * fx;
-            p.y = (p.y - at.y0) * fy;
+// Identical rows as one entry: the group of each row. None if stopped half-way.
+std::vector<int> collapse(const Points& points, Entry* entries, int& distinct, Control* control) {
+    const int n = points.size();
+    std::vector<int> group(n);
+    Groups groups(n);
+    distinct = 0;
+    for (int i = 0; i < n; ++i) {
+        if (i % tuning::fork_points == tuning::fork_points - 1 && ended(control)) return {};
+        const double x = points.given_x[i], y = points.given_y[i];
+        group[i] = groups.find(x, y, entries, distinct);
+        if (group[i] == distinct) {
+            entries[distinct] = {x, y, distinct, 0};
+            ++distinct;
         }
-    } else {
-        for (Entry& p : entries) at(p.x, p.y);
+        ++entries[group[i]].weight;
     }
+    return group;
+}
+
+// body(first, last) for parts of [0, n), on all threads where there are several.
+template <class Body>
+void in_parts(int n, int n_jobs, Body&& body) {
+    constexpr int each = tuning::fork_points;
+    parallel_for(n_jobs, (n + each - 1) / each, [&](int, std::int64_t part) {
+        const int first = static_cast<int>(part) * each;
+        body(first, std::min(n, first + each));
+        return true;
+    });
+}
+
+void collect_points(std::span<const Entry> entries, int n_jobs, Cells& cells) {
+    const auto distinct = entries.size();
+    cells.x.resize(distinct);
+    cells.y.resize(distinct);
+    cells.weight.resize(distinct);
+    in_parts(static_cast<int>(distinct), n_jobs, [&](int first, int last) {
+        for (int p = first; p < last; ++p) {
+            cells.x[p] = entries[p].x;
+            cells.y[p] = entries[p].y;
+            cells.weight[p] = entries[p].weight;
+        }
+    });
+}
+
+// Groups are numbered as they first appear: without repeats a group is its row.
+void collect_members(std::span<const Entry> entries, const std::vector<int>& group, int n,
+                     int n_jobs, Cells& cells) {
+    const int distinct = static_cast<int>(entries.size());
+    cells.member.resize(n);
+    cells.first_member.resize(distinct + 1);
+    if (distinct == n) {
+        in_parts(n, n_jobs, [&](int first, int last) {
+            for (int p = first; p < last; ++p) {
+                cells.member[p] = entries[p].point;
+                cells.first_member[p + 1] = p + 1;
+            }
+        });
+        return;
+    }
+    std::vector<int> next(distinct);
+    for (int p = 0; p < distinct; ++p) {
+        next[entries[p].point] = cells.first_member[p];
+        cells.first_member[p + 1] = cells.first_member[p] + entries[p].weight;
+    }
+    for (int i = 0; i < n; ++i) cells.member[next[group[i]]++] = i;
 }
 
 }  // namespace
 
 Cells make_cells(const Points& points, const Placing& at, int n_jobs, Control* control) {
-    const auto &X = points.given_x, &Y = points.given_y;
     const int n = points.size();
-    Cells cells;
-    std::vector<Entry> entries;
-    entries.reserve(n);
-    std::vector<int> group(n), weight;
+    // Not set to zero: each part is first touched by the thread that fills it.
+    const auto buffer = std::make_unique_for_overwrite<Entry[]>(n);
+    int distinct = n;
+    std::vector<int> group;  // of each row; none where every row is a point of its own
     if (worth_collapsing(points)) {
-        Groups groups(n);
-        for (int i = 0; i < n; ++i) {
-            if (i % tuning::fork_points == tuning::fork_points - 1 && ended(control)) return {};
-            const auto next = static_cast<int>(entries.size());
-            group[i] = groups.find(X[i], Y[i], entries, next);
-            if (group[i] == next) {
-                entries.push_back({X[i], Y[i], next});
-                weight.push_back(0);
-            }
-            ++weight[group[i]];
-        }
-    } else {
-        for (int i = 0; i < n; ++i) entries.push_back({X[i], Y[i], i});
-        std::iota(group.begin(), group.end(), 0);
-        weight.assign(n, 1);
+        group = collapse(points, buffer.get(), distinct, control);
+        if (std::ssize(group) < n) return {};
     }
-    place_entries(entries, at);
-    Builder(cells, entries, weight, control).build(n_jobs);
+    const std::span<Entry> entries(buffer.get(), distinct);
+    const Placer place(at);
+    Cells cells;
+    cells.cell.resize(Builder::count(distinct));
+    in_parts(distinct, n_jobs, [&](int first, int last) {
+        for (int i = first; i < last; ++i) {
+            if (group.empty()) entries[i] = {points.given_x[i], points.given_y[i], i, 1};
+            place(entries[i].x, entries[i].y);
+        }
+    });
+    Builder(cells, entries, control).build(n_jobs);
     if (control != nullptr && control->stopped()) return {};
     cells.reach_x = std::fabs(cells.cell[0].x) + cells.cell[0].hx;
     cells.reach_y = std::fabs(cells.cell[0].y) + cells.cell[0].hy;
-
-    const std::size_t distinct = entries.size();
-    cells.x.resize(distinct);
-    cells.y.resize(distinct);
-    cells.weight.resize(distinct);
-    cells.first_member.resize(distinct + 1);
-    std::vector<int> place(distinct);
-    for (std::size_t p = 0; p < distinct; ++p) {
-        cells.x[p] = entries[p].x;
-        cells.y[p] = entries[p].y;
-        cells.weight[p] = weight[entries[p].point];
-        cells.first_member[p + 1] = cells.first_member[p] + cells.weight[p];
-        place[entries[p].point] = static_cast<int>(p);
-    }
-    cells.member.resize(n);
-    std::vector<int> next(cells.first_member.begin(), cells.first_member.end() - 1);
-    for (int i = 0; i < n; ++i) cells.member[next[place[group[i]]]++] = i;
+    collect_points(entries, n_jobs, cells);
+    collect_members(entries, group, n, n_jobs, cells);
     return cells;
 }
 

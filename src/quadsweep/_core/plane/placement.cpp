@@ -41,9 +41,10 @@ bool Placement::move(const Problem& problem, const Placing& to, Control& control
 
 Moments Placement::moments_of(const Points& points, const std::vector<int>& subset) const {
     Moments s;
+    const Placer place(at);
     for (int i : subset) {
         double x = points.given_x[i], y = points.given_y[i];
-        at(x, y);
+        place(x, y);
         s.add(x, y);
     }
     return s;

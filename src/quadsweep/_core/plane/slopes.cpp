@@ -245,6 +245,12 @@ double nodes_over(const LineCriterion& criterion, const std::vector<Lines>& line
     return nodes;
 }
 
+// Beyond so many in a lattice boxes go on.
+double most_nodes(const Scan& scan) {
+    const double strips = scan.cells.cell[0].weight / scan.k;
+    return scan.most_nodes * strips * strips;
+}
+
 }  // namespace
 
 bool worth_scanning(const LineCriterion& criterion, const Scan& scan) {
@@ -260,21 +266,16 @@ bool worth_scanning(const LineCriterion& criterion, const Scan& scan) {
         if (!(grain.reach < tuning::most_reach * grain.bin)) return false;
     }
     const double nodes = nodes_over(criterion, all_lines(criterion), scan, tuning::first_share);
-    const double strips = cells.cell[0].weight / scan.k;
-    return nodes >= tuning::least_nodes && nodes <= tuning::most_nodes &&
-           nodes <= tuning::most_for_boxes * strips * strips;
+    return nodes >= tuning::least_nodes && nodes <= tuning::most_nodes && nodes <= most_nodes(scan);
 }
 
 Scanned scan_slopes(const LineCriterion& criterion, const Scan& scan, Control& control) {
     Scanner scanner(criterion, scan, control);
     std::vector<Lines> left = all_lines(criterion);
     double share = tuning::first_share;
-    const double most = tuning::more_nodes * nodes_over(criterion, left, scan, share);
     for (int level = 0; level < scan.levels; ++level, share /= 4) {
-        const double nodes = nodes_over(criterion, left, scan, share);
-        if (!(nodes <= most)) break;
+        if (!(nodes_over(criterion, left, scan, share) <= most_nodes(scan))) break;
         left = scanner.look(left, share);
-        if (nodes_over(criterion, left, scan, share) > scan.most_left * nodes) break;
     }
     Scanned out;
     for (const Lines& lines : left) {

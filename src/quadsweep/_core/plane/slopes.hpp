@@ -20,8 +20,8 @@ struct Scan {
     int n_jobs;
     // Moments of k points that may be better ones; may aim the criterion at a higher score.
     std::function<void(const Moments&)> propose;
-    int levels = tuning::scan_levels;      // lattices, each twice as fine as the last
-    double most_left = tuning::most_left;  // of a lattice's nodes, for another one
+    int levels = tuning::scan_levels;            // lattices, each twice as fine as the last
+    double most_nodes = tuning::most_for_boxes;  // of any of them, of the square of n over k
 };
 
 struct Scanned {

@@ -188,9 +188,14 @@ void offer_starts(const Problem& problem, const CertifiedOptions& options, Contr
         return;
     }
     for (Moments& m : good) m = placement.translate(problem.points, m, kept, k);
-    for (const Walk& w : race(problem, placement.cells, good, jobs, control, known)) {
-        known.offer({w.at(), w.score()});
+    const std::vector<Walk> walks = race(problem, placement.cells, good, jobs, control, known);
+    std::vector<Polished> ends;
+    for (const Walk& w : walks) ends.push_back({w.at(), w.score()});
+    if (!small) {  // the best first: few of the others are then worth an exact score
+        std::stable_sort(ends.begin(), ends.end(),
+                         [](const Polished& p, const Polished& q) { return p.score > q.score; });
     }
+    for (const Polished& end : ends) known.offer(end);
     for (const auto& start : options.starts) {
         known.polish(placement.moments_of(problem.points, start));
     }

@@ -119,21 +119,19 @@ inline constexpr double most_waiting = 0x1p28;  // bytes of boxes before the sea
 
 // ---- slopes, before there are boxes ------------------------------------------------------------
 
-// Up to this share of the points kept, and if a lattice has so many nodes. Uniform points, seconds
-// of boxes alone and with it, n = 10^5: a tenth 0.52, 0.65; a twentieth 1.65, 0.94; a hundredth 21,
-// 1.5; n = 10^6: a twentieth 3.7, 3.9.
-inline constexpr double scanned_share = 0.03;
+// Up to this share of the points kept, and if a lattice has so many nodes. Seconds of boxes alone
+// and with it, n = 10^5: half the slope and noise, a tenth 2.0, 1.6; a twentieth 2.8, 1.8; normal
+// points 1.3, 1.2; 3.0, 1.9; uniform ones 0.52, 0.52; 1.4, 0.90; heavy tails (t3) 0.81, 1.1; 2.1,
+// 2.3.
+inline constexpr double scanned_share = 0.06;
 inline constexpr int most_scanned = 3000000;  // points
 inline constexpr double scanned_bytes = 180;  // each while it lasts
 inline constexpr double least_nodes = 1000, most_nodes = 1e7;
-// Of the square of n over k, about the number of boxes: 9 to 42 for uniform and normal points, 73
-// for points about a line; 90 and more for heavy tails and 4,000 for clusters, which boxes close
-// sooner.
-inline constexpr double most_for_boxes = 80;
-inline constexpr double more_nodes = 6;  // of the first lattice's, that a later one may have
-// Of a lattice's nodes: where more are left, boxes go on. Heavy tails (t3), a hundredth of 10^5
-// points: 98% after the second lattice; normal ones 66% at most, and closed by later ones.
-inline constexpr double most_left = 0.7;
+// Of the square of n over k, about the number of boxes: the first lattice has 9 to 60 for uniform
+// and normal points, up to 100 for skewed ones and clusters, thousands for points about a line,
+// which boxes close sooner; later ones up to 90 for normal points, and more than 140 for heavy
+// tails (t3), where they close little.
+inline constexpr double most_for_boxes = 100;
 // What the parts of the first lattice lose by a parameter, of a good subset's residual; the next
 // ones lose a quarter of it. A hundredth of 10^5 normal points: four lattices 5.4 s, five 4.4.
 inline constexpr double first_share = 1;

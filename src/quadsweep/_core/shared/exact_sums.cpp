@@ -40,10 +40,24 @@ struct Column {
     DoubleDouble mean;  // of from_first
 };
 
-void set_mean(Column& column) {
+constexpr std::size_t block = 256;  // points whose sums are doubles, where there are very many
+
+// Of very many points to about the precision of a double: the sums make up for what it is off by.
+void set_mean(Column& column, bool precise) {
+    const std::vector<double>& v = column.entry;
     DoubleDouble sum;
-    for (std::size_t i = 0; i < column.entry.size(); ++i) sum = sum + column.from_first(i);
-    column.mean = sum / static_cast<double>(column.entry.size());
+    if (precise) {
+        for (std::size_t i = 0; i < v.size(); ++i) sum = sum + column.from_first(i);
+    } else {
+        for (std::size_t start = 0; start < v.size(); start += block) {
+            double part = 0;
+            for (std::size_t i = start; i < std::min(v.size(), start + block); ++i) {
+                part += v[i] - v[0];
+            }
+            sum = sum + DoubleDouble{part, 0};
+        }
+    }
+    column.mean = sum / static_cast<double>(v.size());
 }
 
 void add_precisely(const Column& x, const Column& y, ExactSums& s) {
@@ -119,7 +133,6 @@ DoubleDouble residuals_by_triples(const Column& x, const Column& y, const Double
 
 // Deviations rounded to doubles, sums in blocks: for very many points.
 void add_quickly(const Column& x, const Column& y, ExactSums& s) {
-    constexpr std::size_t block = 256;
     const std::size_t n = x.entry.size();
     double sum_u = 0, sum_w = 0;
     for (std::size_t start = 0; start < n; start += block) {
@@ -161,8 +174,8 @@ WideScore combined(const DoubleDouble& p, int ep, const DoubleDouble& q, int eq,
 ExactSums exact_sums(std::span<const double> xs, std::span<const double> ys,
                      std::span<const int> subset, bool precise) {
     Column x(xs, subset), y(ys, subset);
-    set_mean(x);
-    set_mean(y);
+    set_mean(x, precise);
+    set_mean(y, precise);
     ExactSums s;
     s.ex = x.exponent;
     s.ey = y.exponent;

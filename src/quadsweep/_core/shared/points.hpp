@@ -53,6 +53,26 @@ struct Placing {
     }
     double residual(double X, double Y) const;
 };
+// The same for many points: powers of two are made once.
+class Placer {
+  public:
+    explicit Placer(const Placing& at)
+        : at_(at),
+          fx_(std::ldexp(1.0, -at.ex)),
+          fy_(std::ldexp(1.0, -at.ey)),
+          plain_(at.slope == 0 && std::isnormal(fx_) && std::isnormal(fy_)) {}
+
+    void operator()(double& x, double& y) const {
+        if (!plain_) return at_(x, y);
+        x = (x - at_.x0) * fx_;
+        y = (y - at_.y0) * fy_;
+    }
+
+  private:
+    Placing at_;
+    double fx_, fy_;
+    bool plain_;
+};
 inline Placing placing(const Points& p) { return {p.mx, p.my, p.ex, p.ey}; }
 
 // out[i] = (v[i] - shift) * 2^-exponent.
