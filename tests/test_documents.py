@@ -16,10 +16,10 @@ def test_examples_print_what_they_say(document):
     assert failed == 0
 
 
-def test_every_compiled_file_is_in_the_table_of_its_room():
+def test_every_compiled_file_is_in_the_table_of_its_folder():
     core = ROOT / "src" / "quadsweep" / "_core"
     page = (core / "README.md").read_text(encoding="utf-8")
-    rooms = dict(re.findall(r"^## (\w+)\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL))
+    folders = dict(re.findall(r"^## (\w+)\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL))
     files = [f for f in core.glob("*/*.?pp") if f.parent.name != "wasm"]
     assert len(files) > 60
-    assert [f for f in files if not re.search(rf"`{f.stem}[`.]", rooms[f.parent.name])] == []
+    assert [f for f in files if not re.search(rf"`{f.stem}[`.]", folders[f.parent.name])] == []

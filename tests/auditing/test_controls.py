@@ -53,6 +53,7 @@ def test_agrees_with_every_refit_in_rational_arithmetic(claim: str) -> None:
     assert compared > 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("claim", CLAIMS)
 @pytest.mark.parametrize("family", [nearly_dependent, hostile])
 def test_nearly_dependent_columns_are_told_apart(claim: str, family: Any) -> None:
@@ -118,6 +119,7 @@ def panel(seed: int) -> Design:
     return Design(x, y, z, 0, weights, unit.astype(np.int64), units)
 
 
+@pytest.mark.slow
 def test_the_bound_for_any_number_of_controls_is_never_above_what_is_left() -> None:
     bounded = 0
     for seed in range(60):
@@ -531,6 +533,7 @@ def test_three_rows_on_a_line_are_found_among_twelve():
     assert (audit.lower, audit.upper) == (9, 9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("oracle", [ManyControls, Enumeration])
 def test_groups_of_one_row_each_are_refitted_like_rows(oracle, monkeypatch) -> None:
     """A class, the intercept for one, is then inside of no group."""

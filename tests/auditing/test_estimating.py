@@ -312,16 +312,17 @@ def test_an_instrument_that_the_controls_explain_is_refused(made, more):
         qs.audit("y ~ w + [x ~ z]", data=frame, **more)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("link", ["logit", "poisson"])
 def test_a_logistic_or_poisson_regression_is_audited_as_statsmodels_fits_it(link):
     rng = np.random.default_rng(3)
-    z = rng.normal(size=(60, 1))
-    x = rng.normal(size=60)
+    z = rng.normal(size=(40, 1))
+    x = rng.normal(size=40)
     eta = 0.5 * x + 0.5 * z[:, 0]
     y = rng.poisson(np.exp(eta)).astype(float)
     if link == "logit":
-        y = (rng.uniform(size=60) < 1 / (1 + np.exp(-eta))).astype(float)
-    fitted = naive_estimating.maximum(link, y, np.column_stack([x, np.ones(60), z]))
+        y = (rng.uniform(size=40) < 1 / (1 + np.exp(-eta))).astype(float)
+    fitted = naive_estimating.maximum(link, y, np.column_stack([x, np.ones(40), z]))
     found = qs.audit(fitted, term="x1", claim="sign", n_jobs=1, time_limit=1)
     assert found.before.slope == pytest.approx(fitted.params[0], rel=1e-6)
     assert found.before.p_value == pytest.approx(fitted.pvalues[0], rel=1e-6)
@@ -360,6 +361,7 @@ def test_a_fit_far_from_where_it_starts_is_found(link):
     assert found.before.se == pytest.approx(fitted.bse[1], rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("link", ["logit", "poisson"])
 def test_the_fits_of_all_subsets_are_in_the_box_that_is_searched(link, monkeypatch):
     rng = np.random.default_rng(21)

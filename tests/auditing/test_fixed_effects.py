@@ -106,12 +106,13 @@ def test_rows_go_and_return_inside_of_classes(seed: int) -> None:
             np.testing.assert_allclose(getattr(state, name), getattr(anew, name), atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("groups", ["none", "classes", "across"])
 @pytest.mark.parametrize(
     "claim", [("sign", None), ("significance", None), ("reverse", None), ("r2", 0.3)]
 )
 def test_audits_are_those_of_columns(claim, groups: str) -> None:
-    for seed in range(4):
+    for seed in range(2):
         many = {"none": 4, "classes": 12, "across": 4}[groups]
         design = panel(seed, n=16 + many, classes=many, weights=seed % 2 == 1, groups=groups)
         given = reading.Regression(
@@ -139,11 +140,11 @@ def test_two_ways_absorb_the_one_with_more_levels() -> None:
     frame["x"] = rng.normal(size=200) + frame.firm % 3
     frame["w"] = frame.firm * 0.5  # explained by the firms
     frame["y"] = 0.4 * frame.x + frame.firm * 0.1 + frame.year + rng.normal(size=200)
-    found = qs.audit("y ~ x + w | firm + year", data=frame, term="x", time_limit=5.0, n_jobs=1)
+    found = qs.audit("y ~ x + w | firm + year", data=frame, term="x", time_limit=2.0, n_jobs=1)
     assert found.design.classes is not None
     assert found.design.controls.shape[1] == 4
     assert "given firm and year" in found.message
-    columns = qs.audit("y ~ x + C(firm) + C(year)", data=frame, term="x", time_limit=5.0, n_jobs=1)
+    columns = qs.audit("y ~ x + C(firm) + C(year)", data=frame, term="x", time_limit=2.0, n_jobs=1)
     assert found.before.slope == pytest.approx(columns.before.slope)
     assert found.before.se == pytest.approx(columns.before.se)
     assert columns.design.classes is not None
@@ -189,6 +190,7 @@ def test_no_other_columns_are_no_rows_in_addition() -> None:
     assert classes.without(np.array([0, 1, 3])).more(np.zeros((12, 0))).shape == (2, 0)
 
 
+@pytest.mark.slow
 def test_dummies_alone_are_controls_enough(monkeypatch) -> None:
     monkeypatch.setattr(reading, "_MANY", 5)
     rng = np.random.default_rng(4)

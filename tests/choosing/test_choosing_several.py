@@ -82,6 +82,7 @@ def test_more_predictors_than_can_be_proved_still_have_an_answer():
     assert not stable.complete
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sizes", [4, [1, 2, 3]])
 @pytest.mark.parametrize("objective", ["lts", "r2"])
 def test_rows_stand_out_of_a_clean_plane(plane, sizes, objective):

@@ -39,6 +39,7 @@ def test_every_draw_is_chosen_anew_and_fitted(objective):
     )
 
 
+@pytest.mark.slow
 def test_intervals_that_allow_for_the_choosing_cover_and_the_textbook_ones_do_not():
     runs = 60
     honest = naive = 0

@@ -30,9 +30,9 @@ def test_every_answer_is_as_recorded(name):
 
 @EVERY_SEARCH
 @pytest.mark.slow
-def test_every_answer_with_wider_registers_is_as_recorded(name):
+def test_every_third_answer_with_wider_registers_is_as_recorded(name):
     with golden.instruction_set("avx2"):
-        assert list(golden.differences(name, isa="avx2")) == []
+        assert list(golden.differences(name, step=3, isa="avx2")) == []
 
 
 @EVERY_SEARCH

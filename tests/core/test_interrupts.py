@@ -67,6 +67,7 @@ def test_the_building_of_the_tree_ends_with_the_time(objective, trivial, rounded
     assert result.value == pytest.approx(best.value, rel=0.05)
 
 
+@pytest.mark.slow
 def test_a_callback_ends_the_building_of_the_tree():
     n = 2_000_000
     x, y = data(n)

@@ -84,6 +84,7 @@ def smaller(rng, root, kind, t, rows, fitted):
     return {**root, "centre": np.array(root["centre"]) + away, "half": half}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["above", "below"])
 def test_every_better_subset_stays_in_its_box(kind):
     cut = decided = 0
@@ -127,6 +128,7 @@ def own_theta(rows, searched):
     return theta / theta[np.argmax(np.abs(theta))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["r2", "lts", "sign"])
 def test_every_better_subset_stays_in_the_box_of_its_own_theta(kind):
     cut = decided = seen = 0

@@ -125,6 +125,7 @@ def test_lattices_are_no_worse_than_exhaustive_for_lts():
         ), seed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_answer_does_not_depend_on_the_number_of_threads(family):
     rng = np.random.default_rng(2)

@@ -43,6 +43,7 @@ def test_refits_in_whole_numbers_are_those_of_fractions():
             assert refits.exact(rows) == naive_controls.refit(case.regression, rows), number
 
 
+@pytest.mark.slow
 def test_subsets_that_intervals_pass_over_break_nothing():
     for number in range(40):
         if (made := asked(number)) is None:
@@ -55,6 +56,7 @@ def test_subsets_that_intervals_pass_over_break_nothing():
             assert possible or not refits.broken(np.flatnonzero(rows).tolist()), number
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("changed", [-1, 1])
 def test_notices_a_number_that_is_not_the_least(changed):
     noticed = 0
@@ -82,6 +84,7 @@ def test_notices_an_interval_without_the_truth():
     raise AssertionError("no such audit")
 
 
+@pytest.mark.slow
 def test_counts_audits_that_try_all_removals():
     verdicts = [fuzz_controls.judge(0, number) for number in range(60)]
     assert all(v.outcome != fuzz_runs.WRONG for v in verdicts)

@@ -100,8 +100,8 @@ def test_a_row_on_the_wrong_side_leaves_no_conic(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_passes_give_the_answer_of_memory_on_300_data_sets(tmp_path: Path) -> None:
-    sizes = [1000] * 110 + [3000] * 100 + [10_000] * 55 + [30_000] * 25 + [10**5] * 8 + [10**6] * 2
+def test_passes_give_the_answer_of_memory_on_120_data_sets(tmp_path: Path) -> None:
+    sizes = [1000] * 50 + [3000] * 40 + [10_000] * 18 + [30_000] * 8 + [10**5] * 3 + [10**6]
     for seed, n in enumerate(sizes):
         assert_same(seed, n, tmp_path)
 
@@ -459,7 +459,7 @@ def test_rows_beyond_32_bits_are_counted(objective: str) -> None:
 @pytest.mark.parametrize("far", [1e5, 1e10, 1e12, 1e18, 1e100])
 def test_sentinels_are_proved_around_or_refused(objective, far, tmp_path):
     """Beside them sums in doubles say nothing about the other rows."""
-    for seed in range(2):
+    for seed in range(2 if far > 1e9 else 1):
         rng = np.random.default_rng(seed)
         x = rng.normal(size=120)
         y = x + 0.1 * rng.normal(size=120)

@@ -36,7 +36,7 @@ def test_no_proof_is_refused(part):
     assert found.count(fuzz_runs.RIGHT) >= 78
 
 
-@pytest.mark.parametrize("mutations", [50, pytest.param(360, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("mutations", [10, pytest.param(150, marks=pytest.mark.slow)])
 def test_a_mutated_proof_is_refused_or_true(mutations):
     refused, accepted, false = mutate_proofs.run(seed=mutations, mutations=mutations)
     assert false == []
@@ -239,6 +239,7 @@ def test_the_command_line_writes_an_audit_s_proof(tmp_path, capsys):
     assert "or more of 40 rows have a slope below 0 (by 1e-09" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("objective", ["r2", "cov", "lts"])
 def test_a_path_is_proved_size_by_size(objective):
     x, y = np.random.default_rng(10).normal(size=(2, 40))
@@ -273,6 +274,7 @@ def test_the_report_page_links_the_proof_when_asked_for_one(tmp_path):
     assert "d.proof" not in page.read_text().replace("--proof", "")
 
 
+@pytest.mark.slow
 def test_ignoring_rounding_proves_what_is_not_true():
     """Values that tie but for the last digits, ten million and more away from the origin."""
     refused = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 from itertools import combinations
 
 import naive_several
@@ -50,12 +51,13 @@ def accepted(content, columns):
     return True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("whole", [False, True])
 @pytest.mark.parametrize("q", [1, 2])
 def test_what_is_accepted_is_true_of_all_subsets(q, whole):
     """By boxes and by listing, and the same trees with other claims over them."""
     proved = 0
-    for seed in range(6):
+    for seed in range(3):
         z, x, y = regression(seed, q=q, whole=whole)
         columns = [*z.T.tolist(), x.tolist(), y.tolist()]
         for k, beta in ((8, 0.0), (7, 0.25)):
@@ -71,14 +73,20 @@ def test_what_is_accepted_is_true_of_all_subsets(q, whole):
                 content = copy.deepcopy(proof.content)
                 content["parts"][0]["claim"]["keep"] = keep
                 assert true or not accepted(content, columns), (seed, k, keep)
-    assert proved >= 3
+    assert proved >= 2
 
 
-def forged(change):
+@functools.cache
+def valid():
     z, x, y = regression(3, n=14, q=2)
     proof = write(statement(z, x, y, 12), list_up_to=0)
     columns = [*z.T.tolist(), x.tolist(), y.tolist()]
     assert accepted(proof.content, columns)
+    return proof, columns
+
+
+def forged(change):
+    proof, columns = valid()
     content = copy.deepcopy(proof.content)
     columns = change(content["parts"][0], columns) or columns
     content["data"] = checker.about(columns)
@@ -141,7 +149,7 @@ def test_a_subset_on_which_the_controls_explain_x_has_no_sign():
 @pytest.mark.parametrize(("claim", "threshold"), [("sign", None), ("slope", (0.2, 1.6))])
 def test_an_audit_s_lower_bound_is_proved_and_true_of_all_subsets(claim, threshold):
     proved = 0
-    for seed in range(8):
+    for seed in range(5):
         z, x, y = regression(seed, n=10, q=1 + seed % 2)
         found = qs.audit(x, y, controls=z, claim=claim, threshold=threshold, proof=True)
         if found.lower < 2:
@@ -154,9 +162,10 @@ def test_an_audit_s_lower_bound_is_proved_and_true_of_all_subsets(claim, thresho
             said = part["claim"]
             assert said["keep"] == 10 - (found.lower - 1)
             assert is_true(z, x, y, said["keep"], said["sign"], said["beta"]), seed
-    assert proved >= 3
+    assert proved >= 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("turned", [False, True])
 def test_all_rows_may_go_that_say_anything_about_x_or_y(turned):
     """Few are treated: what is left without them has no coefficient, and no bound above 0."""

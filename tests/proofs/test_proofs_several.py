@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import subprocess
 import sys
 from fractions import Fraction
@@ -28,6 +29,7 @@ def plane(seed=0, n=14, p=2):
     return x, y
 
 
+@functools.cache
 def proved(objective, n=14, p=2, k=11):
     """An optimum with its proof by boxes, and the columns."""
     x, y = plane(n=n, p=p)
@@ -44,10 +46,10 @@ def refused(content, columns):
 
 @pytest.mark.parametrize("part", range(2))
 def test_no_proof_is_refused(part):
-    numbers = range(20 * part, 20 * (part + 1))
+    numbers = range(10 * part, 10 * (part + 1))
     found = fuzz_runs.tally(fuzz_proofs_several.judge, 3, numbers, {"high": 11, "nodes": 600})
     assert found.wrong == []
-    assert found.count(fuzz_runs.RIGHT) >= 10
+    assert found.count(fuzz_runs.RIGHT) >= 5
 
 
 @pytest.mark.parametrize("objective", ["r2", "lts"])
@@ -70,6 +72,7 @@ def test_a_threshold_that_a_subset_passes_is_refused(objective):
     refused(content, columns)
 
 
+@pytest.mark.slow
 def test_every_part_of_a_proof_is_needed():
     proof, columns = proved("r2")
 

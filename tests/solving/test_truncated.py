@@ -52,12 +52,13 @@ def listed(X, y, m, weights, intercept, objective):
     return subsets, rss if objective == "lts" else 1 - rss / (part**2).sum(axis=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("objective", ["lts", "r2"])
 def test_no_subset_passes_the_bound(objective, monkeypatch):
     monkeypatch.setattr(truncated, "_MOST_QUADRATICS", 40)
     monkeypatch.setattr(truncated, "_HALVINGS", 3)
     rng, sense, useful = np.random.default_rng(5), 1 if objective == "r2" else -1, 0
-    for number in range(30):
+    for number in range(12):
         X, y, m, weights, intercept = small(rng)
         question = pose(
             X, y, objective=objective, n_jobs=1, weights=weights, fit_intercept=intercept
@@ -75,7 +76,7 @@ def test_no_subset_passes_the_bound(objective, monkeypatch):
             slack = 1e-9 * (abs(best) if sense < 0 else 1)
             assert sense * bound >= sense * best - slack, number
             useful += 0 < bound < 1 if sense > 0 else bound > 0.2 * best
-    assert useful > 15
+    assert useful > 6
 
 
 def test_quadratics_are_below_truncated_squares():
@@ -135,6 +136,7 @@ def test_noise_has_a_gap_that_the_message_gives():
     assert qs.solve(X, y, drop=8, objective="lts", progress=stop).status == "interrupted"
 
 
+@pytest.mark.slow
 def test_certified_takes_the_bound_before_boxes():
     rng = np.random.default_rng(11)
     X = rng.normal(size=(1000, 8))
@@ -147,7 +149,7 @@ def test_certified_takes_the_bound_before_boxes():
     open_ = qs.solve(X, y, drop=6, objective="lts", n_jobs=1)
     searched = qs.solve(X, y, drop=6, objective="lts", method="certified", n_jobs=1)
     assert (open_.status, searched.status) == ("heuristic", "optimal")
-    assert open_.bound <= searched.bound <= searched.value <= open_.value
+    assert open_.bound <= searched.bound <= searched.value <= open_.value * (1 + 1e-14)
 
 
 def test_half_of_the_rows_and_dependent_predictors_have_no_bound():
