@@ -24,11 +24,12 @@ def fitted(link: str, seed: int, n: int, q: int, slope: float) -> Any:
     return model(y.astype(float), np.column_stack([x, z])).fit(disp=0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("link", ["logit", "poisson"])
 @pytest.mark.parametrize("grouped", [False, True])
 def test_nothing_that_is_refuted_breaks(link: str, grouped: bool) -> None:
     refuted = broken = 0
-    for seed in range(12):
+    for seed in range(0, 12, 2):
         n = 120 if grouped else 50
         model = fitted(link, seed, n, 2, 0.15 * seed if link == "logit" else 0.08 * seed)
         groups = np.arange(n) // 3 if grouped else None
@@ -41,10 +42,11 @@ def test_nothing_that_is_refuted_breaks(link: str, grouped: bool) -> None:
             refuted += (refutes := bound.refutes_at_once(1, m))
             broken += breaks
             assert not (refutes and breaks), (seed, m)
-    assert refuted > 5
+    assert refuted > 2
     assert grouped or broken > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("link", ["logit", "poisson"])
 def test_no_removal_leaves_less_of_the_score(link: str) -> None:
     """Rows that take most of it, or pull most at the fit, and some at random; statsmodels' fits."""
