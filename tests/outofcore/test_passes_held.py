@@ -11,7 +11,7 @@ import pytest
 import quadsweep as qs
 from quadsweep import _core
 from quadsweep.outofcore.held import Held, Likely
-from quadsweep.outofcore.search import _SAMPLED_PARTS, MemoryPlan
+from quadsweep.outofcore.search import _SAMPLED_PARTS, Leaves, MemoryPlan
 from quadsweep.outofcore.work import empty_table
 
 pa = pytest.importorskip("pyarrow")
@@ -43,7 +43,7 @@ def kept(result: Any) -> Any:
     return np.concatenate([f.to_numpy(zero_copy_only=False) for f in result.flags.arrays()])
 
 
-@pytest.mark.parametrize("objective", ["r2", "r", "tv", "lts"])
+@pytest.mark.parametrize("objective", ["r2", "r", "cov", "dv", "tv", "lts"])
 def test_where_the_sample_is_right_two_passes_are_enough(objective: str, tmp_path: Path) -> None:
     x, y = a_line(1)
     found = in_passes(tmp_path, x, y, 20, objective=objective)
@@ -57,6 +57,7 @@ def test_rows_that_are_held_are_those_that_a_pass_would_bring(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     x, y = a_line(2)
+    monkeypatch.setattr(Leaves, "likely_beside", lambda self, wanted: wanted)
     with_them = in_passes(tmp_path, x, y, 20)
     monkeypatch.setattr(MemoryPlan, "held", 0.0)
     without = in_passes(tmp_path, x, y, 20)
@@ -64,6 +65,29 @@ def test_rows_that_are_held_are_those_that_a_pass_would_bring(
     for name in ("value", "bound", "loaded", "nodes", "slope"):
         assert getattr(with_them, name) == getattr(without, name), name
     assert np.array_equal(kept(with_them), kept(without))
+
+
+def test_the_likeliest_leaves_are_loaded_beside_those_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = []
+    beside = Leaves.likely_beside
+
+    def noted(self: Leaves, wanted: Any) -> Any:
+        both = beside(self, wanted)
+        assert self.held is not None
+        rank, held = self.held.likely.rank, self.held.flags == 1
+        first = {int(i) for i in np.flatnonzero(held) if rank[i] < len(wanted)}
+        seen.append(len(both) - len(wanted))
+        assert set(both.tolist()) == set(wanted.tolist()) | first
+        assert len(set(both.tolist())) == len(both)
+        return both
+
+    monkeypatch.setattr(Leaves, "likely_beside", noted)
+    x, y = a_line(8)
+    found = in_passes(tmp_path, x, y, 20, objective="cov")
+    assert (found.status, found.passes) == ("optimal", 2)
+    assert seen[0] > 0
 
 
 def test_a_sample_that_misleads_costs_a_pass_and_no_more(tmp_path: Path) -> None:

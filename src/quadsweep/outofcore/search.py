@@ -160,6 +160,14 @@ class Leaves:
         """Those of some leaves whose rows are held."""
         return wanted[:0] if self.held is None else wanted[self.held.flags[wanted] == 1]
 
+    def likely_beside(self, wanted: NDArray[np.int32]) -> NDArray[np.int32]:
+        """The same leaves, and those held that are not loaded among the likeliest so many."""
+        if self.held is None:
+            return wanted
+        first = self.held.likely.rank < len(wanted)
+        more = np.flatnonzero(first & (self.held.flags == 1) & (self.loaded == 0))
+        return np.union1d(wanted, more).astype(np.int32)
+
     def rows_of(self, leaves: NDArray[np.int32]) -> float:
         """How many there are."""
         return float(self.table[leaves, 0].sum())
@@ -374,7 +382,9 @@ class Search:
         if self._fits(leaves, wanted):
             at_hand = leaves.at_hand(wanted)
             enough = leaves.rows_of(at_hand) >= _ENOUGH * leaves.rows_of(wanted)
-            self.load(leaves, at_hand if len(at_hand) and enough else wanted)
+            wanted = at_hand if len(at_hand) and enough else wanted
+            both = leaves.likely_beside(wanted)
+            self.load(leaves, both if self._fits(leaves, both) else wanted)
         elif self.memory_plan.levels(leaves.partition.leaves, len(wanted)) > 0:
             self.refine(leaves, wanted)
         else:
