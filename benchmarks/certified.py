@@ -1,13 +1,14 @@
 """The certified engine: what it must reach and what it reaches.
 
-    python benchmarks/certified.py [--quick] [--plot FILE]
+    python benchmarks/certified.py [--quick] [--plot FILE | --where]
 
 Two things are compared by timing them in turn, in this process, and taking the best of five (short
 calls many at a time). Every row prints its goal, what was measured, and what the search took:
 boxes, passes over the data (points and cells costed, divided by n) and seconds. All data come from
-fixed seeds. --plot draws time against n instead, beside the times the paper gives. One thread is
-timed by the processor's clock, so that what else the machine does is not counted; two threads by
-the wall's. --quick only shows that everything runs. SCIP comes with the extra `benchmarks`.
+fixed seeds. --plot draws time against n instead, beside the times the paper gives; --where shows
+what a call spends on reading, the tree, the first subsets and the proof. One thread is timed by the
+processor's clock, so that what else the machine does is not counted; two threads by the wall's.
+--quick only shows that everything runs. SCIP comes with the extra `benchmarks`.
 """
 
 from __future__ import annotations
@@ -311,6 +312,51 @@ def alone(n: int) -> str:
     return json.dumps({"seconds": mine, "took": ours.took(mine), "megabytes": kilobytes / 1024})
 
 
+# ---- where the time goes --------------------------------------------------------------------
+
+
+def stages(n: int, n_jobs: int, repeats: int) -> dict[str, float]:
+    """Seconds of each stage of a call, as differences of calls that end earlier and earlier.
+
+    A question whether any subset is above 0 ends with the first subsets, one with a single line to
+    start from hardly gets beyond the tree, and one that keeps all points has none.
+    """
+    x = np.random.default_rng(n).normal(size=n)
+    points = x, 0.5 * x + np.random.default_rng(n + 1).normal(size=n)
+    part, everything = Ours(points, 9 * n // 10, n_jobs), Ours(points, n, n_jobs)
+    whole, proved, started, placed, read, reference = best_times(
+        repeats,
+        Call(points, 9 * n // 10, n_jobs),
+        part,
+        lambda: search(part.problem, above=0.0),
+        lambda: search(part.problem, above=0.0, starting_lines=1),
+        everything,
+        lambda: np.corrcoef(*points),
+        clock=time.process_time if n_jobs == 1 else time.perf_counter,
+    )
+    return {
+        "checking, answer": whole - proved,
+        "scaling, exact score": read,
+        "tree": placed - read,
+        "first subsets": started - placed,
+        "proof": proved - started,
+        "whole call": whole,
+        "in np.corrcoef": whole / reference,
+    }
+
+
+def where(quick: bool) -> None:
+    sizes = (10_000,) if quick else (100_000, 1_000_000)
+    asked = [(n, n_jobs) for n in sizes for n_jobs in (1, 2)]
+    columns = [stages(n, n_jobs, 1 if quick else REPEATS) for n, n_jobs in asked]
+    print("milliseconds, normal points, nine tenths kept")
+    heads = (f"{n:,}, {n_jobs} thread{'s' * (n_jobs - 1)}" for n, n_jobs in asked)
+    print(f"| {'':<20} | " + " | ".join(f"{head:>20}" for head in heads))
+    for name in columns[0]:
+        unit = 1 if name.startswith("in ") else 1e3
+        print(f"| {name:<20} | " + " | ".join(f"{unit * c[name]:>20.1f}" for c in columns))
+
+
 # ---- the picture ----------------------------------------------------------------------------
 
 
@@ -370,6 +416,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="only show that everything runs")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="draw time against n")
+    parser.add_argument("--where", action="store_true", help="what a call spends its time on")
     parser.add_argument("--largest", type=int, default=10_000_000, metavar="N", help="of the plot")
     parser.add_argument("--alone", type=int, metavar="N", help=argparse.SUPPRESS)
     given = parser.parse_args()
@@ -377,6 +424,8 @@ def main() -> None:
         print(alone(given.alone))
     elif given.plot is not None:
         draw(given.plot, 12 if given.quick else given.largest)
+    elif given.where:
+        where(given.quick)
     else:
         print(f"quadsweep {qs.__version__}, instruction set {_core.instruction_set()}")
         print(HEAD)

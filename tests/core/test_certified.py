@@ -551,3 +551,14 @@ def test_any_subset_is_above_a_threshold_that_no_value_can_reach(objective, thre
     answer = search(Problem(x, y, 3, get(objective)), above=threshold)
     assert answer.decided
     assert len(answer.inliers) == 3
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("far", [0.0, 1e6])
+def test_values_of_very_many_rows_are_right_to_a_few_units_in_the_last_place(objective, far):
+    """Beyond 20,000 rows sums are doubles over blocks, about a mean that is off by some units."""
+    rng = np.random.default_rng(20_001)
+    x = rng.normal(size=20_001) + far
+    y = 0.5 * x + rng.normal(size=x.size) - far
+    found = certified(x, y, x.size, objective).value
+    assert found == pytest.approx(naive.value(x, y, range(x.size), objective), rel=1e-14)
