@@ -10,6 +10,7 @@ import pytest
 
 import quadsweep as qs
 from quadsweep import _core
+from quadsweep.outofcore.flags import Decision, _left_out_at_hand
 from quadsweep.outofcore.held import Held, Likely
 from quadsweep.outofcore.search import _SAMPLED_PARTS, Leaves, MemoryPlan
 from quadsweep.outofcore.work import empty_table
@@ -88,6 +89,42 @@ def test_the_likeliest_leaves_are_loaded_beside_those_asked_for(
     found = in_passes(tmp_path, x, y, 20, objective="cov")
     assert (found.status, found.passes) == ("optimal", 2)
     assert seen[0] > 0
+
+
+@pytest.mark.parametrize("objective", ["r2", "cov", "dv", "tv", "lts"])
+@pytest.mark.parametrize("drop", [3, 40, 2000])
+def test_few_rows_left_out_are_listed_without_a_pass_of_their_own(
+    objective: str, drop: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x, y = a_line(9)
+    x[5:5000:100] = np.nan
+    asked = {"x": "a", "y": "b", "drop": drop, "objective": objective, "nan_policy": "omit"}
+    pq.write_table(pa.table({"a": x, "b": y}), tmp_path / "t.parquet", row_group_size=3000)
+    found = qs.solve(tmp_path / "t.parquet", **asked, memory_limit=1e-7 * N, n_jobs=1)
+    assert (found.status, found.passes) == ("optimal", 2)
+    expected = np.flatnonzero(~kept(found).astype(bool) & np.isfinite(x))
+    assert len(expected) == drop
+    assert np.array_equal(found.outliers, expected)
+    monkeypatch.setattr(MemoryPlan, "held", 0.0)
+    again = qs.solve(tmp_path / "t.parquet", **asked, memory_limit=1e-7 * N, n_jobs=1)
+    assert again.passes > 2
+    assert np.array_equal(found.outliers, again.outliers)
+
+
+def test_a_decision_about_other_leaves_lists_nothing_at_hand() -> None:
+    x, y = a_line(10, 3000)
+    one, other = (_core.Partition((0.0, 0.0, 0, 0, 0.0), x[i::9], y[i::9], 16) for i in range(2))
+    row = np.arange(3000)
+    leaves = Leaves(
+        one, empty_table(16), [], row[:0], (0.0, 0.0), np.ones(16, dtype=np.uint8),
+        row=row, leaf=one.locate(x, y), x=x, y=y,
+    )  # fmt: skip
+    state = np.arange(16, dtype=np.uint8) % 3  # out, in, row by row
+    decision = Decision(one, state, row[::2], np.zeros(16, dtype=np.int64))
+    flagged = decision.flags(x, y, row)[0]
+    assert np.array_equal(_left_out_at_hand(decision, leaves), np.flatnonzero(~flagged))
+    elsewhere = Decision(other, state, row[::2], np.zeros(16, dtype=np.int64))
+    assert len(_left_out_at_hand(elsewhere, leaves)) == 0
 
 
 def test_a_sample_that_misleads_costs_a_pass_and_no_more(tmp_path: Path) -> None:

@@ -525,7 +525,7 @@ def _out_of_core_result(
     if isinstance(removal, Removal):
         flags = Flags(source, removal.rows, passes.jobs)
         after = removal.sums.fit(placing)
-        outliers = listed(flags, passes, len(removal))
+        outliers = listed(flags, passes, len(removal), leaves)
     return OutOfCoreAudit(
         **reported(claimed, known, most, engine.n),
         outliers=outliers,

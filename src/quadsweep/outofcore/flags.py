@@ -236,16 +236,33 @@ def write_flags(
             writer.close()
 
 
-def listed(flags: Flags, passes: Passes, dropped: int) -> Ints | None:
-    """The rows left out, in order, by one more pass; None where they are many."""
+def listed(flags: Flags, passes: Passes, dropped: int, leaves: Any) -> Ints | None:
+    """The rows left out, in order, by one more pass where not all of them are at hand; None where
+    they are many."""
     if dropped > FEW:
         return None
     if not dropped:
         return np.zeros(0, dtype=np.int64)
+    at_hand = _left_out_at_hand(flags.decision, leaves)
+    if len(at_hand) == dropped:
+        return at_hand
     source, decision = flags.source, settled(flags.decision, flags.source, passes)
     wanted = (decision.state != _IN).astype(np.uint8)
     task = Decided(source, decision.partition, wanted, decision=decision)
     return np.concatenate([one["row"] for one in passes.over("rows left out", _dropped, task)])
+
+
+def _left_out_at_hand(decision: Decision, leaves: Any) -> Ints:
+    """Rows left out that are loaded or held; of other leaves than the decision's none."""
+    if decision.partition is not leaves.partition:
+        return np.zeros(0, dtype=np.int64)
+    state = decision.state[leaves.leaf]
+    by_row = (state == _BY_ROW) & ~np.isin(leaves.row, decision.rows)
+    found = [leaves.row[by_row | (state == _OUT)]]
+    if leaves.held is not None:
+        out = (decision.state == _OUT) & (leaves.loaded == 0)
+        found += [numbers for numbers, *_ in leaves.held.of(out.astype(np.uint8))]
+    return np.sort(np.concatenate(found))
 
 
 def _dropped(task: Decided, first: int, last: int, plan: str) -> Columns:

@@ -51,6 +51,15 @@ class Likely:
         rank[order] = np.arange(len(order))
         return cls(rank, int(until), int(most))
 
+    def then(self, leaves: NDArray[Any]) -> Likely:
+        """The same, with these leaves after those that are held already."""
+        order = np.argsort(self.rank, kind="stable")
+        more = order[self.until :][np.isin(order[self.until :], leaves)]
+        rest = order[self.until :][~np.isin(order[self.until :], leaves)]
+        rank = np.empty_like(self.rank)
+        rank[np.concatenate([order[: self.until], more, rest])] = np.arange(len(rank))
+        return Likely(rank, self.until + len(more), self.most)
+
     @property
     def arrays(self) -> list[NDArray[Any]]:
         """The same as arrays."""

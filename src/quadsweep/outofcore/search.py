@@ -26,6 +26,8 @@ from quadsweep.arrays import Floats, Ints
 from quadsweep.clock import Clock
 from quadsweep.inputs import validation
 from quadsweep.objectives import Objective
+from quadsweep.outofcore.boundary import gradient_of_sums
+from quadsweep.outofcore.flags import FEW
 from quadsweep.outofcore.held import HELD_BYTES, Held, Likely, flags_of
 from quadsweep.outofcore.running import Passes, runs
 from quadsweep.outofcore.sources import Source
@@ -248,7 +250,21 @@ class Search:
         )
         partition = _core.Partition(placing, x, y, self.memory_plan.leaves, objective, kept, starts)
         likely = Likely.by_sample(partition, x, y, self.source.given, self.memory_plan.held)
+        if (1 - kept) * self.source.given <= FEW:
+            likely = likely.then(self._outside(partition, x, y, kept, starts))
         return partition, starts, _discrete(x, y), likely
+
+    def _outside(
+        self, partition: Any, x: Floats, y: Floats, kept: float, starts: list[list[float]]
+    ) -> Ints:
+        """Leaves with rows of the sample that good subsets leave out: few, and to be listed."""
+        out = np.zeros(len(x), dtype=bool)
+        for moments in starts:
+            gain = gradient_of_sums(self.query.objective, moments, 1, partition.placing)
+            if gain is not None:
+                gains = gain(x, y)
+                out |= gains <= np.quantile(gains, 1 - kept)
+        return np.unique(partition.locate(x[out], y[out])).astype(np.int64)
 
     def sample(self) -> tuple[Floats, Floats]:
         """Some rows of some parts, a few for every leaf."""

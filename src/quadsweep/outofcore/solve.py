@@ -203,7 +203,7 @@ def _result(
     value, best = values_of(goal, found, k, placing)
     slope, intercept = line_of(found["moments"], k, placing)
     flags = Flags(source, decide(found, leaves), passes.jobs)
-    outliers = listed(flags, passes, n - k)
+    outliers = listed(flags, passes, n - k, leaves)
     return OutOfCoreResult(
         value=value,
         bound=best,
