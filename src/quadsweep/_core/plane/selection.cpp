@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "search/threshold.hpp"
 #include "tuning.hpp"
 
 namespace quadsweep {
@@ -20,22 +21,7 @@ double quantile(const std::vector<Candidate>& all, double Candidate::* end, doub
                 std::vector<std::pair<double, double>>& scratch) {
     scratch.clear();
     for (const Candidate& c : all) scratch.emplace_back(c.*end, c.weight);
-    auto first = scratch.begin(), last = scratch.end();
-    double below = 0;
-    while (last - first > 1) {
-        const auto middle = first + (last - first) / 2;
-        std::nth_element(first, middle, last,
-                         [](const auto& p, const auto& q) { return p.first < q.first; });
-        double weight = 0;
-        for (auto it = first; it != middle; ++it) weight += it->second;
-        if (below + weight >= k) {
-            last = middle;
-        } else {
-            below += weight;
-            first = middle;
-        }
-    }
-    return first->first;
+    return weighted_quantile(scratch, k);
 }
 
 Moments weighted(double w, double x, double y) {

@@ -50,9 +50,10 @@ void Nearby::collect(const Cells& cells, const LineCriterion::Frame& frame, cons
     const auto add = [&](const Item& at, double weight, const Moments& m) {
         using Whole = std::int64_t;
         items_.push_back(at);
-        items_.back().sums = {static_cast<Whole>(weight),        static_cast<Whole>(m.x * first),
-                              static_cast<Whole>(m.y * first),   static_cast<Whole>(m.xx * second),
-                              static_cast<Whole>(m.xy * second), static_cast<Whole>(m.yy * second)};
+        items_.back().sums = {static_cast<Whole>(weight),
+                              {static_cast<Whole>(m.x * first), static_cast<Whole>(m.y * first),
+                               static_cast<Whole>(m.xx * second), static_cast<Whole>(m.xy * second),
+                               static_cast<Whole>(m.yy * second)}};
     };
     std::vector<int> below{0};
     while (!below.empty()) {
@@ -224,9 +225,9 @@ Slope::Trial Slope::at(double p2, double gamma, double lambda) const {
     const double first = nearby_.first_unit(), second = nearby_.second_unit();
     Trial t{};
     t.inside_weight = static_cast<double>(s.weight);
-    t.inside = {first * static_cast<double>(s.x), first * static_cast<double>(s.y),
-                second * static_cast<double>(s.xx), second * static_cast<double>(s.xy),
-                second * static_cast<double>(s.yy)};
+    t.inside = {first * static_cast<double>(s.of.x), first * static_cast<double>(s.of.y),
+                second * static_cast<double>(s.of.xx), second * static_cast<double>(s.of.xy),
+                second * static_cast<double>(s.of.yy)};
     t.weight = t.inside_weight + below.weight;
     t.value =
         base_ + lambda * (k_ - t.inside_weight) + f.total(t.inside, t.inside_weight) - below.most;

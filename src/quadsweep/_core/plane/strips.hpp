@@ -35,24 +35,17 @@ struct Grain {
 
 // Sums as whole numbers of a power of two, so that they are exact and may be subtracted.
 struct WholeSums {
-    std::int64_t weight = 0, x = 0, y = 0, xx = 0, xy = 0, yy = 0;
+    std::int64_t weight = 0;
+    MomentsOf<std::int64_t> of;
 
     WholeSums& operator+=(const WholeSums& o) {
         weight += o.weight;
-        x += o.x;
-        y += o.y;
-        xx += o.xx;
-        xy += o.xy;
-        yy += o.yy;
+        of += o.of;
         return *this;
     }
     WholeSums& operator-=(const WholeSums& o) {
         weight -= o.weight;
-        x -= o.x;
-        y -= o.y;
-        xx -= o.xx;
-        xy -= o.xy;
-        yy -= o.yy;
+        of -= o.of;
         return *this;
     }
 };

@@ -5,30 +5,12 @@
 #include <random>
 
 #include "loops.hpp"
+#include "search/threshold.hpp"
 
 namespace quadsweep::regression {
 namespace {
 
 constexpr int few_items = 4096;  // items that are put in order
-
-// The cost at which the weights, from the cheapest on, reach k. Reorders.
-double quantile(std::vector<std::pair<double, int>>& costs, std::int64_t k) {
-    auto first = costs.begin(), last = costs.end();
-    std::int64_t below = 0;
-    while (last - first > 1) {
-        const auto middle = first + (last - first) / 2;
-        std::nth_element(first, middle, last);
-        std::int64_t weight = 0;
-        for (auto it = first; it != middle; ++it) weight += it->second;
-        if (below + weight >= k) {
-            last = middle;
-        } else {
-            below += weight;
-            first = middle;
-        }
-    }
-    return first->first;
-}
 
 }  // namespace
 
@@ -95,7 +77,7 @@ Selection Concentrator::cheapest_of_many(std::vector<double>& cost) {
         if (!std::isfinite(cost[i])) cost[i] = infinity;
         order_.emplace_back(cost[i], items_.copies[i]);
     }
-    const double threshold = quantile(order_, k_);
+    const double threshold = weighted_quantile(order_, k_);
     Selection s;
     std::vector<double> weight(cost.size(), 0.0);
     int left = k_;

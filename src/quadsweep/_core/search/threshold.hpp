@@ -8,12 +8,34 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "shared/hot_loops.hpp"
 #include "shared/objectives.hpp"
 
 namespace quadsweep {
+
+// The cost at which the weights, in ascending order of cost, reach `need`. Reorders.
+template <typename Weight>
+double weighted_quantile(std::vector<std::pair<double, Weight>>& costs, double need) {
+    auto first = costs.begin(), last = costs.end();
+    double below = 0;
+    while (last - first > 1) {
+        const auto middle = first + (last - first) / 2;
+        std::nth_element(first, middle, last,
+                         [](const auto& p, const auto& q) { return p.first < q.first; });
+        double weight = 0;
+        for (auto it = first; it != middle; ++it) weight += it->second;
+        if (below + weight >= need) {
+            last = middle;
+        } else {
+            below += weight;
+            first = middle;
+        }
+    }
+    return first->first;
+}
 
 // A lambda to start from: the right quantile of a few of the costs.
 inline double guess_threshold(const double* cost, const double* weight, std::size_t size,

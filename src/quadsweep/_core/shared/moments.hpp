@@ -15,17 +15,19 @@ namespace quadsweep {
 
 inline constexpr double ulp = 0x1p-52;  // of one
 
-struct Moments {
-    double x = 0, y = 0, xx = 0, xy = 0, yy = 0;
+// Of doubles, or of whole numbers, whose sums are exact.
+template <typename T>
+struct MomentsOf {
+    T x = 0, y = 0, xx = 0, xy = 0, yy = 0;
 
-    void add(double px, double py) {
+    void add(T px, T py) {
         x += px;
         y += py;
         xx += px * px;
         xy += px * py;
         yy += py * py;
     }
-    Moments& operator+=(const Moments& o) {
+    MomentsOf& operator+=(const MomentsOf& o) {
         x += o.x;
         y += o.y;
         xx += o.xx;
@@ -33,7 +35,7 @@ struct Moments {
         yy += o.yy;
         return *this;
     }
-    Moments& operator-=(const Moments& o) {
+    MomentsOf& operator-=(const MomentsOf& o) {
         x -= o.x;
         y -= o.y;
         xx -= o.xx;
@@ -41,9 +43,10 @@ struct Moments {
         yy -= o.yy;
         return *this;
     }
-    friend Moments operator+(Moments s, const Moments& o) { return s += o; }
-    friend Moments operator-(Moments s, const Moments& o) { return s -= o; }
+    friend MomentsOf operator+(MomentsOf s, const MomentsOf& o) { return s += o; }
+    friend MomentsOf operator-(MomentsOf s, const MomentsOf& o) { return s -= o; }
 };
+using Moments = MomentsOf<double>;
 
 struct Centred {
     double a = 0, b = 0, c = 0;
