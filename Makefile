@@ -1,6 +1,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
+CORES = $(shell nproc 2>/dev/null || echo 2)
 CORE = $(shell find src/quadsweep/_core tests/core/compiled -name "*.[ch]pp")
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
@@ -39,7 +40,7 @@ WASM_FLAGS = -target wasm32-wasi -mexec-model=reactor -std=c++20 -O3 -msimd128 -
   -DNDEBUG -DQUADSWEEP_NO_THREADS -DQUADSWEEP_ISA=baseline -Isrc/quadsweep/_core
 WASM_OBJECTS = $(patsubst src/quadsweep/_core/%.cpp,build/wasm/%.o,$(WASM_SOURCES))
 wasm: $(VENV)/.ready
-	$(MAKE) --no-print-directory -j $(shell nproc 2>/dev/null || echo 2) $(WASM)
+	$(MAKE) --no-print-directory -j $(CORES) $(WASM)
 $(WASM): $(WASM_OBJECTS)
 	$(BIN)/python -m ziglang c++ $(WASM_FLAGS) -s $^ -o $@
 build/wasm/%.o: src/quadsweep/_core/%.cpp $(filter %.hpp,$(CORE))
@@ -97,11 +98,11 @@ sanitize-%:
 	  setarch -R build/$@/bin/python -m pytest -m "not slow" $(patsubst %,tests/%.py,$(filter-out $(WITHOUT_TESTS),$(SANITIZED))) \
 	  --deselect tests/core/test_naive.py::test_both_directions_miss_nothing_in_2000_samples
 
-# Every benchmark and every fuzzer, small: that they run, not what they measure.
+# Every benchmark and every fuzzer, small and side by side: that they run, not what they measure.
 FUZZERS = $(filter-out %/fuzz_runs.py $(wildcard tests/fuzzing/test_*.py),$(wildcard tests/fuzzing/*.py))
 bench: $(VENV)/.ready wasm
-	set -e; for file in $(wildcard benchmarks/*.py) $(FUZZERS); do \
-	  echo "== $$file"; $(BIN)/python $$file --quick; done
+	printf '%s\n' $(wildcard benchmarks/*.py) $(FUZZERS) | xargs -P $(CORES) -n 1 sh -c \
+	  'said=$$($(BIN)/python "$$0" --quick 2>&1); code=$$?; printf "== %s\n%s\n" "$$0" "$$said"; exit $$code'
 
 # Source distribution, a wheel from it, and the wheel at work where there is no compiler.
 wheel: $(VENV)/.ready wasm
