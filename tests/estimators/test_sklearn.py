@@ -243,8 +243,10 @@ def test_more_than_five_features_say_what_is_not_proved():
     assert model.status_ == "heuristic"
     assert "Searches go up to 5 predictors" in model.message_
     with pytest.warns(ConvergenceWarning, match=r"no choice of rows passes [\d.]+ \(gap [\d.]+\)"):
-        part = TrimmedRegressor(drop=4).fit(X, rng.normal(size=80))
+        part = TrimmedRegressor(drop=4).fit(rng.normal(size=(80, 9)), rng.normal(size=80))
     assert 0 < part.bound_ < part.score_
+    proved = TrimmedRegressor(drop=2).fit(X, rng.normal(size=80))
+    assert proved.status_ == "optimal"
     assert model.coef_ == pytest.approx(np.ones(7), abs=0.2)
     accepted = TrimmedRegressor(method="concentrate").fit(X, y)  # no warning
     assert accepted.coef_.tolist() == model.coef_.tolist()

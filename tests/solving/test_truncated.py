@@ -1,5 +1,6 @@
 """The bound for any number of predictors: never past the best of all subsets, and often there."""
 
+import importlib
 import math
 from itertools import combinations
 
@@ -9,7 +10,10 @@ import pytest
 import quadsweep as qs
 from quadsweep.solving.methods.problem import Outcome, Watch
 from quadsweep.solving.methods.regression import truncated
+from quadsweep.solving.methods.regression.exhaustive import exhaustive
 from quadsweep.solving.question import pose
+
+certified = importlib.import_module("quadsweep.solving.methods.regression.certified")
 
 
 def small(rng):
@@ -120,7 +124,7 @@ def test_outliers_among_ten_predictors_are_proved(objective):
 
 def test_noise_has_a_gap_that_the_message_gives():
     rng = np.random.default_rng(9)
-    X, y = rng.normal(size=(120, 7)), rng.normal(size=120)
+    X, y = rng.normal(size=(120, 9)), rng.normal(size=120)
     result = qs.solve(X, y, drop=8, objective="lts", n_jobs=1)
     assert result.status == "heuristic"
     assert 0.5 * result.value < result.bound < result.value
@@ -137,7 +141,7 @@ def test_noise_has_a_gap_that_the_message_gives():
 
 
 @pytest.mark.slow
-def test_certified_takes_the_bound_before_boxes():
+def test_certified_takes_the_bound_before_boxes(monkeypatch):
     rng = np.random.default_rng(11)
     X = rng.normal(size=(1000, 8))
     y = X.sum(axis=1) + rng.normal(size=1000)
@@ -146,10 +150,31 @@ def test_certified_takes_the_bound_before_boxes():
     assert proved.status == "optimal"  # boxes take hours
     assert proved.outliers.tolist() == list(range(30))
     X, y = rng.normal(size=(60, 6)), rng.normal(size=60)
+    monkeypatch.setattr(certified, "FEW_ROWS", 0)
     open_ = qs.solve(X, y, drop=6, objective="lts", n_jobs=1)
     searched = qs.solve(X, y, drop=6, objective="lts", method="certified", n_jobs=1)
     assert (open_.status, searched.status) == ("heuristic", "optimal")
     assert open_.bound <= searched.bound <= searched.value <= open_.value * (1 + 1e-14)
+
+
+@pytest.mark.parametrize("objective", ["lts", "r2"])
+@pytest.mark.parametrize("seconds", [10.0, 0.0])
+def test_few_rows_are_searched_for_some_seconds_before_there_is_a_bound(
+    objective, seconds, monkeypatch
+):
+    monkeypatch.setattr(certified, "FEW_SECONDS", seconds)
+    proved, sense = 0, 1 if objective == "r2" else -1
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(16, 6 + seed % 3)), rng.normal(size=16)
+        problem = pose(X, y, objective=objective, n_jobs=1).keeping(None, 2).problem
+        found, truth = certified.quickly(problem), exhaustive(problem)
+        proved += found.status == "optimal"
+        if found.status == "optimal":
+            assert found.value == pytest.approx(truth.value, rel=1e-9), seed
+        assert sense * found.bound >= sense * truth.value * (1 - sense * 1e-9), seed
+        assert sense * found.value <= sense * truth.value * (1 + sense * 1e-9), seed
+    assert proved == 8 if seconds else proved < 8
 
 
 def test_half_of_the_rows_and_dependent_predictors_have_no_bound():
@@ -157,5 +182,6 @@ def test_half_of_the_rows_and_dependent_predictors_have_no_bound():
     X, y = rng.normal(size=(60, 6)), rng.normal(size=60)
     half = qs.solve(X, y, drop=30, objective="lts", n_jobs=1)
     assert (half.status, half.bound) == ("heuristic", 0.0)
-    X[:, 5] = X[:, :5].sum(axis=1) + 1e-10 * rng.normal(size=60)
+    X = rng.normal(size=(60, 9))
+    X[:, 8] = X[:, :8].sum(axis=1) + 1e-10 * rng.normal(size=60)
     assert qs.solve(X, y, drop=10, objective="r2", n_jobs=1).bound == 1.0

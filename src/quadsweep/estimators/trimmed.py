@@ -173,8 +173,9 @@ class TrimmedRegressor(RegressorMixin, Trimmed):  # type: ignore[misc]
         The objective's value of the rows chosen, what no choice passes, and the distance.
     status_, message_ :
         What is proved. ``optimal`` up to five features unless the time was too short; beyond,
-        ``optimal`` where the bound is reached and otherwise ``heuristic``, with a
-        ``ConvergenceWarning`` that gives the gap unless ``method="concentrate"`` asked for it.
+        ``optimal`` where the bound is reached or few rows are searched in time, and otherwise
+        ``heuristic``, with a ``ConvergenceWarning`` that gives the gap unless
+        ``method="concentrate"`` asked for it.
 
     Notes
     -----

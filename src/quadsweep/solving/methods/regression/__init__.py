@@ -5,14 +5,13 @@ on which predictors depend on each other.
 """
 
 from quadsweep.solving.methods.problem import Method
-from quadsweep.solving.methods.regression.certified import certified
+from quadsweep.solving.methods.regression.certified import certified, quickly
 from quadsweep.solving.methods.regression.concentrate import concentrate
 from quadsweep.solving.methods.regression.exhaustive import exhaustive
-from quadsweep.solving.methods.regression.truncated import bounded
 
 METHODS: dict[str, Method] = {
     "certified": certified,
     "exhaustive": exhaustive,
     "concentrate": concentrate,
-    "bounded": bounded,  # what auto takes beyond the predictors that are searched
+    "bounded": quickly,  # what auto takes beyond the predictors that are searched
 }

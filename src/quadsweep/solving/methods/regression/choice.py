@@ -10,6 +10,8 @@ from quadsweep.messages import argument
 from quadsweep.solving.methods.choice import CHOICES
 from quadsweep.solving.methods.problem import Outcome, Problem
 from quadsweep.solving.methods.regression.certified import (
+    FEW_ROWS,
+    FEW_SECONDS,
     MOST,
     MOST_ASKED,
     beyond,
@@ -66,9 +68,9 @@ def remark(method: str, problem: Problem) -> str:
     if method != "bounded":
         return ""
     return (
-        f"Searches go up to {MOST} predictors ({MOST_ASKED} with "
-        f"{argument('method', 'certified')}, where rows are few hundreds); with {problem.p} there "
-        "is a bound, and a proof where it is reached."
+        f"Searches go up to {MOST} predictors and, up to {FEW_ROWS} rows and for "
+        f"{FEW_SECONDS:.0f} seconds, to {MOST_ASKED} ({argument('method', 'certified')} goes on); "
+        f"with {problem.p} there is a bound, and a proof where it is reached."
     )
 
 
