@@ -36,7 +36,7 @@ def test_no_proof_is_refused(part):
     assert found.count(fuzz_runs.RIGHT) >= 78
 
 
-@pytest.mark.parametrize("mutations", [10, pytest.param(150, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("mutations", [20, pytest.param(150, marks=pytest.mark.slow)])
 def test_a_mutated_proof_is_refused_or_true(mutations):
     refused, accepted, false = mutate_proofs.run(seed=mutations, mutations=mutations)
     assert false == []
