@@ -17,8 +17,8 @@ unexport PYTHONDONTWRITEBYTECODE
 # (the answers are the same), in a build folder of its own.
 $(VENV)/.demo: pyproject.toml CMakeLists.txt $(CORE)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(PIP) --no-compile --editable ".[plot]" -C build-dir=build/demo \
-	  -C cmake.define.CMAKE_CXX_FLAGS_RELEASE="-O1 -DNDEBUG" -C cmake.define.QUADSWEEP_PARTS=OFF
+	$(PIP) --no-compile --editable ".[plot]" --config-settings build-dir=build/demo \
+	  --config-settings cmake.define.CMAKE_CXX_FLAGS_RELEASE="-O1 -DNDEBUG" --config-settings cmake.define.QUADSWEEP_PARTS=OFF
 	touch $@
 
 # The package built and installed for development, with every tool of this file.
@@ -88,8 +88,8 @@ sanitize-%:
 	test -x build/$@/bin/python || $(PYTHON) -m venv build/$@
 	build/$@/bin/python -m pip install --quiet --disable-pip-version-check pytest hypothesis statsmodels linearmodels
 	build/$@/bin/python -m pip install --quiet --disable-pip-version-check ".[formula,plot]" \
-	  -C build-dir=build/$@/cmake -C cmake.define.QUADSWEEP_SANITIZE=$* -C cmake.define.QUADSWEEP_PARTS=ON \
-	  -C install.strip=false
+	  --config-settings build-dir=build/$@/cmake --config-settings cmake.define.QUADSWEEP_SANITIZE=$* --config-settings cmake.define.QUADSWEEP_PARTS=ON \
+	  --config-settings install.strip=false
 	$(if $(WITHOUT),build/$@/bin/python -m pip uninstall --quiet --yes $(WITHOUT))
 	printf '%s\n' race:libarrow mutex:libarrow race:libparquet mutex:libparquet race:arrow:: mutex:arrow:: > build/$@/suppressions
 	LD_PRELOAD="$$($(CXX) -print-file-name=$(RUNTIME)) $$($(CXX) -print-file-name=libstdc++.so)" \
