@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import families
 import numpy as np
+from families import power_of_ten
 
 import quadsweep as qs
 
@@ -20,7 +21,7 @@ def close_clusters(rng, n):
 
 def nearly_collinear(rng, n):
     x = rng.normal(size=n)
-    return x, 2 * x + 10 ** rng.uniform(-9, -2) * rng.normal(size=n)
+    return x, 2 * x + power_of_ten(rng, -9, -2) * rng.normal(size=n)
 
 
 def crossing_lines(rng, n):
@@ -43,7 +44,7 @@ def near_a_counterexample(rng, n):
         ("nonseparable-r2", "nonseparable-dv", "nonseparable-cov")[rng.integers(3)]
     )
     chosen = rng.permutation(len(sample.x))[:n]
-    shake = 10 ** rng.uniform(-6, 0.3)
+    shake = power_of_ten(rng, -6, 0.3)
     return tuple(
         np.asarray(c, float)[chosen] + shake * rng.normal(size=len(chosen))
         for c in (sample.x, sample.y)
@@ -51,12 +52,12 @@ def near_a_counterexample(rng, n):
 
 
 def far_away(rng, n):
-    offset = 10 ** rng.uniform(0, 9, 2)
+    offset = power_of_ten(rng, 0, 9, 2)
     return rng.random(n) + offset[0], rng.random(n) - offset[1]
 
 
 def any_scale(rng, n):
-    scale = 10 ** rng.uniform(-9, 9, 2)
+    scale = power_of_ten(rng, -9, 9, 2)
     return scale[0] * rng.normal(size=n), scale[1] * rng.normal(size=n)
 
 
@@ -87,7 +88,7 @@ def tight_clusters(rng, n):
     """Two or three clusters, each as tight as it likes."""
     n = few(rng, n)
     which = rng.integers(0, int(rng.integers(2, 4)), n)
-    centres, size = rng.normal(size=(2, 3)), 10 ** rng.uniform(-20, -5, 3)
+    centres, size = rng.normal(size=(2, 3)), power_of_ten(rng, -20, -5, 3)
     centres[:, 0] = 0
     return tuple(centres[:, which] + size[which] * rng.normal(size=(2, n)))
 
@@ -96,16 +97,16 @@ def tight_lines(rng, n):
     """Two near-exact lines, far from the origin or not."""
     n = few(rng, n)
     x, first = rng.normal(size=n), rng.random(n) < 0.5
-    size, (a, b) = 10 ** rng.uniform(-16, -5, 2), rng.normal(size=2)
+    size, (a, b) = power_of_ten(rng, -16, -5, 2), rng.normal(size=2)
     y = np.where(first, a * x, b * x + 1) + np.where(first, *size) * rng.normal(size=n)
-    return x, y * 10 ** rng.uniform(0, 8)
+    return x, y * power_of_ten(rng, 0, 8)
 
 
 def sentinels(rng, n):
     n = few(rng, n)
     table = rng.normal(size=(2, n))
     for _ in range(rng.integers(1, 3)):
-        far = 10 ** rng.uniform(10, 300) * rng.choice([-1, 1])
+        far = power_of_ten(rng, 10, 300) * rng.choice([-1, 1])
         table[rng.integers(2), rng.integers(n)] = far
     return tuple(table)
 
@@ -117,19 +118,19 @@ def subnormal(rng, n):
 
 def tiny_next_to_ordinary(rng, n):
     n = few(rng, n)
-    size = np.where(rng.random(n) < 0.6, 10 ** rng.uniform(-320, -20), 1)
+    size = np.where(rng.random(n) < 0.6, power_of_ten(rng, -320, -20), 1)
     return tuple(size * rng.normal(size=(2, n)))
 
 
 def far_offset(rng, n):
     n = few(rng, n)
-    return tuple(rng.normal(size=(2, n)) + 10 ** rng.uniform(6, 15, (2, 1)))
+    return tuple(rng.normal(size=(2, n)) + power_of_ten(rng, 6, 15, (2, 1)))
 
 
 def a_part_far_off(rng, n):
     n = few(rng, n)
     table = rng.normal(size=(2, n))
-    table[:, rng.random(n) < 0.4] += 10 ** rng.uniform(6, 15, (2, 1))
+    table[:, rng.random(n) < 0.4] += power_of_ten(rng, 6, 15, (2, 1))
     return tuple(table)
 
 

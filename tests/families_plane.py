@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from families import cubed_cauchy
+
 
 def normal(rng, n, p):
     return rng.normal(size=(n, p)), rng.normal(size=n)
@@ -59,7 +61,7 @@ def far_away(rng, n, p):
 
 
 def heavy_tailed(rng, n, p):
-    return rng.standard_cauchy((n, p)) ** 3, rng.standard_cauchy(n) ** 3
+    return cubed_cauchy(rng, (n, p)), cubed_cauchy(rng, n)
 
 
 FAMILIES = {

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
+from families import Floats, cubed_cauchy, power_of_ten
 
-Floats = NDArray[np.float64]
 Family = Callable[[np.random.Generator, int, int], tuple[Floats, Floats]]
 
 
@@ -17,7 +16,7 @@ def normal(rng: np.random.Generator, n: int, p: int) -> tuple[Floats, Floats]:
 
 def plane(rng: np.random.Generator, n: int, p: int) -> tuple[Floats, Floats]:
     x = rng.normal(size=(n, p))
-    y = x @ rng.normal(size=p) + 0.1 * rng.normal(size=n)
+    y = (x * rng.normal(size=p)).sum(axis=1) + 0.1 * rng.normal(size=n)
     y[: n // 4] += 5 * rng.normal(size=n // 4)
     return x, y
 
@@ -44,7 +43,7 @@ def dummies(rng: np.random.Generator, n: int, p: int) -> tuple[Floats, Floats]:
 def nearly_collinear(rng: np.random.Generator, n: int, p: int) -> tuple[Floats, Floats]:
     x = rng.normal(size=(n, p))
     if p > 1:
-        x[:, 1] = x[:, 0] + 10 ** rng.uniform(-8, -1) * rng.normal(size=n)
+        x[:, 1] = x[:, 0] + power_of_ten(rng, -8, -1) * rng.normal(size=n)
     return x, rng.normal(size=n)
 
 
@@ -67,12 +66,12 @@ def clustered(rng: np.random.Generator, n: int, p: int) -> tuple[Floats, Floats]
 
 
 def far_away(rng: np.random.Generator, n: int, p: int) -> tuple[Floats, Floats]:
-    offset = 10 ** rng.uniform(0, 9, p + 1)
+    offset = power_of_ten(rng, 0, 9, p + 1)
     return rng.random((n, p)) + offset[:-1], rng.random(n) - offset[-1]
 
 
 def heavy_tailed(rng: np.random.Generator, n: int, p: int) -> tuple[Floats, Floats]:
-    return rng.standard_cauchy((n, p)) ** 3, rng.standard_cauchy(n) ** 3
+    return cubed_cauchy(rng, (n, p)), cubed_cauchy(rng, n)
 
 
 def on_a_plane(rng: np.random.Generator, n: int, p: int) -> tuple[Floats, Floats]:
