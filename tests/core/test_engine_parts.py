@@ -99,6 +99,40 @@ def test_counting_ways_stops_beyond_the_most():
     assert _core_parts.count_ways([1] * 4000, 3999, False, 10**6) == 4000
 
 
+# Below and above the sizes from which columns are sorted part by part, and threads are started.
+@pytest.mark.parametrize(("n", "n_jobs"), [(9, 1), (2048, 1), (2049, 2), (50_000, 1), (50_000, 3)])
+@pytest.mark.parametrize("kind", ["normal", "heavy tails", "one far away", "one column", "lattice"])
+def test_the_cells_of_a_tree_hold_its_points(n, n_jobs, kind):
+    rng = np.random.default_rng([n, n_jobs])
+    x, y = rng.normal(size=(2, n))
+    if kind == "heavy tails":
+        x, y = x**9, y**7
+    elif kind == "one far away":
+        x[0] = 1e12
+    elif kind == "one column":
+        x[:] = 3
+    elif kind == "lattice":
+        x, y = np.round(30 * x), np.round(30 * y)
+    points, rows, cells = _core_parts.tree(x, y, n_jobs)
+    assert sorted(rows) == list(range(n))
+    u, w, weight = map(np.array, points)
+    assert np.array_equal(np.repeat(u, weight.astype(int)), x[rows])
+    assert np.array_equal(np.repeat(w, weight.astype(int)), y[rows])
+    terms = weight * np.array([np.ones(len(u)), u, w, u * u, u * w, w * w])
+    for first, last, left, cx, cy, hx, hy, *known in cells:
+        own = slice(int(first), int(last))
+        assert np.all(np.abs(u[own] - cx) <= hx)
+        assert np.all(np.abs(w[own] - cy) <= hy)
+        rounding = 1e-13 * np.abs(terms[:, own]).sum(axis=1)
+        assert np.all(np.abs(terms[:, own].sum(axis=1) - known) <= rounding)
+        if left < 0:
+            assert last - first <= 8
+            continue
+        one, other = cells[int(left)], cells[int(left) + 1]
+        assert (one[0], one[1], other[1]) == (first, other[0], last)
+        assert abs(one[1] - (first + last) / 2) < 1
+
+
 @pytest.mark.parametrize("n", [50, 4000, 20_000])
 @pytest.mark.parametrize("kind", ["normal", "lattice", "duplicated"])
 def test_the_cheapest_points_are_those_of_a_sort(n, kind):

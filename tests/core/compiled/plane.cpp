@@ -44,6 +44,21 @@ std::pair<int, int> collapsed(const Column& x, const Column& y) {
     return {cells.size(), *std::max_element(cells.weight.begin(), cells.weight.end())};
 }
 
+// The distinct points of a tree in its order: x, y and weight; their rows; and of every cell its
+// first and last point, its left child, its rectangle (centre, half its sides), its weight and
+// sums.
+using Columns = std::vector<std::vector<double>>;
+std::tuple<Columns, std::vector<int>, Columns> tree(const Column& x, const Column& y, int n_jobs) {
+    const Cells cells = make_cells(points_of(x, y), {}, n_jobs);
+    Columns out;
+    for (const Cell& c : cells.cell) {
+        const double first = c.first, last = c.last, left = c.left;
+        out.push_back({first, last, left, c.x, c.y, c.hx, c.hy, c.weight, c.sums.x, c.sums.y,
+                       c.sums.xx, c.sums.xy, c.sums.yy});
+    }
+    return {{cells.x, cells.y, {cells.weight.begin(), cells.weight.end()}}, cells.member, out};
+}
+
 std::int64_t count_ways(const std::vector<int>& copies, int need, bool k_or_more,
                         std::int64_t most) {
     Undecided open;
@@ -139,6 +154,7 @@ void bind_plane_parts(nb::module_& m) {
     m.def("bound_of_cost", &bound_of_cost, "x"_a, "y"_a, "cost"_a, "base"_a, "decided"_a, "need"_a);
     m.def("column_ranges", &column_ranges, "x"_a, "y"_a, "k"_a);
     m.def("collapsed", &collapsed, "x"_a, "y"_a);
+    m.def("tree", &tree, "x"_a, "y"_a, "n_jobs"_a);
     m.def("count_ways", &count_ways, "copies"_a, "need"_a, "k_or_more"_a, "most"_a);
     m.def("list_ways", &listed_ways, "x"_a, "copies"_a, "need"_a, "k_or_more"_a);
     m.def("cheapest_points", &cheapest_points, "x"_a, "y"_a, "quadratic"_a, "k"_a);

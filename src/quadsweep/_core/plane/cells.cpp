@@ -6,18 +6,12 @@
 #include <memory>
 #include <span>
 
+#include "cell_tree.hpp"
 #include "shared/parallel.hpp"
-#include "shared/threads.hpp"
 #include "tuning.hpp"
 
 namespace quadsweep {
 namespace {
-
-struct Entry {
-    double x, y;
-    int point;  // index of the group
-    int weight;
-};
 
 std::uint64_t hash_of(double x, double y) {
     std::uint64_t h = std::bit_cast<std::uint64_t>(x + 0.0) * 0x9e3779b97f4a7c15u;
@@ -49,7 +43,7 @@ class Groups {
 // are few, beyond that by a sample in which every seventh of a per mille of repeats would show.
 bool worth_collapsing(const Points& p) {
     const std::size_t n = p.x.size(), most = tuning::sampled_repeats;
-    if (n <= tuning::certain_repeats) return true;
+    if (n <= most) return true;
     std::vector<Entry> seen(most);
     Groups groups(most);
     for (std::size_t i = 0; i < most; ++i) {
@@ -61,142 +55,6 @@ bool worth_collapsing(const Points& p) {
     }
     return false;
 }
-
-// Entries below `pivot` first. No branch depends on the data.
-template <double Entry::* key>
-Entry* partition(Entry* first, Entry* last, double pivot) {
-    Entry* to = first;
-    for (Entry* at = first; at != last; ++at) {
-        const Entry e = *at;
-        *at = *to;
-        *to = e;
-        to += e.*key < pivot ? 1 : 0;
-    }
-    return to;
-}
-
-// std::nth_element by Floyd and Rivest: two pivots of a sample, just above and just below the rank
-// that is wanted, leave little between them.
-template <double Entry::* key>
-void select(Entry* first, Entry* nth, Entry* last) {
-    constexpr std::ptrdiff_t few = 256, sampled = 64, apart = 4;
-    for (bool above = true; last - first > few; above = !above) {
-        double sample[sampled];
-        const std::ptrdiff_t size = last - first, rank = (nth - first) * sampled / size;
-        for (std::ptrdiff_t i = 0; i < sampled; ++i) {
-            sample[i] = first[(2 * i + 1) * size / (2 * sampled)].*key;
-        }
-        const auto at = std::clamp<std::ptrdiff_t>(above ? rank + apart : rank - apart, 0, 63);
-        std::nth_element(sample, sample + at, sample + sampled);
-        Entry* const split = partition<key>(first, last, sample[at]);
-        if (split == first) break;  // ties: nothing is smaller
-        (nth < split ? last : first) = split;
-    }
-    std::nth_element(first, nth, last,
-                     [](const Entry& p, const Entry& q) { return p.*key < q.*key; });
-}
-
-bool ended(Control* control) {
-    if (control == nullptr) return false;
-    control->look([] { return Progress{}; });
-    return control->stopped();
-}
-
-class Builder {
-  public:
-    // `control` ends it half-way; the calling thread attends to it.
-    Builder(Cells& cells, std::span<Entry> entries, Control* control)
-        : cells_(cells), entries_(entries), control_(control) {}
-
-    void build(int n_jobs) {
-        const int n = static_cast<int>(entries_.size());
-        fill(0, 1, 0, n, n_jobs, control_ != nullptr);
-        // Two products and an addition for each point of a leaf, an addition a level.
-        cells_.roundings = 2 + tuning::leaf_points + std::ceil(std::log2(n + 1.0));
-    }
-
-    static int count(int n) {  // cells of a tree over n points
-        if (n <= tuning::leaf_points) return 1;
-        return n % 2 == 0 ? 1 + 2 * count(n / 2) : 1 + count(n / 2) + count(n - n / 2);
-    }
-
-  private:
-    // Cell `at` over entries [first, last); its descendants take the places from `free` on: the two
-    // children, then all below the left one, then all below the right one. `attends`: in the thread
-    // that came from the user.
-    void fill(int at, int free, int first, int last, int n_jobs, bool attends) {
-        if (last - first > tuning::fork_points && stopped(attends)) return;
-        Cell& c = cells_.cell[at];
-        c.first = first;
-        c.last = last;
-        frame(c);
-        if (last - first <= tuning::leaf_points) {
-            sum_points(c);
-            return;
-        }
-        const int middle = first + (last - first) / 2;
-        Entry* const all = entries_.data();
-        const auto choose = c.hx > c.hy ? select<&Entry::x> : select<&Entry::y>;
-        choose(all + first, all + middle, all + last);
-        c.left = free;
-        const int below_left = count(middle - first) - 1;
-        const bool fork = n_jobs > 1 && last - first > tuning::fork_points;
-        const auto left = [&, jobs = n_jobs / 2] {
-            fill(free, free + 2, first, middle, jobs, attends && !fork);
-        };
-        const auto right = [&, jobs = n_jobs - n_jobs / 2] {
-            fill(free + 1, free + 2 + below_left, middle, last, jobs, attends);
-        };
-        if (fork) {
-            const Thread other(left);
-            right();
-        } else {
-            left();
-            right();
-        }
-        sum_children(cells_.cell[at]);
-    }
-
-    bool stopped(bool attends) const {
-        return attends ? ended(control_) : control_ != nullptr && control_->stopped();
-    }
-
-    void frame(Cell& c) const {
-        double xl = infinity, xh = -infinity, yl = infinity, yh = -infinity;
-        for (int i = c.first; i < c.last; ++i) {
-            const Entry& p = entries_[i];
-            xl = std::min(xl, p.x);
-            xh = std::max(xh, p.x);
-            yl = std::min(yl, p.y);
-            yh = std::max(yh, p.y);
-        }
-        c.x = xl + (xh - xl) / 2;
-        c.y = yl + (yh - yl) / 2;
-        c.hx = std::max(xh - c.x, c.x - xl);
-        c.hy = std::max(yh - c.y, c.y - yl);
-    }
-
-    void sum_points(Cell& c) const {
-        c.weight = 0;
-        c.sums = {};
-        for (int i = c.first; i < c.last; ++i) {
-            const Entry& p = entries_[i];
-            const double w = p.weight, x = p.x, y = p.y;
-            c.weight += w;
-            c.sums += {w * x, w * y, w * x * x, w * x * y, w * y * y};
-        }
-    }
-
-    void sum_children(Cell& c) const {
-        const Cell &left = cells_.cell[c.left], &right = cells_.cell[c.left + 1];
-        c.weight = left.weight + right.weight;
-        c.sums = left.sums + right.sums;
-    }
-
-    Cells& cells_;
-    std::span<Entry> entries_;
-    Control* control_;
-};
 
 // Identical rows as one entry: the group of each row. None if stopped half-way.
 std::vector<int> collapse(const Points& points, Entry* entries, int& distinct, Control* control) {
@@ -280,14 +138,13 @@ Cells make_cells(const Points& points, const Placing& at, int n_jobs, Control* c
     const std::span<Entry> entries(buffer.get(), distinct);
     const Placer place(at);
     Cells cells;
-    cells.cell.resize(Builder::count(distinct));
     in_parts(distinct, n_jobs, [&](int first, int last) {
         for (int i = first; i < last; ++i) {
             if (group.empty()) entries[i] = {points.given_x[i], points.given_y[i], i, 1};
             place(entries[i].x, entries[i].y);
         }
     });
-    Builder(cells, entries, control).build(n_jobs);
+    build_tree(entries, n_jobs, control, cells);
     if (control != nullptr && control->stopped()) return {};
     cells.reach_x = std::fabs(cells.cell[0].x) + cells.cell[0].hx;
     cells.reach_y = std::fabs(cells.cell[0].y) + cells.cell[0].hy;

@@ -15,19 +15,35 @@ struct ColumnRange {
     bool constant = false;
 };
 
+// What the root of a tree knows of a column.
+struct Extent {
+    double centre, half, weight, squares;
+};
+
+// How much of the values lies in each of `bins` bins of this width. Neighbours in a tree often
+// share a bin, and would wait for each other: so four that are far apart in turn.
+std::vector<double> histogram(const std::vector<double>& v, const std::vector<int>& weight,
+                              double from, double width, int bins) {
+    const double scale = width > 0 ? 1 / width : 0;
+    std::vector<double> count(bins + 1, 0.0);
+    const auto add = [&](std::size_t i) {
+        count[static_cast<int>((v[i] - from) * scale)] += weight[i];
+    };
+    const std::size_t apart = v.size() / 4;
+    for (std::size_t i = 0; i < apart; ++i) {
+        for (const std::size_t part : {0, 1, 2, 3}) add(i + part * apart);
+    }
+    for (std::size_t i = 4 * apart; i < v.size(); ++i) add(i);
+    return count;
+}
+
 // For many values, the same from a histogram. A value is moved by at most half a bin's width w, so
 // a mean moves by w/2 at most, and the root of a centred sum of squares of k values by sqrt(k) w/2.
 ColumnRange column_range_by_bins(const std::vector<double>& v, const std::vector<int>& weight,
-                                 int k) {
+                                 const Extent& all, int k) {
     constexpr int bins = tuning::range_bins;
-    const auto [low, high] = std::minmax_element(v.begin(), v.end());
-    const double from = *low, width = (*high - *low) / bins, scale = width > 0 ? 1 / width : 0;
-    std::vector<double> count(bins + 1, 0.0);
-    double n = 0;
-    for (std::size_t i = 0; i < v.size(); ++i) {
-        count[static_cast<int>((v[i] - from) * scale)] += weight[i];
-        n += weight[i];
-    }
+    const double from = all.centre - all.half, n = all.weight, width = 2 * all.half / bins;
+    const std::vector<double> count = histogram(v, weight, from, width, bins);
     const auto centre = [&](int bin) { return from + (bin + 0.5) * width; };
     // Sum over the values ranked [first, first + k), from a cursor that only moves forward.
     const auto mean_of = [&](double first) {
@@ -40,12 +56,10 @@ ColumnRange column_range_by_bins(const std::vector<double>& v, const std::vector
         return sum / k;
     };
     ColumnRange r{};
-    const double slack = width * 0.51 + 1e-12 * std::max(std::fabs(*low), std::fabs(*high));
+    const double slack = width * 0.51 + 1e-12 * (std::fabs(all.centre) + all.half);
     r.mean_lo = mean_of(0) - slack;
     r.mean_hi = mean_of(n - k) + slack;
-    double total = 0;
-    for (std::size_t i = 0; i < v.size(); ++i) total += weight[i] * v[i] * v[i];
-    r.most = total * (1 + 1e-9);
+    r.most = all.squares * (1 + 1e-9);
 
     // Windows of k values that begin with all of a bin, or end with all of one: between two such
     // windows the centred sum is concave in the copies moved, so the least is at one of them.
@@ -139,6 +153,9 @@ double gap_as_given(std::span<const double> column, int exponent) {
 
 Ranges ranges(const Cells& cells, const Points& points, const Placing& at, int k, int n_jobs) {
     ColumnRange x{}, y{};
+    const Cell& all = cells.cell[0];
+    const Extent extent[] = {{all.x, all.hx, all.weight, all.sums.xx},
+                             {all.y, all.hy, all.weight, all.sums.yy}};
     parallel_for(cells.size() > tuning::threaded_ranges ? n_jobs : 1, 2,
                  [&](int, std::int64_t column) {
                      const std::vector<double>& v = column == 0 ? cells.x : cells.y;
@@ -148,7 +165,7 @@ Ranges ranges(const Cells& cells, const Points& points, const Placing& at, int k
                          return at.slope == 0 ? gap_as_given(points.given_y, at.ey) : 0.0;
                      };
                      if (cells.size() > tuning::sorted_ranges)
-                         r = column_range_by_bins(v, cells.weight, k);
+                         r = column_range_by_bins(v, cells.weight, extent[column], k);
                      if (!(r.least_positive > 0)) r = column_range(v, cells.weight, k, gap);
                      return true;
                  });

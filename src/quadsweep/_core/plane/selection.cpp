@@ -16,13 +16,63 @@ struct Candidate {
     int cell, point;
 };
 
-// The value at which the weights of the candidates, in ascending order of `end`, reach k.
-double quantile(const std::vector<Candidate>& all, double Candidate::* end, double k,
-                std::vector<std::pair<double, double>>& scratch) {
-    scratch.clear();
-    for (const Candidate& c : all) scratch.emplace_back(c.*end, c.weight);
-    return weighted_quantile(scratch, k);
-}
+// The threshold of the k cheapest points lies between the quantiles of the candidates' low ends and
+// of their high ends: both, or numbers a little farther out.
+class Window {
+  public:
+    // From what is not decided and still needed.
+    void narrow(const std::vector<Candidate>& open, double need) {
+        if (open.size() <= few) {
+            low_ = quantile(open, &Candidate::low, need);
+            high_ = quantile(open, &Candidate::high, need);
+        } else {
+            narrow_by_bins(open, need);
+        }
+    }
+    bool above(const Candidate& c) const { return c.low > high_; }
+    bool below(const Candidate& c) const { return c.high < low_; }
+
+  private:
+    static constexpr std::size_t few = 256;
+    static constexpr int bins = 512;
+    // What begins in a bin, and what ends there.
+    struct Bin {
+        double begins = 0, ends = 0, lowest = infinity, highest = -infinity;
+    };
+
+    double quantile(const std::vector<Candidate>& all, double Candidate::* end, double need) {
+        scratch_.clear();
+        for (const Candidate& c : all) scratch_.emplace_back(c.*end, c.weight);
+        return weighted_quantile(scratch_, need);
+    }
+
+    void narrow_by_bins(const std::vector<Candidate>& open, double need) {
+        const double from = low_, scale = bins / (high_ - low_);
+        if (!(scale > 0 && scale < infinity)) return;
+        const auto bin_of = [&](double v) {
+            return static_cast<int>(std::clamp((v - from) * scale, 0.0, bins - 1.0));
+        };
+        bin_.assign(bins, {});
+        for (const Candidate& c : open) {
+            Bin &first = bin_[bin_of(c.low)], &last = bin_[bin_of(c.high)];
+            first.begins += c.weight;
+            first.lowest = std::min(first.lowest, c.low);
+            last.ends += c.weight;
+            last.highest = std::max(last.highest, c.high);
+        }
+        double begun = 0, ended = 0;
+        for (const Bin& b : bin_) {
+            if (begun < need && begun + b.begins >= need) low_ = b.lowest;
+            if (ended < need && ended + b.ends >= need) high_ = b.highest;
+            begun += b.begins;
+            ended += b.ends;
+        }
+    }
+
+    double low_ = -infinity, high_ = infinity;
+    std::vector<std::pair<double, double>> scratch_;
+    std::vector<Bin> bin_;
+};
 
 Moments weighted(double w, double x, double y) {
     return {w * x, w * y, w * x * x, w * x * y, w * y * y};
@@ -145,7 +195,7 @@ Selection cheapest(const Cells& cells, const Quadratic& cost, double k, Cut rule
     }
     Selection out;
     std::vector<Candidate> open, next;
-    std::vector<std::pair<double, double>> scratch;
+    Window threshold;
     const auto add_cell = [&](int at) {
         const Cell& c = cells.cell[at];
         if (c.leaf() && !c.unloaded()) {
@@ -164,13 +214,12 @@ Selection cheapest(const Cells& cells, const Quadratic& cost, double k, Cut rule
         next.clear();
         const double need = k - out.weight;
         if (need <= 0 || open.empty()) return out;
-        const double low = quantile(open, &Candidate::low, need, scratch);
-        const double high = quantile(open, &Candidate::high, need, scratch);
+        threshold.narrow(open, need);
         coarse = false;
         out.n_evaluations += static_cast<double>(open.size());
         for (const Candidate& c : open) {
-            if (c.low > high) continue;
-            if (c.high < low) {
+            if (threshold.above(c)) continue;
+            if (threshold.below(c)) {
                 out.weight += c.weight;
                 if (c.cell >= 0) {
                     out.cells.push_back(c.cell);

@@ -15,14 +15,17 @@ namespace quadsweep::tuning {
 
 // Twice as many: half 81 from 55, tv 347 from 245; half as many: tenth 7,162 boxes from 5,424.
 inline constexpr int leaf_points = 8;
+// Below a cell of so many points both columns are sorted. Milliseconds of the tree at n = 10^6:
+// none 121, 512 points 72, 2,048 62.
+inline constexpr int block_points = 2048;
+inline constexpr int crowded_bins = 6;     // pairs in them, by points: then sorting compares
 inline constexpr int fork_points = 20000;  // below a cell from which a thread is worth its start
 // Up to here a root box holds points, beyond it cells. At n = 300 cells cost half as much (618 for
 // 1,147) and as much time.
 inline constexpr int whole_points = 512;
 inline constexpr std::size_t root_cells = 64;
-// Up to here identical points are looked for.
-inline constexpr std::size_t certain_repeats = 100000;
-inline constexpr std::size_t sampled_repeats = 16384;  // beyond it, if so many show a pair
+// Identical points are looked for if so many show a pair, and up to there in any case.
+inline constexpr std::size_t sampled_repeats = 16384;
 
 // ---- ranges of means and spreads --------------------------------------------------------------
 

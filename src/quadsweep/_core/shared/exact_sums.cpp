@@ -10,27 +10,36 @@
 #include <cmath>
 #include <vector>
 
+#include "points.hpp"
+
 namespace quadsweep {
 namespace {
 
 constexpr std::size_t most_in_triples = 40;  // points, of which there are k^3 / 6
 
-// Exponent that brings the column's largest entry into [1, 2).
-int exponent_of(std::span<const double> v, std::span<const int> subset) {
+// Exponent that brings the largest entry into [1, 2).
+int exponent_of(const std::vector<double>& v) {
     double most = 0;
-    for (int i : subset) most = std::fmax(most, std::fabs(v[i]));
+#pragma omp simd reduction(max : most)
+    for (std::size_t i = 0; i < v.size(); ++i) most = std::max(most, std::fabs(v[i]));
     return most > 0 ? std::ilogb(most) : 0;
+}
+
+bool not_constant(const std::vector<double>& v) {
+    int others = 0;
+#pragma omp simd reduction(| : others)
+    for (std::size_t i = 0; i < v.size(); ++i) others |= v[i] != v[0] ? 1 : 0;
+    return others != 0;
 }
 
 // A column of the subset, less its first entry, scaled.
 struct Column {
     Column(std::span<const double> v, std::span<const int> subset) {
-        exponent = exponent_of(v, subset);
-        const double factor = std::ldexp(1.0, -exponent);
-        const bool plain = std::isnormal(factor);
-        entry.reserve(subset.size());
-        for (int i : subset) entry.push_back(plain ? v[i] * factor : std::ldexp(v[i], -exponent));
-        for (double e : entry) varies |= e != entry[0];
+        entry.resize(subset.size());
+        for (std::size_t i = 0; i < subset.size(); ++i) entry[i] = v[subset[i]];
+        exponent = exponent_of(entry);
+        place(entry, 0, exponent, entry);
+        varies = not_constant(entry);
     }
     DoubleDouble from_first(std::size_t i) const { return two_sum(entry[i], -entry[0]); }
 
@@ -50,10 +59,10 @@ void set_mean(Column& column, bool precise) {
         for (std::size_t i = 0; i < v.size(); ++i) sum = sum + column.from_first(i);
     } else {
         for (std::size_t start = 0; start < v.size(); start += block) {
+            const std::size_t end = std::min(v.size(), start + block);
             double part = 0;
-            for (std::size_t i = start; i < std::min(v.size(), start + block); ++i) {
-                part += v[i] - v[0];
-            }
+#pragma omp simd reduction(+ : part)
+            for (std::size_t i = start; i < end; ++i) part += v[i] - v[0];
             sum = sum + DoubleDouble{part, 0};
         }
     }
@@ -136,8 +145,10 @@ void add_quickly(const Column& x, const Column& y, ExactSums& s) {
     const std::size_t n = x.entry.size();
     double sum_u = 0, sum_w = 0;
     for (std::size_t start = 0; start < n; start += block) {
+        const std::size_t end = std::min(n, start + block);
         double a = 0, b = 0, c = 0, su = 0, sw = 0;
-        for (std::size_t i = start; i < std::min(n, start + block); ++i) {
+#pragma omp simd reduction(+ : a, b, c, su, sw)
+        for (std::size_t i = start; i < end; ++i) {
             const double u = (x.entry[i] - x.entry[0]) - x.mean.hi;
             const double w = (y.entry[i] - y.entry[0]) - y.mean.hi;
             a += u * u;

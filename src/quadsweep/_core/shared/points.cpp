@@ -10,12 +10,16 @@
 namespace quadsweep {
 namespace {
 
-// A median of every so many values where there are many: any value near the middle will do.
-double middle(const std::vector<double>& all) {
-    const std::size_t step = 1 + all.size() / 100000;
-    std::vector<double> v;
-    v.reserve(all.size() / step + 1);
-    for (std::size_t i = 0; i < all.size(); i += step) v.push_back(all[i]);
+// Every so many values where there are many.
+std::vector<double> some_values(std::span<const double> all) {
+    const std::size_t step = 1 + all.size() / 10000;
+    std::vector<double> some;
+    some.reserve(all.size() / step + 1);
+    for (std::size_t i = 0; i < all.size(); i += step) some.push_back(all[i]);
+    return some;
+}
+
+double median(std::vector<double> v) {
     const auto mid = v.begin() + static_cast<std::ptrdiff_t>((v.size() - 1) / 2);
     std::nth_element(v.begin(), mid, v.end());
     return *mid;
@@ -23,27 +27,31 @@ double middle(const std::vector<double>& all) {
 
 // Exponent of the median distance from zero or, where more than half the points coincide, of the
 // mean one; 0 for a constant column.
-int spread_exponent(const std::vector<double>& v) {
-    std::vector<double> distance(v.size());
-    std::transform(v.begin(), v.end(), distance.begin(), [](double t) { return std::fabs(t); });
-    double spread = middle(distance);
+int spread_exponent(std::span<const double> v) {
+    std::vector<double> distance = some_values(v);
+    for (double& t : distance) t = std::fabs(t);
+    double spread = median(std::move(distance));
     if (spread == 0) {
-        for (double t : distance) spread += t / static_cast<double>(distance.size());
+        for (double t : v) spread += std::fabs(t) / static_cast<double>(v.size());
     }
     return spread > 0 ? std::ilogb(spread) : 0;
 }
 
+// Any value near the middle will do.
 void centre(std::span<const double> from, std::vector<double>& to, double& m) {
-    to.assign(from.begin(), from.end());
-    m = middle(to);
-    for (double& t : to) t -= m;
+    m = median(some_values(from));
+    to.resize(from.size());
+    for (std::size_t i = 0; i < from.size(); ++i) to[i] = from[i] - m;
 }
 
 void rescale(std::vector<double>& v, int exponent) { place(v, 0, exponent, v); }
 
 bool overflows(const std::vector<double>& v) {
     constexpr double most = 0x1p200;  // its fourth power times a million million is still finite
-    return !std::all_of(v.begin(), v.end(), [](double t) { return std::fabs(t) <= most; });
+    int beyond = 0;
+#pragma omp simd reduction(| : beyond)
+    for (std::size_t i = 0; i < v.size(); ++i) beyond |= std::fabs(v[i]) <= most ? 0 : 1;
+    return beyond != 0;
 }
 
 // Rows so close together beside others that the squares of their triangles vanish: only near zero
@@ -86,11 +94,16 @@ Points standardise(std::span<const double> x, std::span<const double> y, Objecti
     });
     if (objective == Objective::tv || objective == Objective::dv)
         p.ex = p.ey = std::max(p.ex, p.ey);
-    rescale(p.x, p.ex);
-    rescale(p.y, p.ey);
+    bool wide[2];
+    parallel_for(x.size() > 10000 ? n_jobs : 1, 2, [&](int, std::int64_t column) {
+        std::vector<double>& v = column == 0 ? p.x : p.y;
+        rescale(v, column == 0 ? p.ex : p.ey);
+        wide[column] = overflows(v);
+        return true;
+    });
     p.given_x = x;
     p.given_y = y;
-    p.wide = overflows(p.x) || overflows(p.y);
+    p.wide = wide[0] || wide[1];
     const bool unitless = objective == Objective::r2 || objective == Objective::r;
     if (!unitless) p.wide |= underflows(x, p.ex) || underflows(y, p.ey);
     if (objective == Objective::mcd) p.wide |= vanishes(x) || vanishes(y);
