@@ -20,8 +20,7 @@ from quadsweep.inputs.arguments import arranged
 from quadsweep.least_squares import fit
 from quadsweep.messages import argument
 from quadsweep.outofcore.solve import loaded
-from quadsweep.paper.comparators.estimates import COMPARATORS, r2_of
-from quadsweep.paper.comparators.several import PLANES
+from quadsweep.paper.comparators.estimates import COMPARATORS, PLANES, r2_of
 from quadsweep.progress import CountProgress, Tick, counting
 from quadsweep.results.formatting import ResultMixin, finite
 from quadsweep.results.result import Result
