@@ -27,7 +27,7 @@ from quadsweep.clock import Stopped
 from quadsweep.inputs.arguments import arranged
 from quadsweep.outofcore.solve import loaded
 from quadsweep.progress import CountProgress, counting
-from quadsweep.results.formatting import ResultMixin, aligned, known
+from quadsweep.results.formatting import ResultMixin, aligned, as_frame, known
 
 _ENDS = ("low", "high", "low_bound", "high_bound")
 _PROVED = {
@@ -129,9 +129,7 @@ class Curve(ResultMixin):
 
     def to_frame(self) -> Any:
         """One row for every m, in pandas (or polars where that is what there is)."""
-        from quadsweep.inputs.frames import table
-
-        return table({"m": self.m, **self._columns()})
+        return as_frame({"m": self.m, **self._columns()})
 
     def plot(self, ax: Axes | None = None, statistic: str = "slope") -> Axes:
         """A funnel around the value of all rows."""

@@ -20,7 +20,7 @@ from quadsweep.auditing.verdict import Verdict
 from quadsweep.inputs.frames import KEPT
 from quadsweep.outofcore.flags import Flags
 from quadsweep.outofcore.result import cost
-from quadsweep.results.formatting import named_rows
+from quadsweep.results.formatting import drawn_by, named_rows
 
 if TYPE_CHECKING:
     from quadsweep.auditing.controls.reading import Regression
@@ -145,11 +145,7 @@ class Audit(Verdict):
         seconds = max(_SHARE * self.time_limit, _LEAST)
         return approximations(self.cases, self.max_drop, self.followed, seconds)
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """The rows removed, and the line with and without them."""
-        from quadsweep.plotting.audit import plot_audit
-
-        return plot_audit(self, ax=ax)
+    plot = drawn_by("audit.plot_audit", "The rows removed, and the line with and without them.")
 
     def to_frame(self) -> Any:
         """The data with a column ``inlier``, in the library it came from (pandas for arrays), with
@@ -237,11 +233,10 @@ class RegressionAudit(Audit):
             lines.append(("reduced form", str(self.reduced_form)))
         return lines
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """The added-variable plot of the term: rows removed, the line with and without them."""
-        from quadsweep.plotting.audit import plot_regression
-
-        return plot_regression(self, ax=ax)
+    plot = drawn_by(
+        "audit.plot_regression",
+        "The added-variable plot of the term: rows removed, the line with and without them.",
+    )
 
 
 def _plain(value: Any) -> Any:

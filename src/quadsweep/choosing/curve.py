@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quadsweep import objectives
-from quadsweep.arrays import Axes, Floats, Ints
+from quadsweep.arrays import Floats, Ints
 from quadsweep.choosing.line_significance import LineSignificance
 from quadsweep.choosing.path_significance import PathSignificance
 from quadsweep.inputs import validation
-from quadsweep.results.formatting import ResultMixin, known
+from quadsweep.results.formatting import ResultMixin, as_frame, drawn_by, known
 
 MOST_SIZES = 501  # of a default range
 _RULES = {"gain": "largest gain", "elbow": "elbow", "stands out": "stands out"}
@@ -106,17 +106,14 @@ class Curve(ResultMixin):
     def _range(self) -> str:
         return f"k = {self.k[0]:,} to {self.k[-1]:,}"
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Value against points dropped, with what noise reaches where that is known."""
-        from quadsweep.plotting.path import plot_path
-
-        return plot_path(self, ax=ax)
+    plot = drawn_by(
+        "path.plot_path",
+        "Value against points dropped, with what noise reaches where that is known.",
+    )
 
     def to_frame(self) -> Any:
         """One row for every k, in pandas (or polars where that is what there is)."""
-        from quadsweep.inputs.frames import table
-
-        return table(self._columns())
+        return as_frame(self._columns())
 
     def _columns(self) -> dict[str, Any]:
         order = ("k", "drop", "value", "bound", "status", "slope", "intercept")

@@ -21,13 +21,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from quadsweep.arrays import Axes, Floats, Ints, Mask
+from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.choosing.stability import Resampling
 from quadsweep.clock import Clock
 from quadsweep.inputs import validation
 from quadsweep.objectives import OBJECTIVES, centred_sums
 from quadsweep.progress import CountProgress, counting
-from quadsweep.results.formatting import ResultMixin, finite, known
+from quadsweep.results.formatting import ResultMixin, as_frame, drawn_by, finite, known
 from quadsweep.results.result import Result
 from quadsweep.solving.methods import Problem
 from quadsweep.solving.methods.spreading import Executor
@@ -173,17 +173,11 @@ class Bootstrap(ResultMixin):
             lines.append(("stopped", f"by {self.status.replace('_', ' ')}; fewer draws than asked"))
         return lines
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """The points, the line and both bands."""
-        from quadsweep.plotting.intervals import plot_bootstrap
-
-        return plot_bootstrap(self, ax=ax)
+    plot = drawn_by("intervals.plot_bootstrap", "The points, the line and both bands.")
 
     def to_frame(self) -> Any:
         """One row a draw, in pandas (or polars where that is what there is)."""
-        from quadsweep.inputs.frames import table
-
-        return table({"slope": self.slope, "intercept": self.intercept})
+        return as_frame({"slope": self.slope, "intercept": self.intercept})
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""

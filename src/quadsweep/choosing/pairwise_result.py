@@ -16,7 +16,7 @@ from quadsweep.choosing.p_values import adjusted_p_values
 from quadsweep.extras import needed
 from quadsweep.inputs import frames
 from quadsweep.messages import argument
-from quadsweep.results.formatting import ResultMixin, attributes, known
+from quadsweep.results.formatting import ResultMixin, attributes, drawn_by, known
 
 _STRONGEST = 20  # pairs in the table
 LEVEL = 0.05  # that a p-value is compared with in the summary
@@ -200,11 +200,7 @@ class PairwiseResult(Pairs):
             return {}
         return {f"p_{m}": [known(row) for row in self.adjusted(m)] for m in ("holm", "bh")}
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """The matrix as colours."""
-        from quadsweep.plotting.pairwise import plot_pairwise
-
-        return plot_pairwise(self, ax=ax)
+    plot = drawn_by("pairwise.plot_pairwise", "The matrix as colours.")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""

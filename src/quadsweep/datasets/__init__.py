@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from quadsweep.arrays import Axes, Floats
-from quadsweep.results.formatting import ResultMixin, attributes
+from quadsweep.arrays import Floats
+from quadsweep.results.formatting import ResultMixin, as_frame, attributes, drawn_by
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,15 +85,9 @@ class Dataset(ResultMixin):
 
     def to_frame(self) -> Any:
         """The columns as a data frame."""
-        from quadsweep.inputs.frames import table
+        return as_frame(self.columns)
 
-        return table(self.columns)
-
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """The points."""
-        from quadsweep.plotting.dataset import plot_dataset
-
-        return plot_dataset(self, ax=ax)
+    plot = drawn_by("dataset.plot_dataset", "The points.")
 
 
 def names() -> list[str]:

@@ -8,12 +8,35 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 from warnings import warn
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+def drawn_by(function: str, about: str) -> Callable[..., Axes]:
+    """The method ``plot`` of a result: ``"path.plot_path"`` of `plotting`, loaded when called.
+
+    ``about`` is its documentation; arguments beside ``ax`` are those of the function.
+    """
+    module, name = function.split(".")
+
+    def plot(self: Any, ax: Axes | None = None, **options: Any) -> Axes:
+        draw: Callable[..., Axes] = getattr(import_module(f"quadsweep.plotting.{module}"), name)
+        return draw(self, ax=ax, **options)
+
+    plot.__doc__ = about
+    return plot
+
+
+def as_frame(columns: dict[str, Any]) -> Any:
+    """A data frame of columns, in pandas (or polars where that is what there is)."""
+    from quadsweep.inputs.frames import table
+
+    return table(columns)
 
 
 class ResultMixin(ABC):

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from quadsweep.arrays import Axes, Floats, Ints, Mask
+from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.clock import Clock
 from quadsweep.inputs import validation
 from quadsweep.inputs.arguments import arranged
@@ -22,7 +22,7 @@ from quadsweep.messages import argument
 from quadsweep.outofcore.solve import loaded
 from quadsweep.paper.comparators.estimates import COMPARATORS, PLANES, r2_of
 from quadsweep.progress import CountProgress, Tick, counting
-from quadsweep.results.formatting import ResultMixin, finite
+from quadsweep.results.formatting import ResultMixin, as_frame, drawn_by, finite
 from quadsweep.results.result import Result
 from quadsweep.solving.question import pose
 
@@ -155,10 +155,8 @@ class Comparison(ResultMixin):
 
     def to_frame(self) -> Any:
         """One row a method, in pandas (or polars where that is what there is)."""
-        from quadsweep.inputs.frames import table
-
         names = ("method", "r2", "optimal", "slope", "intercept", "correlation", "seconds", "note")
-        return table({name: [getattr(row, name) for row in self.rows] for name in names})
+        return as_frame({name: [getattr(row, name) for row in self.rows] for name in names})
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
@@ -181,11 +179,7 @@ class Comparison(ResultMixin):
             "result": self.result.to_dict(),
         }
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """The points and every method's line."""
-        from quadsweep.plotting.compare import plot_comparison
-
-        return plot_comparison(self, ax=ax)
+    plot = drawn_by("compare.plot_comparison", "The points and every method's line.")
 
 
 def compare(

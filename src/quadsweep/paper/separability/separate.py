@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 
 from quadsweep import lifts, objectives
-from quadsweep.arrays import Axes, Floats, Mask
+from quadsweep.arrays import Floats, Mask
 from quadsweep.inputs import frames, predictors, validation
 from quadsweep.messages import free
 from quadsweep.paper.separability.hulls.distance import TOLERANCE, HullDistances, hull_distance
 from quadsweep.paper.separability.hulls.exact import Decision, Plane, decide
 from quadsweep.results.conic import Conic
-from quadsweep.results.formatting import ResultMixin, attributes
+from quadsweep.results.formatting import ResultMixin, as_frame, attributes, drawn_by
 
 __all__ = ["HullDistances", "Separation", "hull_distance", "separate"]
 
@@ -128,19 +128,15 @@ class Separation(ResultMixin):
             lines.append(("distance", _told_distance(self.dual, self.primal)))
         return lines
 
-    def plot(self, ax: Axes | None = None, **style: Any) -> Axes:
+    plot = drawn_by(
+        "separation.plot_separation",
         """The separating conic, or the points of the certificate sized by their weights.
 
-        With several predictors, y against the signed root of the quadric.
-        """
-        from quadsweep.plotting.separation import plot_separation
-
-        return plot_separation(self, ax=ax, **style)
+        With several predictors, y against the signed root of the quadric.""",
+    )
 
     def to_frame(self) -> Any:
         """One row a point: its coordinates, whether it is an inlier, its weight if it has one."""
-        from quadsweep.inputs.frames import table
-
         weight = np.zeros(len(self.x))
         weight[list(self.weights)] = [float(w) for w in self.weights.values()]
         columns: dict[str, Any] = dict(
@@ -148,7 +144,7 @@ class Separation(ResultMixin):
         )
         for name, values in (("inlier", self.mask), ("weight", weight)):
             columns[free(name, columns)] = values
-        return table(columns)
+        return as_frame(columns)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON; exact numbers as text like ``"3/7"``."""
