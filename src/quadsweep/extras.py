@@ -13,7 +13,6 @@ from contextlib import contextmanager
 # Module: what to install, and the extra that has it.
 _EXTRAS = {
     "casadi": ("casadi", "ipopt"),
-    "contourpy": ("contourpy", "report"),
     "dask": ("dask", "distributed"),
     "distributed": ("distributed", "distributed"),
     "formulaic": ("formulaic", "formula"),
