@@ -20,7 +20,7 @@ from quadsweep.auditing.verdict import Verdict
 from quadsweep.inputs.frames import KEPT
 from quadsweep.outofcore.flags import Flags
 from quadsweep.outofcore.result import cost
-from quadsweep.results.formatting import drawn_by, named_rows
+from quadsweep.results.formatting import attributes, drawn_by, named_rows
 
 if TYPE_CHECKING:
     from quadsweep.auditing.controls.reading import Regression
@@ -201,18 +201,8 @@ class Audit(Verdict):
 
     def _more(self) -> dict[str, Any]:
         every = [asdict(a) for a in self.approximations] if self.upper != 0 else []
-        groups = None if self.groups is None else [_plain(g) for g in self.groups]
-        return {
-            "approximations": every,
-            "term": self.term,
-            "controls": list(self.controls),
-            "groups": groups,
-            "n_groups": self.n_groups,
-            "test": self.test,
-            "refitted": self.refitted,
-            "first_stage": None if self.first_stage is None else self.first_stage.to_dict(),
-            "reduced_form": None if self.reduced_form is None else self.reduced_form.to_dict(),
-        }
+        rest = "term controls groups n_groups test refitted first_stage reduced_form"
+        return {"approximations": every, **attributes(self, rest)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,10 +227,6 @@ class RegressionAudit(Audit):
         "audit.plot_regression",
         "The added-variable plot of the term: rows removed, the line with and without them.",
     )
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if hasattr(value, "item") else value
 
 
 @dataclass(frozen=True, eq=False)
@@ -278,13 +264,7 @@ class OutOfCoreAudit(Verdict):
         return [*lines, ("search", cost(self))]
 
     def _more(self) -> dict[str, Any]:
-        return {
-            "names": list(self.names),
-            "missing": self.missing,
-            "passes": self.passes,
-            "rows_read": self.rows_read,
-            "loaded": self.loaded,
-        }
+        return attributes(self, "names missing passes rows_read loaded")
 
     def flag(self, source: Any = None, column: str = KEPT) -> Any:
         """Which rows are kept, as :meth:`quadsweep.outofcore.result.OutOfCoreResult.flag`."""

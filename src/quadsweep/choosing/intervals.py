@@ -25,7 +25,7 @@ from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.choosing.stability import Resampling
 from quadsweep.clock import Clock
 from quadsweep.inputs import validation
-from quadsweep.objectives import OBJECTIVES, centred_sums
+from quadsweep.objectives import OBJECTIVES
 from quadsweep.progress import CountProgress, counting
 from quadsweep.results.formatting import ResultMixin, as_frame, drawn_by, finite, known
 from quadsweep.results.result import Result
@@ -303,22 +303,18 @@ def naive_interval(result: Result, parameter: str = "slope", level: float = 0.95
     >>> round(low, 3), round(high, 3)
     (0.858, 1.102)
     """
-    from scipy.stats import t
+    from scipy.stats import linregress, t
 
     if parameter not in PARAMETERS:
         raise ValueError(f"parameter must be 'slope' or 'intercept'; got {parameter!r}")
     _check(result)
     x, y = result.x[result.inliers], result.y[result.inliers]
-    a, _, _ = centred_sums(x, y)
-    slope, intercept = _fitted(result)
-    free = len(x) - 2
-    left = y - slope * x - intercept
-    if free < 1 or not a > 0:
+    if len(x) < 3 or np.all(x == x[0]):
         return Interval(math.nan, math.nan)
-    variance = float(left @ left) / free
-    spread = 1 / a if parameter == "slope" else 1 / len(x) + float(x.mean()) ** 2 / a
-    reach = float(t.ppf(_tails(level)[1], free)) * math.sqrt(variance * spread)
-    value = slope if parameter == "slope" else intercept
+    line = linregress(x, y)
+    error = line.stderr if parameter == "slope" else line.intercept_stderr
+    reach = float(t.ppf(_tails(level)[1], len(x) - 2) * error)
+    value = _fitted(result)[PARAMETERS.index(parameter)]
     return Interval(value - reach, value + reach)
 
 

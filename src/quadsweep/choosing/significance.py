@@ -76,12 +76,12 @@ class Significance(ResultMixin):
     @property
     def interval(self) -> tuple[float, float]:
         """Where p would settle with endless shuffles: Clopper and Pearson, 95 percent."""
-        from scipy.stats import beta
+        from scipy.stats import binomtest
 
-        hits, done = int(self.reached.sum()), len(self.reached)
-        low = float(beta.ppf(0.025, hits, done - hits + 1)) if hits else 0.0
-        high = float(beta.ppf(0.975, hits + 1, done - hits)) if hits < done else 1.0
-        return low, high
+        if len(self.reached) == 0:
+            return 0.0, 1.0
+        low, high = binomtest(int(self.reached.sum()), len(self.reached)).proportion_ci()
+        return float(low), float(high)
 
     def verdict(self) -> str:
         """The p-value in words."""
