@@ -27,7 +27,6 @@ _EXTRAS = {
     "simanneal": ("simanneal", "experiments"),
     "sklearn": ("scikit-learn", "sklearn"),
     "tabulate": ("tabulate", "tables"),
-    "tqdm": ("tqdm", "experiments"),
 }
 
 
