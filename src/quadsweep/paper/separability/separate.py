@@ -326,16 +326,9 @@ def conic_of(plane: Plane, x: Floats, y: Floats, origin: tuple[float, float]) ->
     with np.errstate(over="ignore"):
         reach = [float(np.abs(v - o).max()) for v, o in zip((x, y), origin, strict=True)]
     scale = [2.0 ** min(math.frexp(r)[1], 1000) if r > 0 else 1.0 for r in reach]
-    A, B, C, D, E, F = plane
     x0, y0, sx, sy = (Fraction(v) for v in (*origin, *scale))
-    local = (
-        A * sx * sx,
-        B * sx * sy,
-        C * sy * sy,
-        (2 * A * x0 + B * y0 + D) * sx,
-        (2 * C * y0 + B * x0 + E) * sy,
-        (A * x0 + B * y0 + D) * x0 + (C * y0 + E) * y0 + F,
-    )
+    exact: Any = Conic(plane, (0, 0), (1, 1))  # type: ignore[arg-type]  # in fractions
+    local = exact.about((x0, y0), (sx, sy)).local
     largest = max(abs(c) for c in local)
     a, b, c, d, e, f = (float(v / largest) for v in local)
     return Conic((a, b, c, d, e, f), origin, (scale[0], scale[1]))
