@@ -1,8 +1,9 @@
-// The candidates of the sweep: how they are screened and scored, and how the subsets of tied points
-// are listed.
+// The candidates of both sweeps: how they are screened and scored, and how the subsets of tied
+// points are listed.
 #pragma once
 
 #include <algorithm>
+#include <memory>
 #include <vector>
 
 #include "shared/control.hpp"
@@ -25,9 +26,9 @@ inline double ways_up_to(const std::vector<int>& copies, int m, double most) {
 }
 
 // One worker's incumbent and what all candidates are screened with.
-class Jury {
+class Scorer {
   public:
-    Jury(const Problem& problem, Control& control, bool attends)
+    Scorer(const Problem& problem, Control& control, bool attends)
         : problem_(problem), control_(control), attends_(attends) {
         for (int i = 0; i < problem.size(); ++i) {
             single_.emplace_back();
@@ -67,22 +68,47 @@ class Jury {
 };
 
 using Indices = std::vector<int>;
+using Scorers = std::vector<std::unique_ptr<Scorer>>;
+
+// One for each worker.
+inline Scorers make_scorers(const Problem& problem, Control& control) {
+    Scorers scorers;
+    for (int w = 0; w < std::max(problem.n_jobs, 1); ++w)
+        scorers.push_back(std::make_unique<Scorer>(problem, control, w == 0));
+    return scorers;
+}
+
+// The best of all that were scored.
+inline Answer best_of(const Scorers& scorers, const Problem& problem, Control& control) {
+    Answer answer;
+    Incumbent best;
+    for (const auto& scorer : scorers) {
+        best.merge(scorer->best);
+        answer.nodes += scorer->planes;
+    }
+    answer.inliers = best.subset;
+    answer.score = best.score;
+    answer.bound = trivial_bound(problem);
+    answer.status = control.status(Status::best_separable);
+    return answer;
+}
 
 // Every way to add m of the tied points, coincident ones in order, so that each way is met once.
 class TieListing {
   public:
-    TieListing(Jury& jury, const Indices& base, const Indices& tied) : jury_(jury), subset_(base) {
-        for (int i : base) moments_ += jury_.single(i);
+    TieListing(Scorer& scorer, const Indices& base, const Indices& tied)
+        : scorer_(scorer), subset_(base) {
+        for (int i : base) moments_ += scorer_.single(i);
         Indices sorted = tied;
         const auto before = [&](int i, int j) {
-            const Moments &p = jury_.single(i), &q = jury_.single(j);
+            const Moments &p = scorer_.single(i), &q = scorer_.single(j);
             return p.x != q.x ? p.x < q.x : p.y != q.y ? p.y < q.y : i < j;
         };
         std::sort(sorted.begin(), sorted.end(), before);
         for (int i : sorted) {
             const bool twin = !groups_.empty() &&
-                              jury_.single(i).x == jury_.single(groups_.back()[0]).x &&
-                              jury_.single(i).y == jury_.single(groups_.back()[0]).y;
+                              scorer_.single(i).x == scorer_.single(groups_.back()[0]).x &&
+                              scorer_.single(i).y == scorer_.single(groups_.back()[0]).y;
             if (!twin) groups_.emplace_back();
             groups_.back().push_back(i);
         }
@@ -101,25 +127,25 @@ class TieListing {
   private:
     void add(std::size_t g, int m, const Moments& s) {
         if (m == 0) {
-            if (!jury_.may_win(s)) return;
+            if (!scorer_.may_win(s)) return;
             Indices sorted = subset_;
-            jury_.score(sorted);
+            scorer_.score(sorted);
             return;
         }
-        if (m > 4 && jury_.halted()) return;
+        if (m > 4 && scorer_.halted()) return;
         const int copies = static_cast<int>(groups_[g].size());
         Moments with = s;
         for (int z = 0; z <= std::min(copies, m); ++z) {
             if (z > 0) {
                 subset_.push_back(groups_[g][z - 1]);
-                with += jury_.single(groups_[g][z - 1]);
+                with += scorer_.single(groups_[g][z - 1]);
             }
             if (m - z <= left_[g + 1]) add(g + 1, m - z, with);
         }
         subset_.resize(subset_.size() - std::min(copies, m));
     }
 
-    Jury& jury_;
+    Scorer& scorer_;
     Indices subset_;
     Moments moments_;
     std::vector<Indices> groups_;  // of coincident points
