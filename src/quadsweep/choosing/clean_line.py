@@ -16,7 +16,7 @@ nu from 5 to infinity: half on the normal law, a quarter on the heaviest tails, 
 samples the rows inside hardly tell the two ends apart, and the odds decide: more on heavy tails is safer
 where they are heavy and sees fewer outliers. In large samples the rows decide.
 Residuals drawn again from the data are no null: the extreme one is there in two of three draws, so that
-nothing ever stands out. Normal noise alone is one for those who know their noise (`NORMAL`).
+nothing ever stands out. If the errors are known to be normal, `NORMAL` is the null.
 """  # noqa: E501
 
 from __future__ import annotations

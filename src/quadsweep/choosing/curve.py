@@ -22,7 +22,7 @@ _NUMBERS = ("value", "bound", "slope", "intercept")
 
 @dataclass(frozen=True, eq=False)
 class Curve(ResultMixin):
-    """Optima for many k; the attributes are told in :class:`Path`."""
+    """Optima for many k; the attributes are described in :class:`Path`."""
 
     k: Ints
     value: Floats

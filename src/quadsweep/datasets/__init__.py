@@ -37,7 +37,7 @@ class Dataset(ResultMixin):
     labels : tuple of strings
         A name for every point, or empty.
     objective : str
-        What to judge a subset by.
+        The criterion of a subset.
     formula, term : str
         Of a published regression: the regression, and the term whose coefficient it is about; x and
         y are then that term and the outcome alone. Empty otherwise.
@@ -218,7 +218,7 @@ _SEVERAL = {
 
 
 def _several(name: str) -> Dataset:
-    """What to judge by is the residual sum of squares."""
+    """The criterion is the residual sum of squares."""
     k, names, called, description = _SEVERAL[name]
     *columns, y = (_numbers(values) for values in _table(name).values())
     labels = tuple(f"{called} {i}" for i in range(1, len(y) + 1))

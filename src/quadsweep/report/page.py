@@ -201,25 +201,25 @@ def _verdict(report: Report) -> str:
     noise = report.path.noise
     if noise is None:
         return ""
-    told = noise.verdict("quadsweep path --null line asks it" if report.line is None else "")
+    text = noise.verdict("quadsweep path --null line asks it" if report.line is None else "")
     if report.line is not None:
-        told += f"; {report.line.verdict()}"
-    return f"{told[0].upper() + told[1:]}."
+        text += f"; {report.line.verdict()}"
+    return f"{text[0].upper() + text[1:]}."
 
 
 def _audit(report: Report) -> str:
     why = failure(report, "audits")
     if not report.audits and not why:
         return ""
-    told = "".join(f"<p>{html.escape(told_audit(audit))}</p>" for audit in report.audits)
-    return told + why
+    text = "".join(f"<p>{html.escape(audit_text(audit))}</p>" for audit in report.audits)
+    return text + why
 
 
 def _audit_section(report: Report) -> str:
-    told, title = _audit(report), "How few rows it depends on"
-    if not told:
+    text, title = _audit(report), "How few rows it depends on"
+    if not text:
         return ""
-    return f"<section aria-labelledby='audit'><h2 id='audit'>{title}</h2>{told}</section>"
+    return f"<section aria-labelledby='audit'><h2 id='audit'>{title}</h2>{text}</section>"
 
 
 def _notes(report: Report) -> list[str]:
@@ -228,8 +228,8 @@ def _notes(report: Report) -> list[str]:
     notes = [
         answer.message,
         f"{caution[0].upper() + caution[1:]}." if caution else "",
-        "A larger drop always allows a prettier line, in noise as well: judge a size by how far it "
-        "stands above the band, not by its value.",
+        "Dropping more points always gives a better fit, in noise as well: compare a size with the "
+        "band, not its value with that of another size.",
         "The certificate is about the data as given: that no other choice is better, not that the "
         "points dropped are wrong. Look at them before leaving them out.",
     ]
@@ -366,7 +366,7 @@ def failure(report: Report, section: str) -> str:
     return "" if why is None else f"<p>This could not be worked out: {html.escape(why)}.</p>"
 
 
-def told_audit(audit: Audit) -> str:
+def audit_text(audit: Audit) -> str:
     """The sentence, and the rows it is about."""
     gone = named_rows(audit.outliers, audit.labels)
     named = f" Removed: {gone}." if len(audit.outliers) else ""
@@ -388,12 +388,12 @@ def regression_section(report: Report) -> str:
     first = audits[0]
     title = f"The coefficient of {first.term}, with controls"
     others = [name for name in first.controls if name not in ("Intercept", "const")]
-    told = "".join(f"<p>{html.escape(told_audit(audit))}</p>" for audit in audits)
+    text = "".join(f"<p>{html.escape(audit_text(audit))}</p>" for audit in audits)
     return (
         f"<section aria-labelledby='regression'><h2 id='regression'>{html.escape(title)}</h2>"
         f"<p class='quiet'>Beside it: {html.escape(some(others))}. "
         f"{html.escape(first.test[0].upper() + first.test[1:])}.</p>"
-        f"{told}{why}{scrolled(_fits(audits), 'fits')}{_picture(audits)}</section>"
+        f"{text}{why}{scrolled(_fits(audits), 'fits')}{_picture(audits)}</section>"
     )
 
 

@@ -1,6 +1,6 @@
 """The certified optimum beside every method it is usually compared with.
 
-The methods answer different questions, so each is judged by the k points it would keep: its own
+The methods answer different questions, so the criterion is the k points each would keep: its own
 subset where it names k points; otherwise the k points nearest to its line. Those with neither (rank
 correlations) have a correlation to show and no subset.
 """
@@ -147,8 +147,8 @@ class Comparison(ResultMixin):
         if "anneal_published" in shown and "anneal_fair" in shown:
             lines.append(("annealing", _ABOUT_ANNEALING))
         if absent := [row for row in self.rows if row.missing]:
-            told = ", ".join(f"{row.name} (needs {row.missing})" for row in absent)
-            lines.append(("not run", told))
+            text = ", ".join(f"{row.name} (needs {row.missing})" for row in absent)
+            lines.append(("not run", text))
         if self.status != "finished":
             lines.append(("stopped", f"by {self.status.replace('_', ' ')}; rows are missing"))
         return lines

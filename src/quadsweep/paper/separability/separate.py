@@ -125,7 +125,7 @@ class Separation(ResultMixin):
             if shares:
                 lines.append((name, ", ".join(shares)))
         if not math.isnan(self.primal):
-            lines.append(("distance", _told_distance(self.dual, self.primal)))
+            lines.append(("distance", _distance_text(self.dual, self.primal)))
         return lines
 
     plot = drawn_by(
@@ -334,7 +334,7 @@ def conic_of(plane: Plane, x: Floats, y: Floats, origin: tuple[float, float]) ->
     return Conic((a, b, c, d, e, f), origin, (scale[0], scale[1]))
 
 
-def _told_distance(dual: float, primal: float) -> str:
+def _distance_text(dual: float, primal: float) -> str:
     """The squared distance of the hulls as far as it is known."""
     if primal <= TOLERANCE:
         return f"the hulls of the lifted points meet: d² is 0 within {TOLERANCE:g}"
