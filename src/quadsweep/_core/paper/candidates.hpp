@@ -6,24 +6,12 @@
 #include <memory>
 #include <vector>
 
+#include "search/listing.hpp"
 #include "shared/control.hpp"
 #include "shared/hot_loops.hpp"
 #include "shared/points.hpp"
 
 namespace quadsweep {
-
-// Ways to choose m of groups of so many equal points each, at most `most` + 1.
-inline double ways_up_to(const std::vector<int>& copies, int m, double most) {
-    std::vector<double> ways(m + 1, 0.0);
-    ways[0] = 1;
-    for (int c : copies) {
-        for (int s = m; s >= 1; --s) {
-            for (int z = 1; z <= std::min(c, s); ++z) ways[s] += ways[s - z];
-            ways[s] = std::min(ways[s], most + 1);
-        }
-    }
-    return ways[m];
-}
 
 // One worker's incumbent and what all candidates are screened with.
 class Scorer {
@@ -97,8 +85,7 @@ inline Answer best_of(const Scorers& scorers, const Problem& problem, Control& c
 class TieListing {
   public:
     TieListing(Scorer& scorer, const Indices& base, const Indices& tied)
-        : scorer_(scorer), subset_(base) {
-        for (int i : base) moments_ += scorer_.single(i);
+        : scorer_(scorer), base_(base) {
         Indices sorted = tied;
         const auto before = [&](int i, int j) {
             const Moments &p = scorer_.single(i), &q = scorer_.single(j);
@@ -109,47 +96,39 @@ class TieListing {
             const bool twin = !groups_.empty() &&
                               scorer_.single(i).x == scorer_.single(groups_.back()[0]).x &&
                               scorer_.single(i).y == scorer_.single(groups_.back()[0]).y;
-            if (!twin) groups_.emplace_back();
+            if (!twin) {
+                open_.point.push_back(static_cast<int>(groups_.size()));
+                open_.copies.push_back(0);
+                groups_.emplace_back();
+            }
             groups_.back().push_back(i);
-        }
-        left_.assign(groups_.size() + 1, 0);
-        for (std::size_t g = groups_.size(); g-- > 0;) {
-            left_[g] = left_[g + 1] + static_cast<int>(groups_[g].size());
+            ++open_.copies.back();
         }
     }
-    double ways(int m, double most) const {
-        std::vector<int> copies;
-        for (const Indices& group : groups_) copies.push_back(static_cast<int>(group.size()));
-        return ways_up_to(copies, m, most);
+    bool has_up_to(std::int64_t most, int m) const { return ways(open_, m, false, most) <= most; }
+    void run(int m) const {
+        Moments kept;
+        for (int i : base_) kept += scorer_.single(i);
+        const auto add = [&](Moments& sums, std::size_t g) {
+            sums += scorer_.single(groups_[g][0]);
+        };
+        const auto look = [&](const Moments& sums, const Picks& picks) {
+            if (scorer_.may_win(sums)) {
+                Indices subset = base_;
+                for (const auto [g, count] : picks)
+                    subset.insert(subset.end(), groups_[g].begin(), groups_[g].begin() + count);
+                scorer_.score(subset);
+            }
+            return !scorer_.halted();
+        };
+        list_ways(open_, m, false, kept, add, look);
     }
-    void run(int m) { add(0, m, moments_); }
 
   private:
-    void add(std::size_t g, int m, const Moments& s) {
-        if (m == 0) {
-            if (!scorer_.may_win(s)) return;
-            Indices sorted = subset_;
-            scorer_.score(sorted);
-            return;
-        }
-        if (m > 4 && scorer_.halted()) return;
-        const int copies = static_cast<int>(groups_[g].size());
-        Moments with = s;
-        for (int z = 0; z <= std::min(copies, m); ++z) {
-            if (z > 0) {
-                subset_.push_back(groups_[g][z - 1]);
-                with += scorer_.single(groups_[g][z - 1]);
-            }
-            if (m - z <= left_[g + 1]) add(g + 1, m - z, with);
-        }
-        subset_.resize(subset_.size() - std::min(copies, m));
-    }
-
     Scorer& scorer_;
-    Indices subset_;
-    Moments moments_;
+    Indices base_;
     std::vector<Indices> groups_;  // of coincident points
-    Indices left_;                 // points from a group on
+    Undecided open_;               // the groups, as points with copies
 };
 
 }  // namespace quadsweep

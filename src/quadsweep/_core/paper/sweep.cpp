@@ -40,9 +40,9 @@
 namespace quadsweep {
 namespace {
 
-constexpr double most_ways = 1000;  // subsets of Z; beyond, Z is swept
-constexpr int few_sorted = 64;      // angles sorted by counting the smaller ones
-constexpr double no_end = 2;        // of points that are not met
+constexpr std::int64_t most_ways = 1000;  // subsets of Z; beyond, Z is swept
+constexpr int few_sorted = 64;            // angles sorted by counting the smaller ones
+constexpr double no_end = 2;              // of points that are not met
 
 void choose_from(Scorer& scorer, const Coordinates& all, int rank, const Indices& ids,
                  const Indices& base, const Indices& tied, int m);
@@ -373,7 +373,7 @@ void choose_from(Scorer& scorer, const Coordinates& all, int rank, const Indices
     for (int i : tied) points.push_back(ids[i]);
     const int count = static_cast<int>(tied.size());
     TieListing listing(scorer, base, points);
-    if (listing.ways(m, most_ways) <= most_ways) {
+    if (listing.has_up_to(most_ways, m)) {
         listing.run(m);
         return;
     }
@@ -419,7 +419,7 @@ Answer sweep_lifted(const Problem& problem, const Coordinates& lifted, Control& 
     const Scorers scorers = make_scorers(problem, control);
     TieListing everything(*scorers[0], {}, all);
     const bool on_one_plane = rank < lifted.width;
-    if (on_one_plane && everything.ways(problem.k, most_ways) <= most_ways) {
+    if (on_one_plane && everything.has_up_to(most_ways, problem.k)) {
         everything.run(problem.k);
     } else if (rank == 1) {
         choose_from(*scorers[0], top, rank, all, {}, all, problem.k);
