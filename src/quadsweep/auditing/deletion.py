@@ -28,7 +28,7 @@ from quadsweep.inputs import validation
 from quadsweep.inputs.arguments import arranged
 from quadsweep.inputs.standard_errors import in_one_word
 from quadsweep.progress import SearchProgress, counting
-from quadsweep.results.formatting import ResultMixin, as_frame, drawn_by, figure, known
+from quadsweep.results.formatting import ResultMixin, as_frame, drawn_by, figure, plain
 
 _FREE = 1e-8  # of 1 - leverage: rows closer to being fitted exactly are refitted
 _SHOWN = 10
@@ -140,11 +140,8 @@ class Influence(ResultMixin):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
-        columns = {
-            name: values.tolist() if values.dtype != np.float64 else known(values)
-            for name, values in self._columns().items()
-        }
-        return {"names": [str(n) for n in self.names], **columns, "audit": self.audit.to_dict()}
+        content = {"names": [str(n) for n in self.names], **self._columns(), "audit": self.audit}
+        return dict(plain(content))
 
     def to_frame(self) -> Any:
         """One row for each row or group of the data, the most influential first; in pandas its

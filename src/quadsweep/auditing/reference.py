@@ -37,7 +37,7 @@ from quadsweep.clock import Stopped
 from quadsweep.inputs import validation
 from quadsweep.messages import argument
 from quadsweep.progress import counting
-from quadsweep.results.formatting import ResultMixin, as_frame, attributes, drawn_by, known
+from quadsweep.results.formatting import ResultMixin, as_frame, attributes, drawn_by, plain
 
 if TYPE_CHECKING:
     from quadsweep.auditing.result import Audit
@@ -134,7 +134,7 @@ class Reference(ResultMixin):
         """Plain values, ready for JSON."""
         return {
             "p_value": self.p_value,
-            "interval": known(self.interval()),
+            "interval": plain(self.interval()),
             "observed": attributes(self.audit, "lower upper"),
             "lower": self.lower.astype(int).tolist(),
             **attributes(self, "upper errors seed status"),

@@ -26,7 +26,7 @@ from quadsweep.auditing.specification import (
 )
 from quadsweep.extras import needed
 from quadsweep.progress import Removals, watching_several
-from quadsweep.results.formatting import ResultMixin, as_frame, drawn_by, figure, finite
+from quadsweep.results.formatting import ResultMixin, as_frame, drawn_by, figure, plain
 
 if TYPE_CHECKING:
     from quadsweep.auditing.verdict import Verdict
@@ -133,10 +133,7 @@ class AuditTable(ResultMixin, Sequence[Specification]):
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
         return {
-            "rows": [
-                {name: finite(v) if isinstance(v, float) else v for name, v in row.items()}
-                for row in self.rows()
-            ],
+            "rows": plain(self.rows()),
             "notes": self.notes,
             "failures": [
                 {"model": each.name, "term": term, "claim": claim, "why": why}

@@ -13,11 +13,10 @@ from quadsweep.arrays import Floats, Ints
 from quadsweep.choosing.line_significance import LineSignificance
 from quadsweep.choosing.path_significance import PathSignificance
 from quadsweep.inputs import validation
-from quadsweep.results.formatting import ResultMixin, as_frame, drawn_by, known
+from quadsweep.results.formatting import ResultMixin, as_frame, attributes, drawn_by
 
 MOST_SIZES = 501  # of a default range
 _RULES = {"gain": "largest gain", "elbow": "elbow", "stands out": "stands out"}
-_NUMBERS = ("value", "bound", "slope", "intercept")
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,10 +120,11 @@ class Curve(ResultMixin):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
-        numbers = {name: known(getattr(self, name)) for name in _NUMBERS}
-        said = {"suggestions": self.suggestions(), "seconds": self.seconds}
-        sizes = {"k": self.k.tolist(), "status": self.status.tolist()}
-        return {"objective": self.objective, "n": self.n} | sizes | numbers | said
+        return {
+            **attributes(self, "objective n k status value bound slope intercept"),
+            "suggestions": self.suggestions(),
+            "seconds": self.seconds,
+        }
 
 
 def sizes_meant(

@@ -27,7 +27,7 @@ from quadsweep.clock import Clock
 from quadsweep.inputs import validation
 from quadsweep.objectives import OBJECTIVES
 from quadsweep.progress import CountProgress, counting
-from quadsweep.results.formatting import ResultMixin, as_frame, drawn_by, finite, known
+from quadsweep.results.formatting import ResultMixin, as_frame, attributes, drawn_by, finite, plain
 from quadsweep.results.result import Result
 from quadsweep.solving.methods import Problem
 from quadsweep.solving.methods.spreading import Executor
@@ -181,18 +181,12 @@ class Bootstrap(ResultMixin):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
-        content: dict[str, Any] = {
-            "resamples": self.resamples,
-            "seed": self.seed,
-            "status": self.status,
-            "seconds": self.seconds,
-            "result": self.result.to_dict(),
-        }
+        content = attributes(self, "resamples seed status seconds result")
         for name, value in zip(PARAMETERS, _fitted(self.result), strict=True):
             content[name] = {
                 "value": finite(value),
                 "standard_error": finite(self.standard_error(name)),
-                "interval": known(self.interval(name)),
+                "interval": plain(self.interval(name)),
             }
         return content
 

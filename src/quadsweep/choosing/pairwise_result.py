@@ -16,7 +16,7 @@ from quadsweep.choosing.p_values import adjusted_p_values
 from quadsweep.extras import needed
 from quadsweep.inputs import frames
 from quadsweep.messages import argument
-from quadsweep.results.formatting import ResultMixin, attributes, drawn_by, known
+from quadsweep.results.formatting import ResultMixin, attributes, drawn_by, plain
 
 _STRONGEST = 20  # pairs in the table
 _MATRICES = ("value", "r", "pearson", "p_value")
@@ -199,7 +199,7 @@ class PairwiseResult(Pairs):
     def _adjusted_lists(self) -> dict[str, Any]:
         if self.p_values is None:
             return {}
-        return {f"p_{m}": [known(row) for row in self.adjusted(m)] for m in ("holm", "bh")}
+        return {f"p_{m}": plain(self.adjusted(m)) for m in ("holm", "bh")}
 
     plot = drawn_by("pairwise.plot_pairwise", "The matrix as colours.")
 

@@ -30,7 +30,7 @@ from quadsweep.outofcore.search import Query
 from quadsweep.outofcore.solve import Resources, taken
 from quadsweep.progress import CountProgress, counting
 from quadsweep.proofs.proof import Proof, together
-from quadsweep.results.formatting import INDEX, attributes, known, named_rows
+from quadsweep.results.formatting import INDEX, attributes, named_rows, plain
 from quadsweep.results.result import Result
 from quadsweep.solving.methods import Outcome, Problem
 from quadsweep.solving.methods.spreading import HERE, Executor, executor
@@ -216,7 +216,7 @@ class Path(Curve):
         """Plain values, ready for JSON."""
         return {
             **super().to_dict(),
-            "coef": {name: known(row) for name, row in self._coefficients().items()},
+            "coef": plain(self._coefficients()),
             "rows": INDEX,
             **attributes(self, "leaving returning nested noise"),
         }

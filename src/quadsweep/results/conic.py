@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from quadsweep.arrays import Floats
-from quadsweep.results.formatting import drawn_by
+from quadsweep.results.formatting import attributes, drawn_by
 
 _FLAT = 1e-12  # a discriminant or determinant below this share of its terms counts as zero
 
@@ -138,9 +138,4 @@ class Conic:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
-        center = self.center
-        return {
-            "kind": self.kind,
-            "coefficients": list(self.coefficients),
-            "center": None if center is None else list(center),
-        }
+        return attributes(self, "kind coefficients center")

@@ -272,7 +272,8 @@ def finite(value: float | None) -> float | None:
 
 
 def plain(value: Any) -> Any:
-    """A value for JSON: arrays and tuples as lists, results as dictionaries, None for NaN.
+    """A value for JSON: arrays and tuples as lists, results as dictionaries, None for NaN, also
+    within lists and dictionaries.
 
     >>> plain((1, float("nan"), "a"))
     [1, None, 'a']
@@ -283,6 +284,8 @@ def plain(value: Any) -> Any:
         value = value.tolist()
     if isinstance(value, (list, tuple)):
         return [plain(part) for part in value]
+    if isinstance(value, dict):
+        return {name: plain(part) for name, part in value.items()}
     return finite(value) if isinstance(value, float) else value
 
 
@@ -293,12 +296,3 @@ def attributes(result: Any, names: str) -> dict[str, Any]:
     {'real': 1.0, 'imag': 2.0}
     """
     return {name: plain(getattr(result, name)) for name in names.split()}
-
-
-def known(values: Iterable[float | None]) -> list[float | None]:
-    """The same for many.
-
-    >>> known([1.0, float("nan")])
-    [1.0, None]
-    """
-    return [finite(v) for v in values]

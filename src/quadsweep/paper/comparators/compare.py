@@ -22,7 +22,7 @@ from quadsweep.messages import argument
 from quadsweep.outofcore.solve import loaded
 from quadsweep.paper.comparators.estimates import COMPARATORS, PLANES, r2_of
 from quadsweep.progress import CountProgress, Tick, counting
-from quadsweep.results.formatting import ResultMixin, as_frame, drawn_by, finite
+from quadsweep.results.formatting import ResultMixin, as_frame, attributes, drawn_by
 from quadsweep.results.result import Result
 from quadsweep.solving.question import pose
 
@@ -161,19 +161,9 @@ class Comparison(ResultMixin):
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
         return {
-            "n": self.n,
-            "k": self.k,
-            "status": self.status,
+            **attributes(self, "n k status"),
             "rows": [
-                {
-                    "method": row.method,
-                    "optimal": row.optimal,
-                    **{
-                        name: finite(getattr(row, name))
-                        for name in ("r2", "slope", "intercept", "correlation", "seconds")
-                    },
-                    "note": row.note,
-                }
+                attributes(row, "method optimal r2 slope intercept correlation seconds note")
                 for row in self.rows
             ],
             "result": self.result.to_dict(),
