@@ -13,7 +13,6 @@ from contextlib import contextmanager
 # Module: what to install, and the extra that has it.
 _EXTRAS = {
     "casadi": ("casadi", "ipopt"),
-    "contourpy": ("contourpy", "report"),
     "dask": ("dask", "distributed"),
     "distributed": ("distributed", "distributed"),
     "formulaic": ("formulaic", "formula"),
@@ -28,7 +27,6 @@ _EXTRAS = {
     "simanneal": ("simanneal", "experiments"),
     "sklearn": ("scikit-learn", "sklearn"),
     "tabulate": ("tabulate", "tables"),
-    "tqdm": ("tqdm", "experiments"),
 }
 
 

@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from quadsweep.arrays import Axes, Ints
+from quadsweep.arrays import Ints
 from quadsweep.choosing.p_values import adjusted_p_values
 from quadsweep.extras import needed
 from quadsweep.inputs.frames import Columns, in_memory, unpack
 from quadsweep.messages import hint
-from quadsweep.results.formatting import INDEX, ResultMixin, renumbered, some
+from quadsweep.results.formatting import INDEX, ResultMixin, as_frame, drawn_by, renumbered, some
 
 # What a table of answers leaves out: the same for all, of no use beside others, or too long.
 _LEFT_OUT = frozenset(
@@ -107,18 +107,14 @@ class Groups(ResultMixin, Mapping[Any, Any]):
         names = [name for name in names if _worth_showing(rows, name, self.column)]
         return [names, *([_text(row.get(name)) for name in names] for row in rows)]
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """The value, slope or p-value of every group, one below the other."""
-        from quadsweep.plotting.groups import plot_groups
-
-        return plot_groups(self, ax=ax)
+    plot = drawn_by(
+        "groups.plot_groups", "The value, slope or p-value of every group, one below the other."
+    )
 
     def to_frame(self) -> Any:
         """One row a group, in pandas (or polars where that is what there is)."""
-        from quadsweep.inputs.frames import table
-
         rows = self.rows()
-        return table({name: [row.get(name) for row in rows] for name in _header(rows)})
+        return as_frame({name: [row.get(name) for row in rows] for name in _header(rows)})
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""

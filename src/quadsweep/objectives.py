@@ -35,7 +35,7 @@ class Score(Protocol):
 
 @dataclass(frozen=True)
 class Objective:
-    """What a subset is judged by.
+    """A criterion that ranks subsets.
 
     Attributes
     ----------

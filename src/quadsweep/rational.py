@@ -85,6 +85,28 @@ def eliminate(
     return pivots, scale
 
 
+def solved(system: Sequence[Sequence[int]]) -> list[list[Fraction]]:
+    """Solutions of a square system of integers, a row for each unknown and a column for each right
+    side, which stand after the matrix. ZeroDivisionError if the system is singular.
+
+    >>> solved([[2, 1, 5], [1, -1, 1]])
+    [[Fraction(2, 1)], [Fraction(1, 1)]]
+    """
+    rows, m, last = [list(r) for r in system], len(system), 1
+    for c in range(m):
+        pivot = next((r for r in range(c, m) if rows[r][c]), None)
+        if pivot is None:
+            raise ZeroDivisionError("the system is singular")
+        rows[c], rows[pivot] = rows[pivot], rows[c]
+        head, p = rows[c], rows[c][c]
+        for r in range(m):
+            if r != c:
+                q = rows[r][c]
+                rows[r] = [(p * a - q * b) // last for a, b in zip(rows[r], head, strict=True)]
+        last = p
+    return [[Fraction(v, row[r]) for v in row[m:]] for r, row in enumerate(rows)]
+
+
 class ExactFit:
     """The least squares plane of some rows: y on the intercept, if there is one, and X.
 

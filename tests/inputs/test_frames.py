@@ -103,6 +103,10 @@ def test_an_index_with_repeats_is_no_trouble():
     ("x", "y", "error", "says"),
     [
         (pd.Series(X), pd.Series(Y, index=[4, 3, 2, 1, 0]), ValueError, "same index"),
+        (
+            pd.DataFrame({"a": X, "b": Y}), pd.Series(Y, index=[4, 3, 2, 1, 0]), ValueError,
+            "same index",
+        ),
         (pd.Series(X), pd.Series(Y[:4]), ValueError, "same length; got 5 and 4"),
         (pd.DataFrame({"a": X, "b": X, "c": X}), None, ValueError, "frame with 3 columns"),
         (X, pd.DataFrame({"a": X, "b": X}), ValueError, "y must be one column; got a frame"),

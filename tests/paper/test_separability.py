@@ -9,8 +9,9 @@ import pytest
 
 import quadsweep as qs
 from quadsweep.paper.separability.hulls import exact
-from quadsweep.paper.separability.hulls.nearest import OutOfTime, nearest_to_origin, solve_whole
+from quadsweep.paper.separability.hulls.nearest import OutOfTime, nearest_to_origin
 from quadsweep.paper.separability.separate import hull_distance
+from quadsweep.rational import solved
 
 LIFTS = ("L2", "L3c", "L3d", "L3t", "L4", "L5")
 MONOMIALS = {
@@ -309,4 +310,4 @@ def test_unknown_lifts_are_named():
 
 def test_singular_systems_are_refused():
     with pytest.raises(ZeroDivisionError, match="singular"):
-        solve_whole([[1, 1, 1], [2, 2, 1]])
+        solved([[1, 1, 1], [2, 2, 1]])

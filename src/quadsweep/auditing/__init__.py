@@ -33,7 +33,7 @@
 ``climbing``    the ends of the influence curve
 ``controls``    reading a regression; bounds and removals for any number of controls
 
-Removals are rows or groups to remove, everywhere in here; the engine is told which to keep. Imports
-solving, outofcore, proofs and inputs. Every claim about rows in memory is re-checked in rational
-arithmetic. Nothing in here draws.
+Removals are rows or groups to remove, everywhere in here; the engine is given those to keep.
+Imports solving, outofcore, proofs and inputs. Every claim about rows in memory is re-checked in
+rational arithmetic. Nothing in here draws.
 """

@@ -35,7 +35,7 @@ from quadsweep.auditing.oracles.outofcore import (
 from quadsweep.auditing.proving import check_provable, refutation
 from quadsweep.auditing.resources import Resources
 from quadsweep.auditing.result import Audit, OutOfCoreAudit, RegressionAudit
-from quadsweep.auditing.rows import FEWEST_KEPT, drop_limit, phrase, plain, units_limit
+from quadsweep.auditing.rows import FEWEST_KEPT, drop_limit, phrase, two_columns, units_limit
 from quadsweep.auditing.verdict import Known, reported
 from quadsweep.clock import Stopped
 from quadsweep.inputs import validation
@@ -226,7 +226,7 @@ def audit(
                 resources.memory_limit, time_limit, n_jobs, progress, client, out, resume
             )
             return _out_of_core(source, claim, terms, max_drop, query, given_to)
-        given = plain(x, y, data, nan_policy=nan_policy)
+        given = two_columns(x, y, data, nan_policy=nan_policy)
     if proof and kind is RegressionAudit:
         check_provable(given, claim)
     with _reporting(progress, resources) as note:

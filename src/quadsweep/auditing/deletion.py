@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from quadsweep.arrays import Axes, Floats, Ints, Mask
+from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.auditing import claims
 from quadsweep.auditing.audit import audit_given, fitted
 from quadsweep.auditing.controls.reading import Regression, read
@@ -28,7 +28,7 @@ from quadsweep.inputs import validation
 from quadsweep.inputs.arguments import arranged
 from quadsweep.inputs.standard_errors import in_one_word
 from quadsweep.progress import SearchProgress, counting
-from quadsweep.results.formatting import ResultMixin, figure, known
+from quadsweep.results.formatting import ResultMixin, as_frame, drawn_by, figure, plain
 
 _FREE = 1e-8  # of 1 - leverage: rows closer to being fitted exactly are refitted
 _SHOWN = 10
@@ -140,19 +140,14 @@ class Influence(ResultMixin):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
-        columns = {
-            name: values.tolist() if values.dtype != np.float64 else known(values)
-            for name, values in self._columns().items()
-        }
-        return {"names": [str(n) for n in self.names], **columns, "audit": self.audit.to_dict()}
+        content = {"names": [str(n) for n in self.names], **self._columns(), "audit": self.audit}
+        return dict(plain(content))
 
     def to_frame(self) -> Any:
         """One row for each row or group of the data, the most influential first; in pandas its
         index is that of the data."""
-        from quadsweep.inputs.frames import table
-
         order = self.order
-        frame = table(
+        frame = as_frame(
             {
                 self._unit: [self.names[i] for i in order],
                 **{name: values[order] for name, values in self._columns().items()},
@@ -160,11 +155,10 @@ class Influence(ResultMixin):
         )
         return frame.set_index(self._unit) if hasattr(frame, "set_index") else frame
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """The coefficient without each of the most influential, one below the other."""
-        from quadsweep.plotting.deletion import plot_deletion
-
-        return plot_deletion(self, ax=ax)
+    plot = drawn_by(
+        "deletion.plot_deletion",
+        "The coefficient without each of the most influential, one below the other.",
+    )
 
 
 def influence(

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from quadsweep.arrays import Floats, Ints
-from quadsweep.rational import eliminate, gram_matrix, whole_numbers
+from quadsweep.rational import eliminate, gram_matrix, solved, whole_numbers
 
 Row = Sequence[Any]
 
@@ -77,7 +77,9 @@ class _Fit:
         gram = gram_matrix(z, w)
         chosen, _ = eliminate([row[:] for row in gram], len(z))
         self._z = [z[j] for j in chosen]
-        self._inverse = _inverse([[gram[i][j] for j in chosen] for i in chosen])
+        self._inverse = solved(
+            [[gram[i][j] for j in chosen] + [int(i == j) for j in chosen] for i in chosen]
+        )
         self.rank = len(chosen)
         self.u = self._leave(s)
         right, left = (self.u if x is s else self._leave(x)), self._leave(y)
@@ -117,22 +119,6 @@ def _total(values: Iterable[Any]) -> Fraction:
 
 def _dot(a: Row, b: Row, w: Row) -> Any:
     return sum(p * q * r for p, q, r in zip(a, b, w, strict=True))
-
-
-def _inverse(gram: list[list[int]]) -> list[list[Fraction]]:
-    n = len(gram)
-    rows = [
-        [Fraction(v) for v in row] + [Fraction(i == j) for j in range(n)]
-        for i, row in enumerate(gram)
-    ]
-    for j in range(n):
-        pivot = rows[j][j]
-        rows[j] = [v / pivot for v in rows[j]]
-        for i in range(n):
-            if i != j and rows[i][j]:
-                factor = rows[i][j]
-                rows[i] = [a - factor * b for a, b in zip(rows[i], rows[j], strict=True)]
-    return [row[n:] for row in rows]
 
 
 def _variance(fit: _Fit, errors: Any, kept: Ints, k: int, parameters: int) -> tuple[int, Fraction]:

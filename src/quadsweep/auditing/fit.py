@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 
 from quadsweep.arrays import Floats
 from quadsweep.objectives import centred_sums
-from quadsweep.results.formatting import chance, finite
+from quadsweep.results.formatting import chance, plain
 
 
 @dataclass(frozen=True)
@@ -39,10 +39,7 @@ class Fit:
 
     def to_dict(self) -> dict[str, float | None]:
         """Plain values, None where undefined."""
-        return {
-            name: value if isinstance(value, int) else finite(value)
-            for name, value in asdict(self).items()
-        }
+        return dict(plain(asdict(self)))
 
 
 def fit(x: Floats, y: Floats) -> Fit:

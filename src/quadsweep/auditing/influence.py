@@ -22,12 +22,12 @@ from quadsweep.auditing.design import Design
 from quadsweep.auditing.fit import Fit, fit
 from quadsweep.auditing.moments import Moments
 from quadsweep.auditing.resources import Resources
-from quadsweep.auditing.rows import plain, units_limit
+from quadsweep.auditing.rows import two_columns, units_limit
 from quadsweep.clock import Stopped
 from quadsweep.inputs.arguments import arranged
 from quadsweep.outofcore.solve import loaded
 from quadsweep.progress import CountProgress, counting
-from quadsweep.results.formatting import ResultMixin, aligned, known
+from quadsweep.results.formatting import ResultMixin, aligned, as_frame, attributes, plain
 
 _ENDS = ("low", "high", "low_bound", "high_bound")
 _PROVED = {
@@ -119,19 +119,14 @@ class Curve(ResultMixin):
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
         return {
-            "n": self.n,
-            "full": self.full.to_dict(),
-            "m": self.m.tolist(),
-            **{name: known(column) for name, column in self._columns().items()},
-            "status": self.status,
-            "seconds": self.seconds,
+            **attributes(self, "n full m"),
+            **plain(self._columns()),
+            **attributes(self, "status seconds"),
         }
 
     def to_frame(self) -> Any:
         """One row for every m, in pandas (or polars where that is what there is)."""
-        from quadsweep.inputs.frames import table
-
-        return table({"m": self.m, **self._columns()})
+        return as_frame({"m": self.m, **self._columns()})
 
     def plot(self, ax: Axes | None = None, statistic: str = "slope") -> Axes:
         """A funnel around the value of all rows."""
@@ -291,7 +286,7 @@ def influence_curve(
         given = read(x, y, data=data, **regression, vcov=None, nan_policy=nan_policy)
         given.least_squares("influence_curve")
     else:
-        given = plain(*loaded("influence_curve", x, y, data), nan_policy=nan_policy)
+        given = two_columns(*loaded("influence_curve", x, y, data), nan_policy=nan_policy)
     design, moments = given.design, Moments(given.design, resources.check)
     kinds: dict[str, type[Climber]] = {"slope": SlopeClimber}
     if not of_term:

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from quadsweep.arrays import Axes, Floats
+from quadsweep.arrays import Floats
 from quadsweep.auditing.audit import audit_given
 from quadsweep.auditing.claims import Terms
 from quadsweep.auditing.resources import Resources
@@ -37,7 +37,7 @@ from quadsweep.clock import Stopped
 from quadsweep.inputs import validation
 from quadsweep.messages import argument
 from quadsweep.progress import counting
-from quadsweep.results.formatting import ResultMixin, attributes, known
+from quadsweep.results.formatting import ResultMixin, as_frame, attributes, drawn_by, plain
 
 if TYPE_CHECKING:
     from quadsweep.auditing.result import Audit
@@ -134,7 +134,7 @@ class Reference(ResultMixin):
         """Plain values, ready for JSON."""
         return {
             "p_value": self.p_value,
-            "interval": known(self.interval()),
+            "interval": plain(self.interval()),
             "observed": attributes(self.audit, "lower upper"),
             "lower": self.lower.astype(int).tolist(),
             **attributes(self, "upper errors seed status"),
@@ -144,15 +144,9 @@ class Reference(ResultMixin):
 
     def to_frame(self) -> Any:
         """One row a draw."""
-        from quadsweep.inputs.frames import table
+        return as_frame({"lower": self.lower, "upper": self.upper})
 
-        return table({"lower": self.lower, "upper": self.upper})
-
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """The counts of the draws, and that of the data."""
-        from quadsweep.plotting.reference import plot_reference
-
-        return plot_reference(self, ax=ax)
+    plot = drawn_by("reference.plot_reference", "The counts of the draws, and that of the data.")
 
 
 def reference(

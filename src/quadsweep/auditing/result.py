@@ -20,7 +20,7 @@ from quadsweep.auditing.verdict import Verdict
 from quadsweep.inputs.frames import KEPT
 from quadsweep.outofcore.flags import Flags
 from quadsweep.outofcore.result import cost
-from quadsweep.results.formatting import named_rows
+from quadsweep.results.formatting import attributes, drawn_by, named_rows
 
 if TYPE_CHECKING:
     from quadsweep.auditing.controls.reading import Regression
@@ -145,11 +145,7 @@ class Audit(Verdict):
         seconds = max(_SHARE * self.time_limit, _LEAST)
         return approximations(self.cases, self.max_drop, self.followed, seconds)
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """The rows removed, and the line with and without them."""
-        from quadsweep.plotting.audit import plot_audit
-
-        return plot_audit(self, ax=ax)
+    plot = drawn_by("audit.plot_audit", "The rows removed, and the line with and without them.")
 
     def to_frame(self) -> Any:
         """The data with a column ``inlier``, in the library it came from (pandas for arrays), with
@@ -205,18 +201,8 @@ class Audit(Verdict):
 
     def _more(self) -> dict[str, Any]:
         every = [asdict(a) for a in self.approximations] if self.upper != 0 else []
-        groups = None if self.groups is None else [_plain(g) for g in self.groups]
-        return {
-            "approximations": every,
-            "term": self.term,
-            "controls": list(self.controls),
-            "groups": groups,
-            "n_groups": self.n_groups,
-            "test": self.test,
-            "refitted": self.refitted,
-            "first_stage": None if self.first_stage is None else self.first_stage.to_dict(),
-            "reduced_form": None if self.reduced_form is None else self.reduced_form.to_dict(),
-        }
+        rest = "term controls groups n_groups test refitted first_stage reduced_form"
+        return {"approximations": every, **attributes(self, rest)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,15 +223,10 @@ class RegressionAudit(Audit):
             lines.append(("reduced form", str(self.reduced_form)))
         return lines
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """The added-variable plot of the term: rows removed, the line with and without them."""
-        from quadsweep.plotting.audit import plot_regression
-
-        return plot_regression(self, ax=ax)
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if hasattr(value, "item") else value
+    plot = drawn_by(
+        "audit.plot_regression",
+        "The added-variable plot of the term: rows removed, the line with and without them.",
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,13 +264,7 @@ class OutOfCoreAudit(Verdict):
         return [*lines, ("search", cost(self))]
 
     def _more(self) -> dict[str, Any]:
-        return {
-            "names": list(self.names),
-            "missing": self.missing,
-            "passes": self.passes,
-            "rows_read": self.rows_read,
-            "loaded": self.loaded,
-        }
+        return attributes(self, "names missing passes rows_read loaded")
 
     def flag(self, source: Any = None, column: str = KEPT) -> Any:
         """Which rows are kept, as :meth:`quadsweep.outofcore.result.OutOfCoreResult.flag`."""

@@ -22,7 +22,7 @@ _NAMED = 4  # controls that a sentence names
 _FACTOR = re.compile(r"\[[^\[]*\]$")  # the level of a factor, in the name of its dummy
 
 
-def plain(x: Any, y: Any, data: Any = None, *, nan_policy: str) -> Regression:
+def two_columns(x: Any, y: Any, data: Any = None, *, nan_policy: str) -> Regression:
     """Two columns, read as ``solve`` does, as the regression with an intercept alone."""
     given = unpack(x, y, data)
     columns = columns_of(given.x)

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from quadsweep.arrays import Axes
 from quadsweep.auditing.audit import audit
 from quadsweep.auditing.claims import NAMES
 from quadsweep.auditing.specification import (
@@ -27,7 +26,7 @@ from quadsweep.auditing.specification import (
 )
 from quadsweep.extras import needed
 from quadsweep.progress import Removals, watching_several
-from quadsweep.results.formatting import ResultMixin, figure, finite
+from quadsweep.results.formatting import ResultMixin, as_frame, drawn_by, figure, plain
 
 if TYPE_CHECKING:
     from quadsweep.auditing.verdict import Verdict
@@ -134,10 +133,7 @@ class AuditTable(ResultMixin, Sequence[Specification]):
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
         return {
-            "rows": [
-                {name: finite(v) if isinstance(v, float) else v for name, v in row.items()}
-                for row in self.rows()
-            ],
+            "rows": plain(self.rows()),
             "notes": self.notes,
             "failures": [
                 {"model": each.name, "term": term, "claim": claim, "why": why}
@@ -150,10 +146,8 @@ class AuditTable(ResultMixin, Sequence[Specification]):
     def to_frame(self) -> Any:
         """One row for every regression and term: the estimate, and for every claim the count
         (missing where only bounds are known), the bounds and the share."""
-        from quadsweep.inputs.frames import table
-
         rows = self.rows()
-        frame = table({name: [row[name] for row in rows] for name in rows[0]})
+        frame = as_frame({name: [row[name] for row in rows] for name in rows[0]})
         if not hasattr(frame, "convert_dtypes"):
             return frame
         counts = [f"{claim}{end}" for claim in self.claims for end in ("", "_lower", "_upper")]
@@ -209,11 +203,10 @@ class AuditTable(ResultMixin, Sequence[Specification]):
         text = tabulate(rows, header, tablefmt="pipe", colalign=align, disable_numparse=True)
         return f"{text}\n\n{self.notes}"
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """The counts of every regression and term, with their intervals, one below the other."""
-        from quadsweep.plotting.audit_table import plot_audit_table
-
-        return plot_audit_table(self, ax=ax)
+    plot = drawn_by(
+        "audit_table.plot_audit_table",
+        "The counts of every regression and term, with their intervals, one below the other.",
+    )
 
 
 def audit_table(

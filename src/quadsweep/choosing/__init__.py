@@ -1,4 +1,4 @@
-"""Choosing k and distrusting the answer: paths, noise, stability, all pairs of a table.
+"""Choosing k and assessing the answer: paths, noise, stability, all pairs of a table.
 
 ``path``          the best subset of every size, with suggestions for k; its searches, here or on
                   a cluster (``walk``); over shuffled data (``path_significance``) or a clean

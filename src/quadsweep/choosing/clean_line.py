@@ -16,7 +16,7 @@ nu from 5 to infinity: half on the normal law, a quarter on the heaviest tails, 
 samples the rows inside hardly tell the two ends apart, and the odds decide: more on heavy tails is safer
 where they are heavy and sees fewer outliers. In large samples the rows decide.
 Residuals drawn again from the data are no null: the extreme one is there in two of three draws, so that
-nothing ever stands out. Normal noise alone is one for those who know their noise (`NORMAL`).
+nothing ever stands out. If the errors are known to be normal, `NORMAL` is the null.
 """  # noqa: E501
 
 from __future__ import annotations
@@ -86,28 +86,14 @@ def fit_clean_line(
     >>> round(line.fitted[4]), bool(0.5 < line.scale @ line.weight.sum(axis=0) < 1)
     (9, True)
     """
-    fitted, residuals = _line(x, y, kept) if x.ndim == 1 else _plane(x, y, kept, intercept)
-    size = np.sort(np.abs(residuals))
+    columns = x.reshape(len(y), -1)
+    plane = fit(columns[kept], y[kept], None, intercept)
+    fitted = plane.intercept + columns @ plane.coef
+    size = np.sort(np.abs(plane.residuals(columns, y)))
     inside = size[: int(kept.sum())]
     unit = math.sqrt(inside @ inside / len(inside)) or np.finfo(float).tiny
     scale = unit * _SCALES
     return CleanLine(fitted, scale, _posterior(inside / unit, len(x) - len(inside), odds))
-
-
-def _line(x: Floats, y: Floats, kept: Mask) -> tuple[Floats, Floats]:
-    """The height at every row of the kept rows' line, and the residuals."""
-    mx, my = x[kept].mean(), y[kept].mean()
-    u, v = x - mx, y - my
-    spread = u[kept] @ u[kept]
-    slope = float(u[kept] @ v[kept] / spread) if spread > 0 else 0.0
-    return float(my - slope * mx) + slope * x, v - slope * u
-
-
-def _plane(x: Floats, y: Floats, kept: Mask, intercept: bool) -> tuple[Floats, Floats]:
-    """The same of the kept rows' plane."""
-    plane = fit(x[kept], y[kept], None, intercept)
-    fitted = plane.intercept + x @ plane.coef
-    return fitted, y - fitted
 
 
 def _posterior(inside: Floats, outside: int, odds: tuple[float, ...]) -> Floats:

@@ -9,20 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quadsweep import objectives
-from quadsweep.arrays import Axes, Floats, Ints
+from quadsweep.arrays import Floats, Ints
 from quadsweep.choosing.line_significance import LineSignificance
 from quadsweep.choosing.path_significance import PathSignificance
 from quadsweep.inputs import validation
-from quadsweep.results.formatting import ResultMixin, known
+from quadsweep.results.formatting import ResultMixin, as_frame, attributes, drawn_by
 
 MOST_SIZES = 501  # of a default range
 _RULES = {"gain": "largest gain", "elbow": "elbow", "stands out": "stands out"}
-_NUMBERS = ("value", "bound", "slope", "intercept")
 
 
 @dataclass(frozen=True, eq=False)
 class Curve(ResultMixin):
-    """Optima for many k; the attributes are told in :class:`Path`."""
+    """Optima for many k; the attributes are described in :class:`Path`."""
 
     k: Ints
     value: Floats
@@ -106,17 +105,14 @@ class Curve(ResultMixin):
     def _range(self) -> str:
         return f"k = {self.k[0]:,} to {self.k[-1]:,}"
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Value against points dropped, with what noise reaches where that is known."""
-        from quadsweep.plotting.path import plot_path
-
-        return plot_path(self, ax=ax)
+    plot = drawn_by(
+        "path.plot_path",
+        "Value against points dropped, with what noise reaches where that is known.",
+    )
 
     def to_frame(self) -> Any:
         """One row for every k, in pandas (or polars where that is what there is)."""
-        from quadsweep.inputs.frames import table
-
-        return table(self._columns())
+        return as_frame(self._columns())
 
     def _columns(self) -> dict[str, Any]:
         order = ("k", "drop", "value", "bound", "status", "slope", "intercept")
@@ -124,10 +120,11 @@ class Curve(ResultMixin):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
-        numbers = {name: known(getattr(self, name)) for name in _NUMBERS}
-        said = {"suggestions": self.suggestions(), "seconds": self.seconds}
-        sizes = {"k": self.k.tolist(), "status": self.status.tolist()}
-        return {"objective": self.objective, "n": self.n} | sizes | numbers | said
+        return {
+            **attributes(self, "objective n k status value bound slope intercept"),
+            "suggestions": self.suggestions(),
+            "seconds": self.seconds,
+        }
 
 
 def sizes_meant(

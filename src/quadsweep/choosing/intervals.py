@@ -21,13 +21,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from quadsweep.arrays import Axes, Floats, Ints, Mask
+from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.choosing.stability import Resampling
 from quadsweep.clock import Clock
 from quadsweep.inputs import validation
-from quadsweep.objectives import OBJECTIVES, centred_sums
+from quadsweep.objectives import OBJECTIVES
 from quadsweep.progress import CountProgress, counting
-from quadsweep.results.formatting import ResultMixin, finite, known
+from quadsweep.results.formatting import ResultMixin, as_frame, attributes, drawn_by, finite, plain
 from quadsweep.results.result import Result
 from quadsweep.solving.methods import Problem
 from quadsweep.solving.methods.spreading import Executor
@@ -173,32 +173,20 @@ class Bootstrap(ResultMixin):
             lines.append(("stopped", f"by {self.status.replace('_', ' ')}; fewer draws than asked"))
         return lines
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """The points, the line and both bands."""
-        from quadsweep.plotting.intervals import plot_bootstrap
-
-        return plot_bootstrap(self, ax=ax)
+    plot = drawn_by("intervals.plot_bootstrap", "The points, the line and both bands.")
 
     def to_frame(self) -> Any:
         """One row a draw, in pandas (or polars where that is what there is)."""
-        from quadsweep.inputs.frames import table
-
-        return table({"slope": self.slope, "intercept": self.intercept})
+        return as_frame({"slope": self.slope, "intercept": self.intercept})
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
-        content: dict[str, Any] = {
-            "resamples": self.resamples,
-            "seed": self.seed,
-            "status": self.status,
-            "seconds": self.seconds,
-            "result": self.result.to_dict(),
-        }
+        content = attributes(self, "resamples seed status seconds result")
         for name, value in zip(PARAMETERS, _fitted(self.result), strict=True):
             content[name] = {
                 "value": finite(value),
                 "standard_error": finite(self.standard_error(name)),
-                "interval": known(self.interval(name)),
+                "interval": plain(self.interval(name)),
             }
         return content
 
@@ -309,22 +297,18 @@ def naive_interval(result: Result, parameter: str = "slope", level: float = 0.95
     >>> round(low, 3), round(high, 3)
     (0.858, 1.102)
     """
-    from scipy.stats import t
+    from scipy.stats import linregress, t
 
     if parameter not in PARAMETERS:
         raise ValueError(f"parameter must be 'slope' or 'intercept'; got {parameter!r}")
     _check(result)
     x, y = result.x[result.inliers], result.y[result.inliers]
-    a, _, _ = centred_sums(x, y)
-    slope, intercept = _fitted(result)
-    free = len(x) - 2
-    left = y - slope * x - intercept
-    if free < 1 or not a > 0:
+    if len(x) < 3 or np.all(x == x[0]):
         return Interval(math.nan, math.nan)
-    variance = float(left @ left) / free
-    spread = 1 / a if parameter == "slope" else 1 / len(x) + float(x.mean()) ** 2 / a
-    reach = float(t.ppf(_tails(level)[1], free)) * math.sqrt(variance * spread)
-    value = slope if parameter == "slope" else intercept
+    line = linregress(x, y)
+    error = line.stderr if parameter == "slope" else line.intercept_stderr
+    reach = float(t.ppf(_tails(level)[1], len(x) - 2) * error)
+    value = _fitted(result)[PARAMETERS.index(parameter)]
     return Interval(value - reach, value + reach)
 
 

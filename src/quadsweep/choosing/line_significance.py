@@ -32,7 +32,6 @@ from quadsweep.choosing.path_significance import (
     optima,
 )
 from quadsweep.clock import Clock
-from quadsweep.least_squares import fit
 from quadsweep.messages import argument
 from quadsweep.progress import Tick
 from quadsweep.solving.methods import Problem
@@ -193,8 +192,7 @@ def _from_all(problem: Problem, k: Ints, observed: Floats) -> tuple[Ints, Floats
     if k[0] == problem.n:
         return k, observed
     if problem.several:
-        plane = fit(problem.x, problem.y, None, problem.intercept)
-        whole = plane.value(problem.objective.name)
+        whole = problem.fitted(np.arange(problem.n))
     else:
         whole = problem.objective.value(problem.x, problem.y)
     return np.concatenate([[problem.n], k]), np.concatenate([[whole], observed])

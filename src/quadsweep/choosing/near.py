@@ -53,8 +53,7 @@ class NearOptimal:
         self._problem, self._most, self._clock = replace(problem, tol=0.0), most, clock
         self._tol, self._best = problem.tol, best
         self._worst = value - problem.objective.sense * margin * abs(value)
-        judge = SeveralJudge if problem.several else Judge
-        self._judge = judge(problem, best, margin)
+        self._judge = Judge(problem, best, margin)
         self._found: dict[Subset, None] = {best: None}
         self.subsets = [best]
         self.lacking: frozenset[int] = frozenset()
@@ -138,10 +137,8 @@ class NearOptimal:
 
 
 class Judge:
-    """Compares subsets with a given one, exactly.
-
-    Coordinates are whole numbers times one power of two a column; sums of a subset are those of the
-    given one with some points taken off and others added.
+    """Compares subsets with a given one, exactly: coordinates are whole numbers times one power of
+    two a column.
 
     Examples
     --------
@@ -153,7 +150,7 @@ class Judge:
     """
 
     def __init__(self, problem: Problem, best: Subset, margin: float) -> None:
-        self._problem, self._best = problem, best
+        self._problem = problem
         score = self._score(best)
         self._least = None if score is None else self._threshold(score, Fraction(margin))
 
@@ -169,15 +166,15 @@ class Judge:
         return score - margin * abs(score)
 
     def _score(self, subset: Subset) -> Fraction | None:
-        value = self._value(subset)
-        return None if value is None else self._problem.objective.sense * value
-
-    def _value(self, subset: Subset) -> Fraction | None:
-        sums = list(self._sums)
-        for points, sign in ((self._best - subset, -1), (subset - self._best, +1)):
-            for j, change in enumerate(self._of(points)):
-                sums[j] += sign * change
-        return of_sums(self._problem.objective.name, self._problem.k, *sums)
+        p = self._problem
+        if p.several:
+            p = p.of_rows(np.array(sorted(subset)))
+            value = ExactFit(p.x, p.y, p.weights, p.intercept).value(p.objective.name)
+        else:
+            x, y = ([column[i] for i in subset] for column in self._columns)
+            products = (sum(map(mul, u, v)) for u, v in ((x, x), (x, y), (y, y)))
+            value = of_sums(p.objective.name, p.k, sum(x), sum(y), *products)
+        return None if value is None else p.objective.sense * value
 
     @cached_property
     def _columns(self) -> list[list[int]]:
@@ -186,20 +183,3 @@ class Judge:
             return [whole_numbers(column)[0] for column in (x, y)]
         both, _ = whole_numbers(np.concatenate([x, y]))  # in one unit
         return [both[: len(x)], both[len(x) :]]
-
-    @cached_property
-    def _sums(self) -> list[int]:
-        return self._of(self._best)
-
-    def _of(self, points: Subset) -> list[int]:
-        x, y = ([column[i] for i in points] for column in self._columns)
-        products = ((x, x), (x, y), (y, y))
-        return [sum(x), sum(y), *(sum(map(mul, u, v)) for u, v in products)]
-
-
-class SeveralJudge(Judge):
-    """The same where there are several predictors."""
-
-    def _value(self, subset: Subset) -> Fraction | None:
-        p = self._problem.of_rows(np.array(sorted(subset)))
-        return ExactFit(p.x, p.y, p.weights, p.intercept).value(p.objective.name)

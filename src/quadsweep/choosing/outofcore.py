@@ -18,6 +18,7 @@ from quadsweep.outofcore.search import Leaves, Query, Search
 from quadsweep.outofcore.solve import Resources, check_objective, line_of, values_of
 from quadsweep.outofcore.sources import Source
 from quadsweep.progress import CountProgress, Tick, counting
+from quadsweep.results.formatting import attributes
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,8 +46,7 @@ class OutOfCorePath(Curve):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
-        counts = {"passes": self.passes, "rows_read": self.rows_read, "missing": self.missing}
-        return super().to_dict() | counts
+        return super().to_dict() | attributes(self, "passes rows_read missing")
 
 
 def path_out_of_core(

@@ -42,10 +42,10 @@ from quadsweep.choosing.pairs import (
     signed_pair_rows,
     solve_pairs,
 )
-from quadsweep.choosing.pairwise_result import LEVEL, PairwiseFiles, PairwiseResult
+from quadsweep.choosing.pairwise_result import LEVEL, Matrices, PairwiseFiles, PairwiseResult
 from quadsweep.clock import Clock
 from quadsweep.distributed.runner import finish, missing
-from quadsweep.distributed.store import Chunk, ChunkStore, Columns
+from quadsweep.distributed.store import ChunkStore, Columns
 from quadsweep.distributed.workers import Workers, one_by_one, team
 from quadsweep.inputs import frames, validation
 from quadsweep.messages import argument
@@ -169,7 +169,7 @@ def pairwise(
         if table.task.null == "pooled":
             table = replace(table, pools=pools(table, row_counts(table.usable), jobs))
         answers = (
-            _Matrices(names, table, objective)
+            _InMemory(names, table, objective)
             if out is None
             else _Files(names, table, objective, ChunkStore(out), resume)
         )
@@ -249,59 +249,34 @@ class _Answers(ABC):
         """The answer, as far as it got."""
 
 
-class _Matrices(_Answers):
+class _InMemory(_Answers):
     """Matrices to be filled."""
 
     def __init__(self, names: list[Any], table: Table, objective: str) -> None:
         super().__init__(names, table, objective)
-        p = len(names)
+        self.matrices = Matrices(len(names), table.task.goal.name)
         usable = table.usable.astype(np.int64)
-        self.rows = usable @ usable.T
-        self.kept = np.zeros((p, p), dtype=np.int64)
-        self.values, self.p_values, self.r, self.pearson = np.full((4, p, p), np.nan)
-        if table.task.goal.name == "r2":
-            np.fill_diagonal(self.values, 1.0)
-        for matrix in (self.r, self.pearson):
-            np.fill_diagonal(matrix, 1.0)
+        i, j = np.indices((len(names), len(names)))
+        self.matrices.put(i, j, {"rows": usable @ usable.T})
 
     def go(self, helpers: Workers) -> Iterator[int]:
         for chunk, columns, _ in helpers(self.table.chunks(_CHUNK, solve_pairs)):
             if columns is None:
                 return
-            self._take(chunk, columns)
+            numbers = np.arange(chunk.arguments["first"], chunk.arguments["last"])
+            if self.objective == "r":
+                columns["value"] = columns["r"]
+            self.matrices.put(*self.table.columns_of(numbers), columns)
+            self.count(columns)
             yield self.done
 
-    def _take(self, chunk: Chunk, columns: Columns) -> None:
-        first, last = chunk.arguments["first"], chunk.arguments["last"]
-        i, j = self.table.columns_of(np.arange(first, last))
-        for matrix, name in (
-            (self.values, "value"),
-            (self.p_values, "p_value"),
-            (self.r, "r"),
-            (self.pearson, "pearson"),
-            (self.kept, "kept"),
-        ):
-            matrix[i, j] = matrix[j, i] = columns[name]
-        self.count(columns)
-
     def answer(self, status: str, clock: Clock) -> PairwiseResult:
-        return PairwiseResult(
-            names=self.names,
-            values=self.r if self.objective == "r" else self.values,
-            p_values=self.p_values if self.table.task.null else None,
-            r=self.r,
-            pearson=self.pearson,
-            rows=self.rows,
-            kept=self.kept,
-            too_few=self.too_few,
-            undefined=self.undefined,
-            objective=self.objective,
-            null=self.table.task.null,
-            status=status,
-            seconds=clock.gone(),
-            done=self.done,
-            permutations=self.table.task.permutations,
-        )
+        task = self.table.task
+        return self.matrices.result(
+            self.names, task.null, too_few=self.too_few, undefined=self.undefined,
+            objective=self.objective, status=status, seconds=clock.gone(), done=self.done,
+            permutations=task.permutations,
+        )  # fmt: skip
 
 
 class _Files(_Answers):

@@ -16,9 +16,10 @@ from quadsweep.choosing.p_values import adjusted_p_values
 from quadsweep.extras import needed
 from quadsweep.inputs import frames
 from quadsweep.messages import argument
-from quadsweep.results.formatting import ResultMixin, attributes, known
+from quadsweep.results.formatting import ResultMixin, attributes, drawn_by, plain
 
 _STRONGEST = 20  # pairs in the table
+_MATRICES = ("value", "r", "pearson", "p_value")
 LEVEL = 0.05  # that a p-value is compared with in the summary
 
 
@@ -198,13 +199,9 @@ class PairwiseResult(Pairs):
     def _adjusted_lists(self) -> dict[str, Any]:
         if self.p_values is None:
             return {}
-        return {f"p_{m}": [known(row) for row in self.adjusted(m)] for m in ("holm", "bh")}
+        return {f"p_{m}": plain(self.adjusted(m)) for m in ("holm", "bh")}
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """The matrix as colours."""
-        from quadsweep.plotting.pairwise import plot_pairwise
-
-        return plot_pairwise(self, ax=ax)
+    plot = drawn_by("pairwise.plot_pairwise", "The matrix as colours.")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
@@ -214,6 +211,31 @@ class PairwiseResult(Pairs):
             **self._adjusted_lists(),
             **attributes(self, "null permutations rows kept too_few undefined status seconds"),
         }
+
+
+class Matrices:
+    """Symmetric matrices of what is known of the pairs, filled by and by."""
+
+    def __init__(self, columns: int, objective: str) -> None:
+        self._float = dict(
+            zip(_MATRICES, np.full((len(_MATRICES), columns, columns), np.nan), strict=True)
+        )
+        self._whole: dict[str, Any] = dict(
+            zip(("rows", "kept"), np.zeros((2, columns, columns), dtype=np.int64), strict=True)
+        )
+        for name in ("r", "pearson", *(["value"] if objective in ("r2", "r") else [])):
+            np.fill_diagonal(self._float[name], 1.0)
+
+    def put(self, i: Ints, j: Ints, columns: dict[str, Any]) -> None:
+        """What some pairs have, by the numbers of their columns."""
+        for name, matrix in (self._float | self._whole).items():
+            if name in columns:
+                matrix[i, j] = matrix[j, i] = columns[name]
+
+    def result(self, names: list[Any], null: str | None, **more: Any) -> PairwiseResult:
+        value, r, pearson, p_values = self._float.values()
+        tested = None if null is None else p_values
+        return PairwiseResult(names, value, tested, r, pearson, **self._whole, null=null, **more)
 
 
 @dataclass(frozen=True, eq=False)
@@ -292,34 +314,13 @@ class PairwiseFiles(Pairs):
 
     def collected(self) -> PairwiseResult:
         """The same as matrices in memory."""
-        columns = len(self.names)
-        size = (columns, columns)
-        matrices = {name: np.full(size, np.nan) for name in ("value", "r", "pearson", "p_value")}
-        counts = {name: np.zeros(size, dtype=np.int64) for name in ("rows", "kept")}
+        matrices = Matrices(len(self.names), self.objective)
         at = {str(name): i for i, name in enumerate(self.names)}
         for part in self.parts():
             i, j = (np.array([at[name] for name in part[side]]) for side in "xy")
-            for name, matrix in {**matrices, **counts}.items():
-                if name in part:
-                    matrix[i, j] = matrix[j, i] = part[name]
-        for name in ("r", "pearson", *(["value"] if self.objective in ("r2", "r") else [])):
-            np.fill_diagonal(matrices[name], 1.0)
-        return PairwiseResult(
-            names=self.names,
-            values=matrices["value"],
-            p_values=None if self.null is None else matrices["p_value"],
-            r=matrices["r"],
-            pearson=matrices["pearson"],
-            rows=counts["rows"],
-            kept=counts["kept"],
-            too_few=self.too_few,
-            undefined=self.undefined,
-            objective=self.objective,
-            null=self.null,
-            status=self.status,
-            seconds=self.seconds,
-            done=self.done,
-        )
+            matrices.put(i, j, part)
+        same = ("too_few", "undefined", "objective", "null", "status", "seconds", "done")
+        return matrices.result(self.names, **{name: getattr(self, name) for name in same})
 
     def summary_items(self) -> list[tuple[str, str]]:
         lines = [

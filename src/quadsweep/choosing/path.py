@@ -30,7 +30,7 @@ from quadsweep.outofcore.search import Query
 from quadsweep.outofcore.solve import Resources, taken
 from quadsweep.progress import CountProgress, counting
 from quadsweep.proofs.proof import Proof, together
-from quadsweep.results.formatting import INDEX, attributes, known, named_rows
+from quadsweep.results.formatting import INDEX, attributes, named_rows, plain
 from quadsweep.results.result import Result
 from quadsweep.solving.methods import Outcome, Problem
 from quadsweep.solving.methods.spreading import HERE, Executor, executor
@@ -180,8 +180,8 @@ class Path(Curve):
         lines = self._lines_of_curve()
         labels = self.question.given.labels
         back = sorted({int(i) for r in self.returning for i in r})
-        told = named_rows(back, labels, "dropped at one size, kept at a smaller one")
-        lines.append(("coming back", told if back else "none: all are nested"))
+        text = named_rows(back, labels, "dropped at one size, kept at a smaller one")
+        lines.append(("coming back", text if back else "none: all are nested"))
         if self.noise is not None:
             lines += self.noise.summary_items()[1:]
         else:
@@ -216,7 +216,7 @@ class Path(Curve):
         """Plain values, ready for JSON."""
         return {
             **super().to_dict(),
-            "coef": {name: known(row) for name, row in self._coefficients().items()},
+            "coef": plain(self._coefficients()),
             "rows": INDEX,
             **attributes(self, "leaving returning nested noise"),
         }
@@ -276,8 +276,8 @@ def path(
     null : str
         ``shuffled``: y in random order, which asks whether x and y go together at all. ``line``: a
         clean line (a plane, with several predictors) with the noise of the data, which asks how
-        many rows stand out of it. ``normal``: the same with normal noise, for those who know that
-        theirs is: sharper there, and wrong about heavier tails.
+        many rows stand out of it. ``normal``: the same with normal noise, more powerful if errors
+        are known to be normal, and invalid if their tails are heavier.
     time_limit : float, optional
         Seconds for everything. What is finished by then is kept, and so it is after Ctrl-C: sizes
         that were not reached have status ``time_limit`` or ``interrupted`` and the value NaN.

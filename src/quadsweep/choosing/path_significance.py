@@ -24,13 +24,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from quadsweep import objectives
-from quadsweep.arrays import Axes, Floats, Ints
+from quadsweep.arrays import Floats, Ints
 from quadsweep.choosing.p_values import SIGNIFICANT, STATUSES, UNREMARKABLE
 from quadsweep.choosing.shuffles import blocks, shuffled
 from quadsweep.clock import Clock
 from quadsweep.messages import argument
 from quadsweep.progress import Tick
-from quadsweep.results.formatting import ResultMixin, attributes, plain
+from quadsweep.results.formatting import ResultMixin, as_frame, attributes, drawn_by, plain
 from quadsweep.solving.methods import Problem
 from quadsweep.solving.methods.batch import Batch, lowered
 from quadsweep.solving.methods.spreading import HERE, Executor
@@ -157,18 +157,15 @@ class PathSignificance(ResultMixin):
             (self.drawn, f"{done.replace('shuffles', self.drawn)}, seed {self.seed}"),
         ]
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Observed values against points kept, over what shuffled data reach."""
-        from quadsweep.plotting.path import plot_path_significance
-
-        return plot_path_significance(self, ax=ax)
+    plot = drawn_by(
+        "path.plot_path_significance",
+        "Observed values against points kept, over what shuffled data reach.",
+    )
 
     def to_frame(self) -> Any:
         """One row for every k, in pandas (or polars where that is what there is)."""
-        from quadsweep.inputs.frames import table
-
         low, middle, high = self.band()
-        return table(
+        return as_frame(
             {
                 "k": self.k,
                 "observed": self.observed,

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from quadsweep import objectives
-from quadsweep.arrays import Axes, Floats, Mask
+from quadsweep.arrays import Floats, Mask
 from quadsweep.choosing.p_values import STATUSES, in_words
 from quadsweep.choosing.shuffles import blocks, check_pairs, shuffled
 from quadsweep.clock import Clock
@@ -27,7 +27,7 @@ from quadsweep.inputs import validation
 from quadsweep.inputs.arguments import arranged
 from quadsweep.outofcore.solve import loaded
 from quadsweep.progress import CountProgress, Tick, counting
-from quadsweep.results.formatting import ResultMixin, attributes
+from quadsweep.results.formatting import ResultMixin, as_frame, attributes, drawn_by
 from quadsweep.results.result import Result
 from quadsweep.solving.methods import Problem
 from quadsweep.solving.methods.batch import Batch, lowered
@@ -76,12 +76,12 @@ class Significance(ResultMixin):
     @property
     def interval(self) -> tuple[float, float]:
         """Where p would settle with endless shuffles: Clopper and Pearson, 95 percent."""
-        from scipy.stats import beta
+        from scipy.stats import binomtest
 
-        hits, done = int(self.reached.sum()), len(self.reached)
-        low = float(beta.ppf(0.025, hits, done - hits + 1)) if hits else 0.0
-        high = float(beta.ppf(0.975, hits + 1, done - hits)) if hits < done else 1.0
-        return low, high
+        if len(self.reached) == 0:
+            return 0.0, 1.0
+        low, high = binomtest(int(self.reached.sum()), len(self.reached)).proportion_ci()
+        return float(low), float(high)
 
     def verdict(self) -> str:
         """The p-value in words."""
@@ -114,18 +114,14 @@ class Significance(ResultMixin):
             lines.append(("caution", "the observed value is not proved; a better one lowers p"))
         return lines
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Histogram of the null with the observed value."""
-        from quadsweep.plotting.significance import plot_significance
-
-        return plot_significance(self, ax=ax)
+    plot = drawn_by(
+        "significance.plot_significance", "Histogram of the null with the observed value."
+    )
 
     def to_frame(self) -> Any:
         """One row a shuffle: its optimum where it is known, and whether it reaches the observed."""
-        from quadsweep.inputs.frames import table
-
         values = self.null if len(self.null) else np.full(len(self.reached), np.nan)
-        return table({"value": values, "reached": self.reached})
+        return as_frame({"value": values, "reached": self.reached})
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from quadsweep.arrays import Axes, Floats, Ints, Mask
+from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.choosing.near import NearOptimal, Subset
 from quadsweep.choosing.shuffles import blocks
 from quadsweep.clock import Clock
@@ -25,7 +25,14 @@ from quadsweep.inputs.arguments import arranged
 from quadsweep.messages import argument
 from quadsweep.outofcore.solve import loaded
 from quadsweep.progress import CountProgress, Tick, counting
-from quadsweep.results.formatting import INDEX, ResultMixin, attributes, named_rows
+from quadsweep.results.formatting import (
+    INDEX,
+    ResultMixin,
+    as_frame,
+    attributes,
+    drawn_by,
+    named_rows,
+)
 from quadsweep.results.result import Result
 from quadsweep.solving.methods import Problem
 from quadsweep.solving.methods.batch import Batch, varied
@@ -115,18 +122,14 @@ class Stability(ResultMixin):
             )
         return lines
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """The points, coloured by how often they were dropped."""
-        from quadsweep.plotting.stability import plot_stability
-
-        return plot_stability(self, ax=ax)
+    plot = drawn_by(
+        "stability.plot_stability", "The points, coloured by how often they were dropped."
+    )
 
     def to_frame(self) -> Any:
         """One row a point, in pandas (or polars where that is what there is)."""
-        from quadsweep.inputs.frames import table
-
         names = self.result.names
-        return table(
+        return as_frame(
             {
                 names[0]: self.result.x,
                 names[1]: self.result.y,

@@ -4,7 +4,8 @@
 interrupted.
 
 commands          ``solving``, ``choosing``, ``auditing``, ``proving``, ``reporting``,
-                  ``separating``, ``data``; gathered in ``application``, with their help
+                  ``separating``, ``reproducing``, ``data``; gathered in ``application``, with their
+                  help
 they are given    ``options``, each once; ``tables``, and of these ``points``, ``predictors``,
                   ``regressions`` or ``outofcore``
 they print        ``answering``, ``presenting``, ``flagging``, ``places``; ``ending``

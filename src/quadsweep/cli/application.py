@@ -12,11 +12,20 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from quadsweep.cli import auditing, choosing, data, ending, proving, reporting, separating, solving
+from quadsweep.cli import (
+    auditing,
+    choosing,
+    data,
+    ending,
+    proving,
+    reporting,
+    reproducing,
+    separating,
+    solving,
+)
 from quadsweep.cli.ending import BadInput, fail
 from quadsweep.cli.options import COMMANDS, commands_of, named_object
 from quadsweep.extras import sentence
-from quadsweep.paper.experiments.command import reproduce
 
 
 def _plain(params: list[Any]) -> list[Any]:
@@ -76,10 +85,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _part in (solving, proving, choosing, auditing, reporting, separating, data):
+for _part in (solving, proving, choosing, auditing, reporting, separating, data, reproducing):
     for _name, _run in commands_of(_part.__name__):
         app.command(_name, cls=PlainCommand)(_run)
-app.command("reproduce", cls=PlainCommand)(reproduce)
 
 
 def _print_version(wanted: bool) -> None:

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from quadsweep.arrays import Axes, Floats
-from quadsweep.results.formatting import ResultMixin, attributes
+from quadsweep.arrays import Floats
+from quadsweep.results.formatting import ResultMixin, as_frame, attributes, drawn_by
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,7 @@ class Dataset(ResultMixin):
     labels : tuple of strings
         A name for every point, or empty.
     objective : str
-        What to judge a subset by.
+        The criterion of a subset.
     formula, term : str
         Of a published regression: the regression, and the term whose coefficient it is about; x and
         y are then that term and the outcome alone. Empty otherwise.
@@ -85,15 +85,9 @@ class Dataset(ResultMixin):
 
     def to_frame(self) -> Any:
         """The columns as a data frame."""
-        from quadsweep.inputs.frames import table
+        return as_frame(self.columns)
 
-        return table(self.columns)
-
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """The points."""
-        from quadsweep.plotting.dataset import plot_dataset
-
-        return plot_dataset(self, ax=ax)
+    plot = drawn_by("dataset.plot_dataset", "The points.")
 
 
 def names() -> list[str]:
@@ -224,7 +218,7 @@ _SEVERAL = {
 
 
 def _several(name: str) -> Dataset:
-    """What to judge by is the residual sum of squares."""
+    """The criterion is the residual sum of squares."""
     k, names, called, description = _SEVERAL[name]
     *columns, y = (_numbers(values) for values in _table(name).values())
     labels = tuple(f"{called} {i}" for i in range(1, len(y) + 1))

@@ -64,9 +64,9 @@ class TrimmedOutlierDetector(OutlierMixin, Trimmed):  # type: ignore[misc]
 
     Notes
     -----
-    Where the number of outliers is given, new rows of two columns are judged by the conic: on the
-    side of the rows kept they are ordinary. With more columns they are judged by the quadric of the
-    first-order gain (what a row would add to the objective), where it separates the rows kept from
+    Where the number of outliers is given, new rows of two columns are classified by the conic: on
+    the side of the rows kept they are ordinary; with more columns by the quadric of the first-order
+    gain (what a row would add to the objective), where it separates the rows kept from
     the rest, as it nearly always does. Where no such surface does, by their distance from the line
     or plane, upright (or from the one x of the points kept): farther than every row kept is an
     outlier. The rows it was fitted to are judged as they were, so that ``predict`` gives them what

@@ -30,7 +30,7 @@ with needed("quadsweep.sklearn"):
     from sklearn.utils.validation import check_is_fitted, validate_data
 
 TIME_LIMIT = 5.0  # seconds of a fit unless said otherwise; proofs of 1,000 x 3 take one
-SEARCH: dict[str, list[Any]] = {  # what all estimators of this package are told about the search
+SEARCH: dict[str, list[Any]] = {  # parameters of the search, of all estimators of this package
     "tol": [Interval(numbers.Real, 0, 1, closed="left")],
     "time_limit": [Interval(numbers.Real, 0, None, closed="left"), None],
     "n_jobs": [numbers.Integral, None],
@@ -124,7 +124,7 @@ class Trimmed(BaseEstimator):  # type: ignore[misc]
 
 
 class TrimmedRegressor(RegressorMixin, Trimmed):  # type: ignore[misc]
-    """Least trimmed squares: a line or plane that up to half of the rows cannot spoil.
+    """Least trimmed squares: a line or plane with a breakdown point near 50%.
 
     The rows with the least residual sum of squares are found, exactly up to five features. Then, as
     in ``ltsReg`` of R's robustbase, the scale of the errors is estimated from them and all rows

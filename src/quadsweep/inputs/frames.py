@@ -92,21 +92,21 @@ def unpack(x: Any = None, y: Any = None, data: Any = None) -> Columns:
     for name, value in (("x", x), ("y", y)):
         if isinstance(value, nw.LazyFrame):
             raise TypeError(f"{name} must be in memory; got a lazy frame, collect it first")
+    if isinstance(x, nw.DataFrame) and y is None and len(x.columns) == 2:
+        return _together([x[x.columns[0]]], x[x.columns[1]], nw, x)
+    y = _only_column(y, "y", nw)
     if isinstance(x, nw.DataFrame) and y is not None and len(x.columns) != 1:
-        return _table_and_column(x, _only_column(y, "y", nw), nw)
-    frame = x if isinstance(x, nw.DataFrame) and y is None else None
-    x, y = _split(x, y, nw)
+        if not x.columns:
+            raise ValueError("x must have at least one column; got a frame without any")
+        return _together([x[name] for name in x.columns], y, nw, x)
+    x = _only_column(x, "x", nw)
     if not isinstance(x, nw.Series) and not isinstance(y, nw.Series):
         return Columns(x, y, _numbered(x))
-    if isinstance(y, nw.Series) and table_shape(x) is not None and not isinstance(x, nw.Series):
-        return _plain_table_and_column(x, y, nw)
-    _check_same_index(x, y, nw)
-    names = _names(x, y, nw)
-    if frame is None:
-        frame = _joined(x, y, names, nw)
-    labels = _labels(x if isinstance(x, nw.Series) else y)
-    native = None if frame is None else nw.to_native(frame)
-    return Columns(_values(x, nw), _values(y, nw), names, labels, native)
+    if not isinstance(x, nw.Series) and table_shape(x) is not None:  # an array beside a series
+        *names, label = (*_numbered(x)[:-1], _name(y, "y", nw))
+        label = label if label not in names else "y"
+        return Columns(x, _values(y, nw), (*names, label), _labels(y))
+    return _together([x], y, nw)
 
 
 def _numbered(x: Any) -> tuple[str, ...]:
@@ -130,36 +130,6 @@ def table_shape(x: Any) -> tuple[int, int] | None:
         return (len(x), len(x[0])) if same else None
     shape = getattr(x, "shape", None)
     return (int(shape[0]), int(shape[1])) if isinstance(shape, tuple) and len(shape) == 2 else None
-
-
-def _table_and_column(x: Any, y: Any, nw: Any) -> Columns:
-    """A frame of predictors beside y."""
-    if not x.columns:
-        raise ValueError("x must have at least one column; got a frame without any")
-    _check_same_index(x, y, nw)
-    label = str(y.name) if isinstance(y, nw.Series) and y.name not in (None, "") else "y"
-    label = label if label not in x.columns else f"{label}_y"
-    native = None
-    if len(y) == len(x):
-        library = nw.get_native_namespace(x)
-        same = isinstance(y, nw.Series) and nw.get_native_namespace(y) is library
-        lead = x[x.columns[0]]
-        column = y.alias(label) if same else _series(y, label, lead, library, nw)
-        native = nw.to_native(x.with_columns(column))
-    return Columns(
-        [_values(x[name], nw) for name in x.columns],
-        _values(y, nw),
-        (*(str(name) for name in x.columns), label),
-        _labels(x[x.columns[0]]),
-        native,
-    )
-
-
-def _plain_table_and_column(x: Any, y: Any, nw: Any) -> Columns:
-    """An array of predictors beside a series."""
-    names = _numbered(x)
-    label = str(y.name) if y.name not in (None, "", *names[:-1]) else "y"
-    return Columns(x, _values(y, nw), (*names[:-1], label), _labels(y))
 
 
 def _of_data(x: Any, y: Any, data: Any) -> Columns:
@@ -284,12 +254,6 @@ def table(columns: dict[str, Any]) -> Any:
         ) from None
 
 
-def _split(x: Any, y: Any, nw: Any) -> tuple[Any, Any]:
-    if isinstance(x, nw.DataFrame) and y is None and len(x.columns) == 2:
-        return x[x.columns[0]], x[x.columns[1]]
-    return _only_column(x, "x", nw), _only_column(y, "y", nw)
-
-
 def _only_column(value: Any, name: str, nw: Any) -> Any:
     if not isinstance(value, nw.DataFrame):
         return value
@@ -305,38 +269,43 @@ def _only_column(value: Any, name: str, nw: Any) -> Any:
     return value[value.columns[0]]
 
 
-def _check_same_index(x: Any, y: Any, nw: Any) -> None:
-    if isinstance(x, nw.Series) and isinstance(y, nw.Series):
-        first, second = (_index(nw.to_native(v)) for v in (x, y))
-        if first is None or second is None or len(x) != len(y):
-            return
-        if not first.equals(second):
-            raise ValueError("x and y must have the same index; theirs differ, align them first")
+def _together(xs: list[Any], y: Any, nw: Any, frame: Any = None) -> Columns:
+    """Predictors and y, some of them series; and one frame of all, if they are of one length.
 
-
-def _names(x: Any, y: Any, nw: Any) -> tuple[str, str]:
-    first, second = (
-        str(v.name) if isinstance(v, nw.Series) and v.name not in (None, "") else default
-        for v, default in ((x, "x"), (y, "y"))
-    )
-    return first, second if second != first else f"{second}_y"
-
-
-def _joined(x: Any, y: Any, names: tuple[str, str], nw: Any) -> Any:
-    """One frame of both, if they are of one length."""
-    lead = x if isinstance(x, nw.Series) else y
+    ``frame`` is one that has the first of them already.
+    """
+    lead = next(v for v in (*xs, y) if isinstance(v, nw.Series))
     library = nw.get_native_namespace(lead)
-    pair = []
-    for value, name in ((x, names[0]), (y, names[1])):
-        if value is None:
-            continue
-        if isinstance(value, nw.Series) and nw.get_native_namespace(value) is library:
-            pair.append(value.alias(name))
-        elif len(value) == len(lead):
-            pair.append(_series(value, name, lead, library, nw))
-        else:
-            return None
-    return pair[0].to_frame().with_columns(*pair[1:]) if len({len(p) for p in pair}) == 1 else None
+    indices = [_index(nw.to_native(v)) for v in (xs[0], y) if isinstance(v, nw.Series)]
+    known = [index for index in indices if index is not None]
+    if len(known) == 2 and len(xs[0]) == len(y) and not known[0].equals(known[1]):
+        raise ValueError("x and y must have the same index; theirs differ, align them first")
+    names, label = [_name(v, "x", nw) for v in xs], _name(y, "y", nw)
+    label = label if label not in names else f"{label}_y"
+    columns = list(zip([*xs, *([] if y is None else [y])], [*names, label], strict=False))
+    native = None
+    if len({len(v) for v, _ in columns}) == 1:
+        series = [
+            v.alias(name)
+            if isinstance(v, nw.Series) and nw.get_native_namespace(v) is library
+            else _series(v, name, lead, library, nw)
+            for v, name in columns[0 if frame is None else len(frame.columns) :]
+        ]
+        frame = series.pop(0).to_frame() if frame is None else frame
+        native = nw.to_native(frame.with_columns(*series) if series else frame)
+    values = [_values(v, nw) for v in xs]
+    return Columns(
+        values[0] if len(values) == 1 else values,
+        _values(y, nw),
+        (*names, label),
+        _labels(lead),
+        native,
+    )
+
+
+def _name(value: Any, default: str, nw: Any) -> str:
+    named = isinstance(value, nw.Series) and value.name not in (None, "")
+    return str(value.name) if named else default
 
 
 def _series(value: Any, name: str, like: Any, library: Any, nw: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What a report says: the best subset for every number of points dropped, and its company."""
+"""What a report contains: the best subsets of many sizes, audits, a comparison of methods."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ class _Sections:
         return made
 
     def line(self, walk: Path, draws: int) -> LineSignificance | None:
-        """How many rows stand out of a clean line, where a line is there and it is soon told."""
+        """How many rows stand out of a clean line, where there is a line and the test is quick."""
         is_asked = draws >= _LINE_DRAWS and walk.objective in LINES and walk.n <= _LINE_ROWS
         if not is_asked or not walk.success or _is_noise(walk):
             return None

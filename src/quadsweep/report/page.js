@@ -49,8 +49,10 @@
     const f = data.frames[index];
     const out = new Set(f.out);
     for (const [row, dot] of dots) dot.group.setAttribute("class", out.has(row) ? "out" : "in");
-    region.setAttribute("d", f.region.map((ring) => route(ring, at, true)).join(""));
-    curve.setAttribute("d", f.curve.map((piece) => route(piece, at)).join(""));
+    const conic = f.conic && conicOf(...f.conic, [], [], []);
+    const part = conic ? positivePart(conic.at, data.xlim, data.ylim) : { polygons: [], edges: [] };
+    region.setAttribute("d", part.polygons.map((ring) => route(ring, at, true)).join(""));
+    curve.setAttribute("d", part.edges.map((edge) => route(edge, at)).join(""));
     straight(fit, f.slope, f.intercept);
     straight(everything, data.slope, data.intercept);
     const named = data.named && out.size <= 15 ? [...out].map((row) => dots.get(row)).filter(Boolean) : [];

@@ -7,7 +7,6 @@ markup, and in the embedded JSON so that nothing in it can end the script.
 from __future__ import annotations
 
 import html
-import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import replace
@@ -19,14 +18,12 @@ import numpy as np
 from quadsweep.auditing.fit import Fit
 from quadsweep.auditing.result import Audit, RegressionAudit
 from quadsweep.choosing.p_values import SIGNIFICANT
-from quadsweep.extras import needed
 from quadsweep.objectives import centred_sums
 from quadsweep.plotting.canvas import limits
 from quadsweep.report.content import Report
 from quadsweep.report.live import Table, available, fragments
 from quadsweep.report.live.page import MOST_VALUES
 from quadsweep.report.shell import embedded, filled, page_around, script, text_of
-from quadsweep.results.conic import Conic
 from quadsweep.results.formatting import (
     chance,
     embedded_picture,
@@ -40,7 +37,6 @@ from quadsweep.results.result import Result
 
 _MOST_POINTS = 5_000  # drawn on the page
 _MOST_ROWS = 200  # listed by name
-_CELLS = 80
 
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
@@ -86,7 +82,9 @@ def _static(report: Report, value: str) -> dict[str, str]:
         "style": text_of("page.css"),
         "tail": "",
         "picture": filled("static.html", parts),
-        "scripts": f"{embedded('data', _payload(report, value))}\n{script('axes.js', 'page.js')}",
+        "scripts": embedded("data", _payload(report, value))
+        + "\n"
+        + script("axes.js", "live/geometry.js", "page.js"),
     }
 
 
@@ -203,25 +201,25 @@ def _verdict(report: Report) -> str:
     noise = report.path.noise
     if noise is None:
         return ""
-    told = noise.verdict("quadsweep path --null line asks it" if report.line is None else "")
+    text = noise.verdict("quadsweep path --null line asks it" if report.line is None else "")
     if report.line is not None:
-        told += f"; {report.line.verdict()}"
-    return f"{told[0].upper() + told[1:]}."
+        text += f"; {report.line.verdict()}"
+    return f"{text[0].upper() + text[1:]}."
 
 
 def _audit(report: Report) -> str:
     why = failure(report, "audits")
     if not report.audits and not why:
         return ""
-    told = "".join(f"<p>{html.escape(told_audit(audit))}</p>" for audit in report.audits)
-    return told + why
+    text = "".join(f"<p>{html.escape(audit_text(audit))}</p>" for audit in report.audits)
+    return text + why
 
 
 def _audit_section(report: Report) -> str:
-    told, title = _audit(report), "How few rows it depends on"
-    if not told:
+    text, title = _audit(report), "How few rows it depends on"
+    if not text:
         return ""
-    return f"<section aria-labelledby='audit'><h2 id='audit'>{title}</h2>{told}</section>"
+    return f"<section aria-labelledby='audit'><h2 id='audit'>{title}</h2>{text}</section>"
 
 
 def _notes(report: Report) -> list[str]:
@@ -230,8 +228,8 @@ def _notes(report: Report) -> list[str]:
     notes = [
         answer.message,
         f"{caution[0].upper() + caution[1:]}." if caution else "",
-        "A larger drop always allows a prettier line, in noise as well: judge a size by how far it "
-        "stands above the band, not by its value.",
+        "Dropping more points always gives a better fit, in noise as well: compare a size with the "
+        "band, not its value with that of another size.",
         "The certificate is about the data as given: that no other choice is better, not that the "
         "points dropped are wrong. Look at them before leaving them out.",
     ]
@@ -296,7 +294,7 @@ def _payload(report: Report, value: str) -> dict[str, Any]:
         "intercept": finite(float(y.mean() - slope * x.mean())),
         "points": [[int(i), answer.x[i], answer.y[i], str(answer.label(i))] for i in drawn],
         "frames": [
-            {**_frame(step, set(drawn.tolist()), xlim, ylim), "surprise": _chance(report, step.k)}
+            {**_frame(step, set(drawn.tolist())), "surprise": _chance(report, step.k)}
             for step in report.steps
         ],
         "noise": _noise(report),
@@ -316,9 +314,7 @@ def _drawn(report: Report, everyone: Any) -> Any:
     return np.union1d(chosen, rng.choice(rest, _MOST_POINTS - len(chosen), replace=False))
 
 
-def _frame(
-    step: Result, drawn: set[int], xlim: tuple[float, float], ylim: tuple[float, float]
-) -> dict[str, Any]:
+def _frame(step: Result, drawn: set[int]) -> dict[str, Any]:
     labels = [str(step.label(i)) for i in step.outliers[:_MOST_ROWS]]
     conic = step.conic
     return {
@@ -334,36 +330,8 @@ def _frame(
         "labels": labels,
         "at": [[step.x[i], step.y[i]] for i in step.outliers[:_MOST_ROWS]],
         "more": len(step.outliers) - len(labels),
-        "curve": [] if conic is None else _short(conic.curve(xlim, ylim, 160)),
-        "region": _region(conic, step, xlim, ylim),
+        "conic": None if conic is None else [conic.local, conic.origin, conic.scale],
     }
-
-
-def _region(
-    conic: Conic | None, step: Result, xlim: tuple[float, float], ylim: tuple[float, float]
-) -> list[Any]:
-    """The inner side of the conic inside the window, as rings; everything where nothing is cut."""
-    if conic is None:
-        return []
-    with needed("a report"):
-        from contourpy import FillType, contour_generator
-
-    xs, ys = np.linspace(*xlim, _CELLS), np.linspace(*ylim, _CELLS)
-    side = conic(xs[None, :], ys[:, None])
-    if side.max() <= 0:
-        return []
-    filled = contour_generator(xs, ys, side, fill_type=FillType.OuterOffset).filled(
-        0.0, float(side.max())
-    )
-    rings = []
-    for points, offsets in zip(*filled, strict=True):
-        rings += [points[i:j] for i, j in itertools.pairwise(offsets)]
-    return _short(rings)
-
-
-def _short(pieces: list[Any]) -> list[Any]:
-    """Points with as many digits as a screen can show."""
-    return [[[float(f"{px:.5g}"), float(f"{py:.5g}")] for px, py in piece] for piece in pieces]
 
 
 def _noise(report: Report) -> dict[str, Any] | None:
@@ -398,7 +366,7 @@ def failure(report: Report, section: str) -> str:
     return "" if why is None else f"<p>This could not be worked out: {html.escape(why)}.</p>"
 
 
-def told_audit(audit: Audit) -> str:
+def audit_text(audit: Audit) -> str:
     """The sentence, and the rows it is about."""
     gone = named_rows(audit.outliers, audit.labels)
     named = f" Removed: {gone}." if len(audit.outliers) else ""
@@ -420,12 +388,12 @@ def regression_section(report: Report) -> str:
     first = audits[0]
     title = f"The coefficient of {first.term}, with controls"
     others = [name for name in first.controls if name not in ("Intercept", "const")]
-    told = "".join(f"<p>{html.escape(told_audit(audit))}</p>" for audit in audits)
+    text = "".join(f"<p>{html.escape(audit_text(audit))}</p>" for audit in audits)
     return (
         f"<section aria-labelledby='regression'><h2 id='regression'>{html.escape(title)}</h2>"
         f"<p class='quiet'>Beside it: {html.escape(some(others))}. "
         f"{html.escape(first.test[0].upper() + first.test[1:])}.</p>"
-        f"{told}{why}{scrolled(_fits(audits), 'fits')}{_picture(audits)}</section>"
+        f"{text}{why}{scrolled(_fits(audits), 'fits')}{_picture(audits)}</section>"
     )
 
 

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from quadsweep.arrays import Axes, Floats
+from quadsweep.arrays import Floats
+from quadsweep.results.formatting import attributes, drawn_by
 
 _FLAT = 1e-12  # a discriminant or determinant below this share of its terms counts as zero
 
@@ -133,17 +134,8 @@ class Conic:
         constant = a * u * u + b * u * w + c * w * w + d * u + e * w + f
         return Conic((a * p * p, b * p * q, c * q * q, *linear, constant), origin, scale)
 
-    def plot(self, ax: Axes | None = None, **style: Any) -> Axes:
-        """Draw the curve on ``ax``, within its present limits."""
-        from quadsweep.plotting.conic import plot_conic
-
-        return plot_conic(self, ax=ax, **style)
+    plot = drawn_by("conic.plot_conic", "Draw the curve on ``ax``, within its present limits.")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
-        center = self.center
-        return {
-            "kind": self.kind,
-            "coefficients": list(self.coefficients),
-            "center": None if center is None else list(center),
-        }
+        return attributes(self, "kind coefficients center")

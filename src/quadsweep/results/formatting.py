@@ -8,12 +8,35 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 from warnings import warn
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+def drawn_by(function: str, about: str) -> Callable[..., Axes]:
+    """The method ``plot`` of a result: ``"path.plot_path"`` of `plotting`, loaded when called.
+
+    ``about`` is its documentation; arguments beside ``ax`` are those of the function.
+    """
+    module, name = function.split(".")
+
+    def plot(self: Any, ax: Axes | None = None, **options: Any) -> Axes:
+        draw: Callable[..., Axes] = getattr(import_module(f"quadsweep.plotting.{module}"), name)
+        return draw(self, ax=ax, **options)
+
+    plot.__doc__ = about
+    return plot
+
+
+def as_frame(columns: dict[str, Any]) -> Any:
+    """A data frame of columns, in pandas (or polars where that is what there is)."""
+    from quadsweep.inputs.frames import table
+
+    return table(columns)
 
 
 class ResultMixin(ABC):
@@ -249,7 +272,8 @@ def finite(value: float | None) -> float | None:
 
 
 def plain(value: Any) -> Any:
-    """A value for JSON: arrays and tuples as lists, results as dictionaries, None for NaN.
+    """A value for JSON: arrays and tuples as lists, results as dictionaries, None for NaN, also
+    within lists and dictionaries.
 
     >>> plain((1, float("nan"), "a"))
     [1, None, 'a']
@@ -260,6 +284,8 @@ def plain(value: Any) -> Any:
         value = value.tolist()
     if isinstance(value, (list, tuple)):
         return [plain(part) for part in value]
+    if isinstance(value, dict):
+        return {name: plain(part) for name, part in value.items()}
     return finite(value) if isinstance(value, float) else value
 
 
@@ -270,12 +296,3 @@ def attributes(result: Any, names: str) -> dict[str, Any]:
     {'real': 1.0, 'imag': 2.0}
     """
     return {name: plain(getattr(result, name)) for name in names.split()}
-
-
-def known(values: Iterable[float | None]) -> list[float | None]:
-    """The same for many.
-
-    >>> known([1.0, float("nan")])
-    [1.0, None]
-    """
-    return [finite(v) for v in values]

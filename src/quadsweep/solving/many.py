@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from quadsweep import objectives
-from quadsweep.arrays import Axes, Floats
+from quadsweep.arrays import Floats
 from quadsweep.inputs import validation
 from quadsweep.objectives import Objective
-from quadsweep.results.formatting import ResultMixin, attributes
+from quadsweep.results.formatting import ResultMixin, as_frame, attributes, drawn_by
 from quadsweep.solving.methods.batch import Batch, BatchOutcome
 from quadsweep.solving.methods.choice import choose
 from quadsweep.solving.methods.spreading import executor
@@ -70,17 +70,11 @@ class BatchResult(BatchOutcome, ResultMixin):
         lines.append(("search", f"{self.method}, {int(self.nodes.sum()):,} nodes"))
         return lines
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Histogram of the values."""
-        from quadsweep.plotting.batch import plot_batch
-
-        return plot_batch(self, ax=ax)
+    plot = drawn_by("batch.plot_batch", "Histogram of the values.")
 
     def to_frame(self) -> Any:
         """One row a data set, in pandas (or polars where that is what there is)."""
-        from quadsweep.inputs.frames import table
-
-        return table(
+        return as_frame(
             {
                 "value": self.values,
                 "bound": self.bounds,

@@ -1,33 +1,22 @@
-// The candidates of the sweep: how they are screened and scored, and how the subsets of tied points
-// are listed.
+// The candidates of both sweeps: how they are screened and scored, and how the subsets of tied
+// points are listed.
 #pragma once
 
 #include <algorithm>
+#include <memory>
 #include <vector>
 
+#include "search/listing.hpp"
 #include "shared/control.hpp"
 #include "shared/hot_loops.hpp"
 #include "shared/points.hpp"
 
 namespace quadsweep {
 
-// Ways to choose m of groups of so many equal points each, at most `most` + 1.
-inline double ways_up_to(const std::vector<int>& copies, int m, double most) {
-    std::vector<double> ways(m + 1, 0.0);
-    ways[0] = 1;
-    for (int c : copies) {
-        for (int s = m; s >= 1; --s) {
-            for (int z = 1; z <= std::min(c, s); ++z) ways[s] += ways[s - z];
-            ways[s] = std::min(ways[s], most + 1);
-        }
-    }
-    return ways[m];
-}
-
 // One worker's incumbent and what all candidates are screened with.
-class Jury {
+class Scorer {
   public:
-    Jury(const Problem& problem, Control& control, bool attends)
+    Scorer(const Problem& problem, Control& control, bool attends)
         : problem_(problem), control_(control), attends_(attends) {
         for (int i = 0; i < problem.size(); ++i) {
             single_.emplace_back();
@@ -67,63 +56,79 @@ class Jury {
 };
 
 using Indices = std::vector<int>;
+using Scorers = std::vector<std::unique_ptr<Scorer>>;
+
+// One for each worker.
+inline Scorers make_scorers(const Problem& problem, Control& control) {
+    Scorers scorers;
+    for (int w = 0; w < std::max(problem.n_jobs, 1); ++w)
+        scorers.push_back(std::make_unique<Scorer>(problem, control, w == 0));
+    return scorers;
+}
+
+// The best of all that were scored.
+inline Answer best_of(const Scorers& scorers, const Problem& problem, Control& control) {
+    Answer answer;
+    Incumbent best;
+    for (const auto& scorer : scorers) {
+        best.merge(scorer->best);
+        answer.nodes += scorer->planes;
+    }
+    answer.inliers = best.subset;
+    answer.score = best.score;
+    answer.bound = trivial_bound(problem);
+    answer.status = control.status(Status::best_separable);
+    return answer;
+}
 
 // Every way to add m of the tied points, coincident ones in order, so that each way is met once.
 class TieListing {
   public:
-    TieListing(Jury& jury, const Indices& base, const Indices& tied) : jury_(jury), subset_(base) {
-        for (int i : base) moments_ += jury_.single(i);
+    TieListing(Scorer& scorer, const Indices& base, const Indices& tied)
+        : scorer_(scorer), base_(base) {
         Indices sorted = tied;
         const auto before = [&](int i, int j) {
-            const Moments &p = jury_.single(i), &q = jury_.single(j);
+            const Moments &p = scorer_.single(i), &q = scorer_.single(j);
             return p.x != q.x ? p.x < q.x : p.y != q.y ? p.y < q.y : i < j;
         };
         std::sort(sorted.begin(), sorted.end(), before);
         for (int i : sorted) {
             const bool twin = !groups_.empty() &&
-                              jury_.single(i).x == jury_.single(groups_.back()[0]).x &&
-                              jury_.single(i).y == jury_.single(groups_.back()[0]).y;
-            if (!twin) groups_.emplace_back();
+                              scorer_.single(i).x == scorer_.single(groups_.back()[0]).x &&
+                              scorer_.single(i).y == scorer_.single(groups_.back()[0]).y;
+            if (!twin) {
+                open_.point.push_back(static_cast<int>(groups_.size()));
+                open_.copies.push_back(0);
+                groups_.emplace_back();
+            }
             groups_.back().push_back(i);
-        }
-        left_.assign(groups_.size() + 1, 0);
-        for (std::size_t g = groups_.size(); g-- > 0;) {
-            left_[g] = left_[g + 1] + static_cast<int>(groups_[g].size());
+            ++open_.copies.back();
         }
     }
-    double ways(int m, double most) const {
-        std::vector<int> copies;
-        for (const Indices& group : groups_) copies.push_back(static_cast<int>(group.size()));
-        return ways_up_to(copies, m, most);
+    bool has_up_to(std::int64_t most, int m) const { return ways(open_, m, false, most) <= most; }
+    void run(int m) const {
+        Moments kept;
+        for (int i : base_) kept += scorer_.single(i);
+        const auto add = [&](Moments& sums, std::size_t g) {
+            sums += scorer_.single(groups_[g][0]);
+        };
+        const auto look = [&](const Moments& sums, const Picks& picks) {
+            if (scorer_.may_win(sums)) {
+                Indices subset = base_;
+                for (const auto [g, count] : picks)
+                    subset.insert(subset.end(), groups_[g].begin(), groups_[g].begin() + count);
+                scorer_.score(subset);
+            }
+            return !scorer_.halted();
+        };
+        list_ways(open_, m, false, kept, add, look);
     }
-    void run(int m) { add(0, m, moments_); }
 
   private:
-    void add(std::size_t g, int m, const Moments& s) {
-        if (m == 0) {
-            if (!jury_.may_win(s)) return;
-            Indices sorted = subset_;
-            jury_.score(sorted);
-            return;
-        }
-        if (m > 4 && jury_.halted()) return;
-        const int copies = static_cast<int>(groups_[g].size());
-        Moments with = s;
-        for (int z = 0; z <= std::min(copies, m); ++z) {
-            if (z > 0) {
-                subset_.push_back(groups_[g][z - 1]);
-                with += jury_.single(groups_[g][z - 1]);
-            }
-            if (m - z <= left_[g + 1]) add(g + 1, m - z, with);
-        }
-        subset_.resize(subset_.size() - std::min(copies, m));
-    }
-
-    Jury& jury_;
-    Indices subset_;
-    Moments moments_;
+    Scorer& scorer_;
+    Indices base_;
     std::vector<Indices> groups_;  // of coincident points
-    Indices left_;                 // points from a group on
+    Undecided open_;               // the groups, as points with copies
 };
 
 }  // namespace quadsweep

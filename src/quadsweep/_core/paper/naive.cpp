@@ -13,6 +13,7 @@
 #include <memory>
 #include <vector>
 
+#include "candidates.hpp"
 #include "shared/methods.hpp"
 #include "shared/parallel.hpp"
 #include "subset_table.hpp"
@@ -23,34 +24,24 @@ namespace {
 
 class Tuples {
   public:
-    Tuples(const Problem& problem, const Coordinates& top, Order order, Control& control,
-           bool attends)
-        : problem_(problem),
-          control_(control),
-          attends_(attends),
+    Tuples(Scorer& scorer, const Coordinates& top, int k, Order order)
+        : scorer_(scorer),
           order_(order),
-          n_(problem.size()),
+          n_(top.n),
+          k_(k),
           d_(top.width - 1),
           levels_(d_ + 1),
           table_(d_),
           others_(n_ - d_),
           first_(n_ - d_ + 1) {
         levels_[0] = top;
-        for (int i = 0; i < n_; ++i) {
-            single_.emplace_back();
-            single_.back().add(problem.points.x[i], problem.points.y[i]);
-        }
-        slack_.rel = (n_ + 16) * 0x1p-52;
     }
-
-    Incumbent best;
-    std::uint64_t planes = 0;
 
     // The tuples that begin with point t.
     bool run(int t) {
         P_.clear();
         step(t);
-        return !control_.stopped();
+        return !scorer_.halted();
     }
 
   private:
@@ -61,7 +52,7 @@ class Tuples {
 
     void step(int t) {
         const auto level = P_.size();
-        if (halted() || !eliminate(levels_[level], t, levels_[level + 1])) return;
+        if (scorer_.halted() || !eliminate(levels_[level], t, levels_[level + 1])) return;
         P_.push_back(t);
         if (static_cast<int>(P_.size()) == d_) {
             sort_and_score();
@@ -72,7 +63,7 @@ class Tuples {
     }
 
     void sort_and_score() {
-        ++planes;
+        ++scorer_.planes;
         const double* distance = levels_[d_].column(0);
         int count = 0;
         for (int i = 0, p = 0; i < n_; ++i) {
@@ -85,7 +76,7 @@ class Tuples {
         std::sort(others_.begin(), others_.end(), [](const Other& a, const Other& b) {
             return a.distance < b.distance || (a.distance == b.distance && a.point < b.point);
         });
-        table_.fill([&](int b) -> const Moments& { return single_[P_[b]]; });
+        table_.fill([&](int b) -> const Moments& { return scorer_.single(P_[b]); });
         if (order_ != Order::descending) score_first_others();
         if (order_ != Order::ascending) {
             std::reverse(others_.begin(), others_.end());
@@ -94,47 +85,31 @@ class Tuples {
     }
 
     void score_first_others() {
-        const int most = std::min(problem_.k, n_ - d_);
-        for (int c = 0; c < most; ++c) first_[c + 1] = first_[c] + single_[others_[c].point];
-        const auto screen = hot_loops().screen[static_cast<int>(problem_.objective)];
-        for (int size = std::max(0, problem_.k - (n_ - d_)); size <= std::min(d_, problem_.k);
-             ++size) {
-            const int count = problem_.k - size;
-            if (screen(table_.view(size), first_[count], problem_.k, slack_, best.score) > 0)
-                score_rows(size, count);
+        const int most = std::min(k_, n_ - d_);
+        for (int c = 0; c < most; ++c) first_[c + 1] = first_[c] + scorer_.single(others_[c].point);
+        for (int size = std::max(0, k_ - (n_ - d_)); size <= std::min(d_, k_); ++size) {
+            if (scorer_.any_may_win(table_.view(size), first_[k_ - size]))
+                score_rows(size, k_ - size);
         }
     }
 
     void score_rows(int size, int count) {
-        const double k = problem_.k;
         for (int row = table_.begin(size); row < table_.end(size); ++row) {
-            const CentredRange range =
-                centred_range(first_[count] + table_.moments(row), k, slack_);
-            if (optimistic(problem_.objective, range, k) < best.score) continue;
+            if (!scorer_.may_win(first_[count] + table_.moments(row))) continue;
             subset_.clear();
             for (int c = 0; c < count; ++c) subset_.push_back(others_[c].point);
             for (int b = 0; b < d_; ++b) {
                 if (table_.members(row) >> b & 1) subset_.push_back(P_[b]);
             }
-            std::sort(subset_.begin(), subset_.end());
-            best.offer(accurate_score(problem_.points, subset_, problem_.objective), subset_);
+            scorer_.score(subset_);
         }
     }
 
-    bool halted() {
-        if (!attends_) return control_.stopped();
-        return control_.attend([&] { return Progress{best.score, infinity, planes, 0}; });
-    }
-
-    const Problem& problem_;
-    Control& control_;
-    bool attends_;
+    Scorer& scorer_;
     Order order_;
-    int n_, d_;
+    int n_, k_, d_;
     std::vector<Coordinates> levels_;  // after eliminating 0, 1, ... points of P
     SubsetTable table_;                // of P
-    std::vector<Moments> single_;
-    Slack slack_;
     std::vector<int> P_, subset_;
     std::vector<Other> others_;
     std::vector<Moments> first_;  // moments of the first 0, 1, ... others
@@ -147,25 +122,14 @@ Answer naive_lifted(const Problem& problem, const Coordinates& lifted, Order ord
     const Coordinates top = independent_columns(lifted);
     const int n = problem.size();
     if (n <= top.width || top.width < 2) return exhaustive(problem, control);
-    const int workers = std::max(problem.n_jobs, 1);
+    const Scorers scorers = make_scorers(problem, control);
     std::vector<std::unique_ptr<Tuples>> tuples;
-    for (int w = 0; w < workers; ++w)
-        tuples.push_back(std::make_unique<Tuples>(problem, top, order, control, w == 0));
-    parallel_for(workers, n, [&](int worker, std::int64_t t) {
+    for (const auto& scorer : scorers)
+        tuples.push_back(std::make_unique<Tuples>(*scorer, top, problem.k, order));
+    parallel_for(static_cast<int>(scorers.size()), n, [&](int worker, std::int64_t t) {
         return tuples[worker]->run(static_cast<int>(t));
     });
-
-    Answer answer;
-    Incumbent best;
-    for (const auto& t : tuples) {
-        best.merge(t->best);
-        answer.nodes += t->planes;
-    }
-    answer.inliers = best.subset;
-    answer.score = best.score;
-    answer.bound = trivial_bound(problem);
-    answer.status = control.status(Status::best_separable);
-    return answer;
+    return best_of(scorers, problem, control);
 }
 
 Answer naive(const Problem& problem, Control& control) {

@@ -40,11 +40,11 @@
 namespace quadsweep {
 namespace {
 
-constexpr double most_ways = 1000;  // subsets of Z; beyond, Z is swept
-constexpr int few_sorted = 64;      // angles sorted by counting the smaller ones
-constexpr double no_end = 2;        // of points that are not met
+constexpr std::int64_t most_ways = 1000;  // subsets of Z; beyond, Z is swept
+constexpr int few_sorted = 64;            // angles sorted by counting the smaller ones
+constexpr double no_end = 2;              // of points that are not met
 
-void choose_from(Jury& jury, const Coordinates& all, int rank, const Indices& ids,
+void choose_from(Scorer& scorer, const Coordinates& all, int rank, const Indices& ids,
                  const Indices& base, const Indices& tied, int m);
 
 // The planes through r - 1 of some points, `missing` of which are to be added to the points of
@@ -53,9 +53,9 @@ class Arrangement {
   public:
     // Where points may be in special position every edge of a vertex served is scored. With
     // `special` they are taken to be in general position until it is set.
-    Arrangement(Jury& jury, Coordinates top, Indices ids, Indices base, int missing,
+    Arrangement(Scorer& scorer, Coordinates top, Indices ids, Indices base, int missing,
                 std::atomic<bool>* special = nullptr)
-        : jury_(jury),
+        : scorer_(scorer),
           special_(special),
           n_(top.n),
           rank_(top.width),
@@ -71,9 +71,9 @@ class Arrangement {
           order_(n_ + 1),
           edges_(n_ + 1) {
         levels_[0] = std::move(top);
-        for (int i : ids_) moments_.append(jury_.single(i));
+        for (int i : ids_) moments_.append(scorer_.single(i));
         while (moments_.x.size() < key_.size()) moments_.append({});
-        for (int i : base_) base_moments_ += jury_.single(i);
+        for (int i : base_) base_moments_ += scorer_.single(i);
         const int others = n_ - rank_ + 2;
         for (int ahead = 0; ahead <= others; ++ahead)
             wanted_.push_back(possible(ahead) || possible(others - ahead));
@@ -93,7 +93,7 @@ class Arrangement {
         } else {
             run_pair(static_cast<int>(task / n_), static_cast<int>(task % n_));
         }
-        return !jury_.halted() && !(special_ != nullptr && special_->load());
+        return !scorer_.halted() && !(special_ != nullptr && special_->load());
     }
     void run_all() {
         for (std::int64_t task = 0; task < tasks(); ++task) {
@@ -133,7 +133,7 @@ class Arrangement {
         const auto level = T_.size();
         T_.push_back(t);
         const bool whole = static_cast<int>(T_.size()) == rank_ - 2;
-        if ((!whole || is_needed()) && !jury_.halted() && eliminated(t, level)) {
+        if ((!whole || is_needed()) && !scorer_.halted() && eliminated(t, level)) {
             if (whole) turn();
             for (int next = t + 1; !whole && next < n_; ++next) step(next);
         }
@@ -175,7 +175,7 @@ class Arrangement {
         if (served_ == 0) return;
         find_angles();
         if (zeros_.empty() && met_ > 0 && find_edges()) {
-            jury_.planes += static_cast<std::uint64_t>(served_);
+            scorer_.planes += static_cast<std::uint64_t>(served_);
             score_edges();
         } else if (special_ != nullptr) {
             note_special();
@@ -277,9 +277,9 @@ class Arrangement {
     void score_side(int at, int which, int count, const Moments& there) {
         if (!possible(count)) return;
         const int m = missing_ - count;
-        if (!jury_.any_may_win(table_.view(m), there)) return;
+        if (!scorer_.any_may_win(table_.view(m), there)) return;
         for (int row = table_.begin(m); row < table_.end(m); ++row) {
-            if (!jury_.may_win(there + table_.moments(row))) continue;
+            if (!scorer_.may_win(there + table_.moments(row))) continue;
             subset_ = base_;
             for (int e = 0; e < met_; ++e) {
                 if ((end_[order_[e]] == which) == (e < at)) subset_.push_back(ids_[order_[e]]);
@@ -287,7 +287,7 @@ class Arrangement {
             for (std::size_t b = 0; b < T_.size(); ++b) {
                 if (table_.members(row) >> b & 1) subset_.push_back(ids_[T_[b]]);
             }
-            jury_.score(subset_);
+            scorer_.score(subset_);
         }
     }
 
@@ -314,7 +314,7 @@ class Arrangement {
                             order_.begin() + groups_.back().end);
             }
             meet(groups_[g], wraps && g == 0 ? groups_.back().begin : met_, tied);
-            if (jury_.halted()) return;
+            if (scorer_.halted()) return;
         }
     }
 
@@ -326,7 +326,7 @@ class Arrangement {
         tied.insert(tied.end(), T_.begin(), T_.end());
         std::sort(tied.begin(), tied.end());
         if (!alone && !seen_.insert(tied).second) return;
-        ++jury_.planes;
+        ++scorer_.planes;
         Indices sides[2];
         const bool wrapped = group.begin == 0 && end < met_;
         for (int e = 0; e < end; ++e) {
@@ -338,11 +338,11 @@ class Arrangement {
             const int m = missing_ - static_cast<int>(side.size());
             if (m < 0 || m > std::ssize(tied)) continue;
             side.insert(side.end(), base_.begin(), base_.end());
-            choose_from(jury_, levels_[0], rank_, ids_, side, tied, m);
+            choose_from(scorer_, levels_[0], rank_, ids_, side, tied, m);
         }
     }
 
-    Jury& jury_;
+    Scorer& scorer_;
     std::atomic<bool>* special_;
     int n_, rank_, missing_;
     Indices ids_, base_;
@@ -367,13 +367,13 @@ class Arrangement {
 };
 
 // Candidates `base` + m of the tied points, every separable choice among them included.
-void choose_from(Jury& jury, const Coordinates& all, int rank, const Indices& ids,
+void choose_from(Scorer& scorer, const Coordinates& all, int rank, const Indices& ids,
                  const Indices& base, const Indices& tied, int m) {
     Indices points;
     for (int i : tied) points.push_back(ids[i]);
     const int count = static_cast<int>(tied.size());
-    TieListing listing(jury, base, points);
-    if (listing.ways(m, most_ways) <= most_ways) {
+    TieListing listing(scorer, base, points);
+    if (listing.has_up_to(most_ways, m)) {
         listing.run(m);
         return;
     }
@@ -381,10 +381,10 @@ void choose_from(Jury& jury, const Coordinates& all, int rank, const Indices& id
     if (own.width <= 1) {
         Indices subset = base;
         subset.insert(subset.end(), points.begin(), points.begin() + m);
-        jury.score(subset);
+        scorer.score(subset);
     } else if (own.width < rank || count < all.n) {
         scale_points(own);
-        Arrangement(jury, std::move(own), points, base, m).run_all();
+        Arrangement(scorer, std::move(own), points, base, m).run_all();
     } else {
         listing.run(m);
     }
@@ -396,17 +396,15 @@ Indices first_indices(int n) {
     return all;
 }
 
-using Juries = std::vector<std::unique_ptr<Jury>>;
-
-// All pencils, each worker with a jury of its own.
-void turn_all(const Juries& juries, const Coordinates& top, int k, std::atomic<bool>* special) {
+// All pencils, each worker with a scorer of its own.
+void turn_all(const Scorers& scorers, const Coordinates& top, int k, std::atomic<bool>* special) {
     std::vector<std::unique_ptr<Arrangement>> arrangements;
-    for (const auto& jury : juries) {
-        jury->planes = 0;
-        arrangements.push_back(
-            std::make_unique<Arrangement>(*jury, top, first_indices(top.n), Indices{}, k, special));
+    for (const auto& scorer : scorers) {
+        scorer->planes = 0;
+        arrangements.push_back(std::make_unique<Arrangement>(*scorer, top, first_indices(top.n),
+                                                             Indices{}, k, special));
     }
-    parallel_for(static_cast<int>(juries.size()), arrangements[0]->tasks(),
+    parallel_for(static_cast<int>(scorers.size()), arrangements[0]->tasks(),
                  [&](int worker, std::int64_t task) { return arrangements[worker]->run(task); });
 }
 
@@ -418,36 +416,27 @@ Answer sweep_lifted(const Problem& problem, const Coordinates& lifted, Control& 
     if (n <= rank || problem.k == n) return exhaustive(problem, control);
     scale_points(top);
     const Indices all = first_indices(n);
-    Juries juries;
-    for (int w = 0; w < std::max(problem.n_jobs, 1); ++w)
-        juries.push_back(std::make_unique<Jury>(problem, control, w == 0));
-    TieListing everything(*juries[0], {}, all);
+    const Scorers scorers = make_scorers(problem, control);
+    TieListing everything(*scorers[0], {}, all);
     const bool on_one_plane = rank < lifted.width;
-    if (on_one_plane && everything.ways(problem.k, most_ways) <= most_ways) {
+    if (on_one_plane && everything.has_up_to(most_ways, problem.k)) {
         everything.run(problem.k);
     } else if (rank == 1) {
-        choose_from(*juries[0], top, rank, all, {}, all, problem.k);
+        choose_from(*scorers[0], top, rank, all, {}, all, problem.k);
     } else {
         std::atomic<bool> special{false};
-        turn_all(juries, top, problem.k, &special);
-        if (special) turn_all(juries, top, problem.k, nullptr);
+        turn_all(scorers, top, problem.k, &special);
+        if (special) turn_all(scorers, top, problem.k, nullptr);
     }
 
-    Answer answer;
-    Incumbent best;
-    for (const auto& jury : juries) {
-        best.merge(jury->best);
-        answer.nodes += jury->planes;
-    }
-    if (best.subset.empty() && !control.stopped()) {
+    Answer answer = best_of(scorers, problem, control);
+    if (answer.inliers.empty() && !control.stopped()) {
         const Answer any = certified_method(problem, control);
-        best.offer(any.score, any.inliers);
+        answer.inliers = any.inliers;
+        answer.score = any.score;
         answer.nodes += any.nodes;
+        answer.status = control.status(Status::best_separable);
     }
-    answer.inliers = best.subset;
-    answer.score = best.score;
-    answer.bound = trivial_bound(problem);
-    answer.status = control.status(Status::best_separable);
     return answer;
 }
 

@@ -66,13 +66,13 @@ class Prover:
         if isinstance(how, (SlopeBeyond, R2Beyond)):
             if self._fixed is None:
                 self._fixed = (
-                    self._tilt(how) if isinstance(how, SlopeBeyond) else self._determined(how)
+                    self._slope_form(how) if isinstance(how, SlopeBeyond) else self._r2_form(how)
                 )
             return self._run(self._fixed, most, branch)
         if isinstance(how, CorrelationBelow):
             return self._below(how, most, branch)
         assert isinstance(how, CorrelationAbove)
-        return self._strong(how, fewest, most, branch)
+        return self._above(how, fewest, most, branch)
 
     @cached_property
     def _controls(self) -> Controls:
@@ -97,7 +97,7 @@ class Prover:
     def _run(self, form: Form, m: int, branch: bool) -> Verdict:
         return form.refute(m, self._resources, branch=branch, most_nodes=self._most_nodes)
 
-    def _tilt(self, how: SlopeBeyond) -> Form:
+    def _slope_form(self, how: SlopeBeyond) -> Form:
         m = self._case.moments
         q = -how.sign * (m.y - how.beta * m.scale[0] / m.scale[1] * m.x)
         return self.left(m.x, q / max(float(np.linalg.norm(q)), 1e-300))
@@ -107,13 +107,13 @@ class Prover:
         m = self._case.moments
         return m.design.n - rows_gone - (m.rank + m.design.fixed - rank_lost) - 1
 
-    def weak_threshold(self, how: CorrelationBelow, most: int) -> float:
+    def threshold_below(self, how: CorrelationBelow, most: int) -> float:
         """The highest threshold, that of the fewest degrees of freedom, is the easiest."""
         m = self._case.moments
         gained = 0 if m.basis.clear else m.design.q - m.rank
         return how.threshold(max(1, self.freedom(int(self._most_rows[most]), -gained)))
 
-    def strong_threshold(self, how: CorrelationAbove, fewest: int, most: int) -> float:
+    def threshold_above(self, how: CorrelationAbove, fewest: int, most: int) -> float:
         """The lowest threshold, that of the most degrees of freedom, is the easiest."""
         m = self._case.moments
         try:
@@ -124,7 +124,7 @@ class Prover:
         return how.threshold(max(1, self.freedom(int(self._fewest_rows[fewest]), lost)))
 
     def _below(self, how: CorrelationBelow, most: int, branch: bool) -> Verdict:
-        m, t = self._case.moments, self.weak_threshold(how, most)
+        m, t = self._case.moments, self.threshold_below(how, most)
         if not 0 < t < 1:
             return _NOT
         root, tau = math.sqrt((1 - t) / (1 + t)), 1.0
@@ -150,9 +150,9 @@ class Prover:
         at = m.without(m.design.rows(removal))
         return math.sqrt(at.b / at.a) if at is not None and at.a > 0 and at.b > 0 else 1.0
 
-    def _strong(self, how: CorrelationAbove, fewest: int, most: int, branch: bool) -> Verdict:
+    def _above(self, how: CorrelationAbove, fewest: int, most: int, branch: bool) -> Verdict:
         m = self._case.moments
-        t = self.strong_threshold(how, fewest, most)
+        t = self.threshold_above(how, fewest, most)
         if t >= 1:
             return Verdict(True)
         y = how.sign * m.y
@@ -181,7 +181,7 @@ class Prover:
         length = float(np.linalg.norm(p))
         return self.left(p / length, q * length)
 
-    def _determined(self, how: R2Beyond) -> Form:
+    def _r2_form(self, how: R2Beyond) -> Form:
         m, d = self._case.moments, self.design
         inside = np.ones(d.n, dtype=bool)
         about = self._case.about_the_mean(inside)

@@ -1,7 +1,7 @@
 """Whatever describes a regression becomes a design here, or one clear sentence.
 
-Arrays; a formula and a table; a fitted model. ``inputs`` reads them; here the term is told from the
-controls, and rows with missing values from the others.
+Arrays; a formula and a table; a fitted model. ``inputs`` reads them; here the term is separated
+from the controls, and rows with missing values from the others.
 """
 
 from __future__ import annotations

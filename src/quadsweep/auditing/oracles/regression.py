@@ -104,12 +104,12 @@ class RegressionBoxes(Oracle):
             mix = (1.0, 0.0, -how.sign * how.beta, float(how.sign))
             settings |= {"side": "above", "t": min(how.margin - SLACK, 0.0)}
         elif isinstance(how, CorrelationAbove):
-            t = self._prover.strong_threshold(how, fewest, most) - SLACK
+            t = self._prover.threshold_above(how, fewest, most) - SLACK
             if t >= 1:
                 return REFUTED
             settings |= {"side": "above", "t": max(t, 0.0)}
         else:
-            t = self._prover.weak_threshold(how, most) + SLACK
+            t = self._prover.threshold_below(how, most) + SLACK
             if t >= 1:
                 return UNDECIDED
             answer = self._by_products(t, k, settings)

@@ -1,6 +1,6 @@
 """The certified optimum beside every method it is usually compared with.
 
-The methods answer different questions, so each is judged by the k points it would keep: its own
+The methods answer different questions, so the criterion is the k points each would keep: its own
 subset where it names k points; otherwise the k points nearest to its line. Those with neither (rank
 correlations) have a correlation to show and no subset.
 """
@@ -13,17 +13,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from quadsweep.arrays import Axes, Floats, Ints, Mask
+from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.clock import Clock
 from quadsweep.inputs import validation
 from quadsweep.inputs.arguments import arranged
 from quadsweep.least_squares import fit
 from quadsweep.messages import argument
 from quadsweep.outofcore.solve import loaded
-from quadsweep.paper.comparators.estimates import COMPARATORS, r2_of
-from quadsweep.paper.comparators.several import PLANES
+from quadsweep.paper.comparators.estimates import COMPARATORS, PLANES, r2_of
 from quadsweep.progress import CountProgress, Tick, counting
-from quadsweep.results.formatting import ResultMixin, finite
+from quadsweep.results.formatting import ResultMixin, as_frame, attributes, drawn_by
 from quadsweep.results.result import Result
 from quadsweep.solving.question import pose
 
@@ -148,45 +147,29 @@ class Comparison(ResultMixin):
         if "anneal_published" in shown and "anneal_fair" in shown:
             lines.append(("annealing", _ABOUT_ANNEALING))
         if absent := [row for row in self.rows if row.missing]:
-            told = ", ".join(f"{row.name} (needs {row.missing})" for row in absent)
-            lines.append(("not run", told))
+            text = ", ".join(f"{row.name} (needs {row.missing})" for row in absent)
+            lines.append(("not run", text))
         if self.status != "finished":
             lines.append(("stopped", f"by {self.status.replace('_', ' ')}; rows are missing"))
         return lines
 
     def to_frame(self) -> Any:
         """One row a method, in pandas (or polars where that is what there is)."""
-        from quadsweep.inputs.frames import table
-
         names = ("method", "r2", "optimal", "slope", "intercept", "correlation", "seconds", "note")
-        return table({name: [getattr(row, name) for row in self.rows] for name in names})
+        return as_frame({name: [getattr(row, name) for row in self.rows] for name in names})
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
         return {
-            "n": self.n,
-            "k": self.k,
-            "status": self.status,
+            **attributes(self, "n k status"),
             "rows": [
-                {
-                    "method": row.method,
-                    "optimal": row.optimal,
-                    **{
-                        name: finite(getattr(row, name))
-                        for name in ("r2", "slope", "intercept", "correlation", "seconds")
-                    },
-                    "note": row.note,
-                }
+                attributes(row, "method optimal r2 slope intercept correlation seconds note")
                 for row in self.rows
             ],
             "result": self.result.to_dict(),
         }
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """The points and every method's line."""
-        from quadsweep.plotting.compare import plot_comparison
-
-        return plot_comparison(self, ax=ax)
+    plot = drawn_by("compare.plot_comparison", "The points and every method's line.")
 
 
 def compare(

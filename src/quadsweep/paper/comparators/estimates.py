@@ -18,6 +18,9 @@ kendall            pairs in the same order                                      
 quadrant           signs about the medians                                           yes
 biweight           weights that fade with distance from the medians                  yes
 =================  ==================================================  ======  ====  ===========
+
+With several predictors (``PLANES``): lts and theil_sen likewise, ransac from samples as small as it
+can have, huber, whose residuals beyond a threshold count less, and least_squares of all rows.
 """
 
 from __future__ import annotations
@@ -27,12 +30,14 @@ import random
 import threading
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from quadsweep.arrays import Floats, Mask
+from quadsweep.least_squares import fit
 from quadsweep.objectives import OBJECTIVES, centred_sums
 
 ANNEALING_STEPS = 10_000
@@ -101,46 +106,19 @@ def of_subset(x: Floats, y: Floats, subset: Mask) -> Estimate:
     return Estimate(subset, slope, intercept, r)
 
 
-def anneal_published(
-    x: Floats, y: Floats, k: int, *, seed: int = 0, steps: int = ANNEALING_STEPS
-) -> Estimate:
-    """Simulated annealing with the temperatures of the paper, 1e5 down to 1.
-
-    R2 lies in [0, 1], so at these temperatures at least a third, and mostly all, of the worsening
-    steps are taken: the walk is nearly a random one, and its success that of as many draws.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> x = np.array([1.0, 2, 3, 4, 5]); y = np.array([1.0, 2, 9, 4, 5])
-    >>> anneal_published(x, y, 4).subset
-    array([ True,  True, False,  True,  True])
-    """
-    return _anneal(x, y, k, 1e5, 1.0, steps, seed)
-
-
-def anneal_fair(
-    x: Floats, y: Floats, k: int, *, seed: int = 0, steps: int = ANNEALING_STEPS
-) -> Estimate:
-    """Simulated annealing with temperatures that suit a score in [0, 1], 1 down to 1e-4.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> x = np.array([1.0, 2, 3, 4, 5]); y = np.array([1.0, 2, 9, 4, 5])
-    >>> anneal_fair(x, y, 4).slope
-    1.0
-    """
-    return _anneal(x, y, k, 1.0, 1e-4, steps, seed)
-
-
 # simanneal draws from the global generator of `random`, so one annealing at a time may own it.
 _GLOBAL_GENERATOR = threading.Lock()
 
 
-def _anneal(
-    x: Floats, y: Floats, k: int, hottest: float, coldest: float, steps: int, seed: int
-) -> Estimate:
+def _annealed(
+    hottest: float, coldest: float, x: Floats, y: Floats, k: int, *,
+    seed: int = 0, steps: int = ANNEALING_STEPS,
+) -> Estimate:  # fmt: skip
+    """The best subset of a walk that cools between two temperatures.
+
+    R2 lies in [0, 1]. From 1e5 to 1, the paper's, at least a third of the worsening steps are
+    taken, and mostly all: nearly a random walk, which succeeds as often as so many draws.
+    """
     annealer = _annealer_class()(x, y, k, hottest, coldest, steps)
     with _GLOBAL_GENERATOR:
         before = random.getstate()
@@ -207,22 +185,14 @@ def _annealer_class() -> Any:
     return SubsetAnnealer
 
 
-def lts(x: Floats, y: Floats, k: int, *, seed: int = 0) -> Estimate:
-    """Least trimmed squares, exactly.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> lts(np.array([1.0, 2, 3, 4, 5]), np.array([1.0, 2, 9, 4, 5]), 4).subset
-    array([ True,  True, False,  True,  True])
-    """
-    return _solved(x, y, k, "lts", seed)
-
-
-def _solved(x: Floats, y: Floats, k: int, objective: str, seed: int) -> Estimate:
+def _solved(objective: str, x: Floats, y: Floats, k: int, *, seed: int = 0) -> Estimate:
+    """The k points with the best value of an objective, exactly."""
     from quadsweep.solving.solve import solve
 
-    return of_subset(x, y, solve(x, y, k, objective=objective, seed=seed, n_jobs=1).mask)
+    found = solve(x, y, k, objective=objective, seed=seed, n_jobs=1)
+    if x.ndim == 1:
+        return of_subset(x, y, found.mask)
+    return _plane(found.coef, found.intercept, found.mask)
 
 
 def ransac(
@@ -239,13 +209,6 @@ def ransac(
     ``min_samples`` is the size of a random sample, by default k, which is how the paper's "minimum
     number of k inliers" reads in scikit-learn's terms. The line is that of the final fit; the
     subset is the consensus. Empty if no sample found a consensus.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> x = np.arange(10.0); y = 2 * x; y[3] = 40
-    >>> round(ransac(x, y, 2).slope, 6)
-    2.0
     """
     from sklearn.linear_model import RANSACRegressor
 
@@ -296,13 +259,6 @@ def mcd(x: Floats, y: Floats, k: int, *, seed: int = 0) -> Estimate:
 
     The subset and its correlation are those before reweighting, so that k points are compared with
     k points.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> x = np.array([0.0, 1, 2, 3, 4, 5, 6, 30]); y = np.array([0.0, 1, 1, 3, 4, 4, 6, -30])
-    >>> int(mcd(x, y, 6).subset[-1])
-    0
     """
     from sklearn.covariance import fast_mcd
 
@@ -320,123 +276,65 @@ def mcd(x: Floats, y: Floats, k: int, *, seed: int = 0) -> Estimate:
     return of_subset(x, y, np.asarray(support, dtype=bool))
 
 
-def exact_mcd(x: Floats, y: Floats, k: int, *, seed: int = 0) -> Estimate:
-    """Minimum covariance determinant, exactly.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> x = np.array([0.0, 1, 2, 3, 4, 5, 6, 30]); y = np.array([0.0, 1, 1, 3, 4, 4, 6, -30])
-    >>> int(exact_mcd(x, y, 7).subset[-1])
-    0
-    """
-    return _solved(x, y, k, "mcd", seed)
-
-
 def theil_sen(x: Floats, y: Floats, k: int, *, seed: int = 0) -> Estimate:
-    """Theil-Sen line of scikit-learn, from all points.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> x = np.arange(10.0); y = 2 * x; y[3] = 40
-    >>> round(theil_sen(x, y, 9).slope, 1)
-    2.0
-    """
+    """Theil-Sen of scikit-learn: the spatial median of lines or planes through small samples."""
     from sklearn.linear_model import TheilSenRegressor
 
-    model = TheilSenRegressor(random_state=seed % 2**32).fit(x[:, None], y)
-    return Estimate(None, float(model.coef_[0]), float(model.intercept_))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that it took many steps
+        model = TheilSenRegressor(random_state=seed % 2**32).fit(x.reshape(len(y), -1), y)
+    if x.ndim == 1:
+        return Estimate(None, float(model.coef_[0]), float(model.intercept_))
+    return _plane(model.coef_, model.intercept_)
 
 
 def pearson(x: Floats, y: Floats, k: int, *, seed: int = 0) -> Estimate:
-    """Correlation and least squares line of all points, untrimmed.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> round(pearson(np.array([0.0, 1, 2]), np.array([0.0, 1, 2]), 3).correlation, 12)
-    1.0
-    """
-    whole = of_subset(x, y, np.ones(len(x), dtype=bool))
-    return Estimate(None, whole.slope, whole.intercept, whole.correlation)
+    """Correlation and least squares line of all points, untrimmed."""
+    return replace(of_subset(x, y, np.ones(len(x), dtype=bool)), subset=None)
 
 
-def spearman(x: Floats, y: Floats, k: int, *, seed: int = 0) -> Estimate:
-    """Spearman's rank correlation of all points.
+def _correlation(
+    measure: Callable[[Floats, Floats], Any], x: Floats, y: Floats, k: int, *, seed: int = 0
+) -> Estimate:
+    """A correlation of all points; none where a column does not vary, or it is not a number."""
+    if np.ptp(x) == 0 or np.ptp(y) == 0:
+        return Estimate()
+    value = float(measure(x, y))
+    return Estimate() if math.isnan(value) else Estimate(correlation=value)
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> round(spearman(np.array([0.0, 1, 2, 3]), np.array([0.0, 1, 8, 27]), 3).correlation, 12)
-    1.0
-    """
+
+def _spearman(x: Floats, y: Floats) -> Any:
     from scipy.stats import spearmanr
 
-    return _correlation(x, y, lambda: spearmanr(x, y).statistic)
+    return spearmanr(x, y).statistic
 
 
-def kendall(x: Floats, y: Floats, k: int, *, seed: int = 0) -> Estimate:
-    """Kendall's tau-b of all points.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> round(kendall(np.array([0.0, 1, 2]), np.array([0.0, 2, 1]), 3).correlation, 12)
-    0.333333333333
-    """
+def _kendall(x: Floats, y: Floats) -> Any:
     from scipy.stats import kendalltau
 
-    return _correlation(x, y, lambda: kendalltau(x, y).statistic)
+    return kendalltau(x, y).statistic
 
 
-def quadrant(x: Floats, y: Floats, k: int, *, seed: int = 0) -> Estimate:
-    """Quadrant correlation: the mean sign of (x - median)(y - median).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> quadrant(np.array([0.0, 1, 2, 3]), np.array([0.0, 1, 2, 3]), 4).correlation
-    1.0
-    """
-    signs = np.sign(x - np.median(x)) * np.sign(y - np.median(y))
-    return _correlation(x, y, lambda: signs.mean())
+def _quadrant(x: Floats, y: Floats) -> Any:
+    """The mean sign of (x - median)(y - median)."""
+    return (np.sign(x - np.median(x)) * np.sign(y - np.median(y))).mean()
 
 
-def biweight(x: Floats, y: Floats, k: int, *, seed: int = 0) -> Estimate:
-    """Biweight midcorrelation: weights (1 - u^2)^2 for -1 < u < 1, u = (x - median) / (9 MAD).
-
-    None where a median absolute deviation is 0 and the weights are undefined.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> x = np.arange(6.0)
-    >>> round(biweight(x, 3 * x, 6).correlation, 12)
-    1.0
-    """
-    xs, ys = _biweight_scores(x), _biweight_scores(y)
-    if xs is None or ys is None:
-        return Estimate()
-    return _correlation(x, y, lambda: xs @ ys)
+def _biweight(x: Floats, y: Floats) -> Any:
+    """Weights (1 - u^2)^2 for -1 < u < 1, u = (x - median) / (9 MAD); NaN where a MAD is 0."""
+    return _biweight_scores(x) @ _biweight_scores(y)
 
 
-def _biweight_scores(values: Floats) -> Floats | None:
+def _biweight_scores(values: Floats) -> Floats:
     """Weighted deviations from the median, of unit length."""
     deviation = values - np.median(values)
     spread = np.median(np.abs(deviation))
     if spread == 0:
-        return None
+        return np.full(len(values), math.nan)
     u = deviation / (9 * spread)
     scores: Floats = np.where(np.abs(u) < 1, deviation * (1 - u * u) ** 2, 0.0)
     scores /= np.linalg.norm(scores)
     return scores
-
-
-def _correlation(x: Floats, y: Floats, measure: Callable[[], Any]) -> Estimate:
-    if np.ptp(x) == 0 or np.ptp(y) == 0:
-        return Estimate()
-    return Estimate(correlation=float(measure()))
 
 
 def r2_of(x: Floats, y: Floats, subset: Mask) -> float:
@@ -445,9 +343,61 @@ def r2_of(x: Floats, y: Floats, subset: Mask) -> float:
 
 
 COMPARATORS: dict[str, Comparator] = {
-    f.__name__: f
-    for f in (
-        anneal_published, anneal_fair, lts, ransac, mcd, exact_mcd, theil_sen,
-        pearson, spearman, kendall, quadrant, biweight,
-    )
-}  # fmt: skip
+    "anneal_published": partial(_annealed, 1e5, 1.0),
+    "anneal_fair": partial(_annealed, 1.0, 1e-4),
+    "lts": partial(_solved, "lts"),
+    "ransac": ransac,
+    "mcd": mcd,
+    "exact_mcd": partial(_solved, "mcd"),
+    "theil_sen": theil_sen,
+    "pearson": pearson,
+    "spearman": partial(_correlation, _spearman),
+    "kendall": partial(_correlation, _kendall),
+    "quadrant": partial(_correlation, _quadrant),
+    "biweight": partial(_correlation, _biweight),
+}
+
+
+# ---- several predictors --------------------------------------------------------------------------
+
+
+def ransac_plane(X: Floats, y: Floats, k: int, *, seed: int = 0) -> Estimate:
+    """Random sample consensus of scikit-learn with its own defaults, 100 trials."""
+    from sklearn.linear_model import LinearRegression, RANSACRegressor
+
+    model = RANSACRegressor(
+        LinearRegression(), max_trials=RANSAC_TRIALS, random_state=seed % 2**32
+    ).fit(X, y)
+    kept = np.asarray(model.inlier_mask_, dtype=bool)
+    return _plane(model.estimator_.coef_, model.estimator_.intercept_, kept)
+
+
+def huber(X: Floats, y: Floats, k: int, *, seed: int = 0) -> Estimate:
+    """Huber's regression of scikit-learn, without its penalty."""
+    from sklearn.linear_model import HuberRegressor
+
+    scale = X.std(axis=0)
+    scale = np.where(scale > 0, scale, 1.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that it took many steps
+        model = HuberRegressor(alpha=0.0, max_iter=1000).fit(X / scale, y)
+    return _plane(model.coef_ / scale, model.intercept_)
+
+
+def least_squares(X: Floats, y: Floats, k: int, *, seed: int = 0) -> Estimate:
+    """All rows."""
+    plane = fit(X, y)
+    return _plane(plane.coef, plane.intercept)
+
+
+def _plane(coef: Any, intercept: Any, subset: Mask | None = None) -> Estimate:
+    return Estimate(subset, intercept=float(intercept), coef=np.asarray(coef))
+
+
+PLANES: dict[str, Comparator] = {
+    "lts": partial(_solved, "lts"),
+    "ransac": ransac_plane,
+    "huber": huber,
+    "theil_sen": theil_sen,
+    "least_squares": least_squares,
+}

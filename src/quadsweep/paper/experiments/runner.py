@@ -1,14 +1,12 @@
-"""The chunks of an experiment, with a bar; its tables; and studies that run by themselves."""
+"""The chunks of an experiment; its tables; and studies that run by themselves."""
 
 from __future__ import annotations
 
 import argparse
 import csv
 import io
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,6 +17,7 @@ from quadsweep.arrays import Floats
 from quadsweep.distributed.runner import finish, missing, stored
 from quadsweep.distributed.store import Chunk, ChunkStore, Columns
 from quadsweep.distributed.workers import Workers, local
+from quadsweep.progress import counting
 
 
 @dataclass(frozen=True)
@@ -86,13 +85,10 @@ def run(
 ) -> Results:
     """Columns of every chunk by its name, read back from the store."""
     todo = missing(chunks, store, resume=resume)
-    with _bar(label, len(chunks), len(chunks) - len(todo)) as bar:
-        start, done = time.monotonic(), 0
-        for chunk in finish(todo, store, workers):
-            done += chunk.trials
-            rate = done / max(time.monotonic() - start, 1e-9)
-            bar.set_postfix_str(f"{done:,} trials, {rate:,.0f} a second", refresh=False)
-            bar.update()
+    with counting(None, f"chunks of {label}") as tick:
+        start = time.monotonic()
+        for done, _ in enumerate(finish(todo, store, workers), 1):
+            tick(done, len(todo), time.monotonic() - start)
     return {chunk.name: stored(chunk, store) for chunk in chunks}
 
 
@@ -128,20 +124,3 @@ def study(
     results = run(name, work, store, local(options.jobs), resume=True)
     print(write(tables(results, work), options.out, name, title))
     return results, work, options.out
-
-
-@contextmanager
-def _bar(label: str, total: int, kept: int) -> Iterator[Any]:
-    from tqdm import tqdm
-
-    # Chunks take about as long as each other, trials of different methods do not.
-    with tqdm(
-        desc=label,
-        total=total,
-        initial=kept,
-        unit=" chunks",
-        mininterval=0.2 if sys.stderr.isatty() else 30,
-        dynamic_ncols=True,
-        smoothing=0.05,
-    ) as bar:
-        yield bar

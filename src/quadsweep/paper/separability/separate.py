@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 
 from quadsweep import lifts, objectives
-from quadsweep.arrays import Axes, Floats, Mask
+from quadsweep.arrays import Floats, Mask
 from quadsweep.inputs import frames, predictors, validation
 from quadsweep.messages import free
 from quadsweep.paper.separability.hulls.distance import TOLERANCE, HullDistances, hull_distance
 from quadsweep.paper.separability.hulls.exact import Decision, Plane, decide
 from quadsweep.results.conic import Conic
-from quadsweep.results.formatting import ResultMixin, attributes
+from quadsweep.results.formatting import ResultMixin, as_frame, attributes, drawn_by
 
 __all__ = ["HullDistances", "Separation", "hull_distance", "separate"]
 
@@ -125,22 +125,18 @@ class Separation(ResultMixin):
             if shares:
                 lines.append((name, ", ".join(shares)))
         if not math.isnan(self.primal):
-            lines.append(("distance", _told_distance(self.dual, self.primal)))
+            lines.append(("distance", _distance_text(self.dual, self.primal)))
         return lines
 
-    def plot(self, ax: Axes | None = None, **style: Any) -> Axes:
+    plot = drawn_by(
+        "separation.plot_separation",
         """The separating conic, or the points of the certificate sized by their weights.
 
-        With several predictors, y against the signed root of the quadric.
-        """
-        from quadsweep.plotting.separation import plot_separation
-
-        return plot_separation(self, ax=ax, **style)
+        With several predictors, y against the signed root of the quadric.""",
+    )
 
     def to_frame(self) -> Any:
         """One row a point: its coordinates, whether it is an inlier, its weight if it has one."""
-        from quadsweep.inputs.frames import table
-
         weight = np.zeros(len(self.x))
         weight[list(self.weights)] = [float(w) for w in self.weights.values()]
         columns: dict[str, Any] = dict(
@@ -148,7 +144,7 @@ class Separation(ResultMixin):
         )
         for name, values in (("inlier", self.mask), ("weight", weight)):
             columns[free(name, columns)] = values
-        return table(columns)
+        return as_frame(columns)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON; exact numbers as text like ``"3/7"``."""
@@ -330,22 +326,15 @@ def conic_of(plane: Plane, x: Floats, y: Floats, origin: tuple[float, float]) ->
     with np.errstate(over="ignore"):
         reach = [float(np.abs(v - o).max()) for v, o in zip((x, y), origin, strict=True)]
     scale = [2.0 ** min(math.frexp(r)[1], 1000) if r > 0 else 1.0 for r in reach]
-    A, B, C, D, E, F = plane
     x0, y0, sx, sy = (Fraction(v) for v in (*origin, *scale))
-    local = (
-        A * sx * sx,
-        B * sx * sy,
-        C * sy * sy,
-        (2 * A * x0 + B * y0 + D) * sx,
-        (2 * C * y0 + B * x0 + E) * sy,
-        (A * x0 + B * y0 + D) * x0 + (C * y0 + E) * y0 + F,
-    )
+    exact: Any = Conic(plane, (0, 0), (1, 1))  # type: ignore[arg-type]  # in fractions
+    local = exact.about((x0, y0), (sx, sy)).local
     largest = max(abs(c) for c in local)
     a, b, c, d, e, f = (float(v / largest) for v in local)
     return Conic((a, b, c, d, e, f), origin, (scale[0], scale[1]))
 
 
-def _told_distance(dual: float, primal: float) -> str:
+def _distance_text(dual: float, primal: float) -> str:
     """The squared distance of the hulls as far as it is known."""
     if primal <= TOLERANCE:
         return f"the hulls of the lifted points meet: d² is 0 within {TOLERANCE:g}"

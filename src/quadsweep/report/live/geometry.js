@@ -36,10 +36,10 @@ const GRADIENTS = {
   mcd: (a, b, c) => [-b, 2 * c, -a],
 };
 
-const LARGEST_SEARCH = 5000; // as answers/boundary.py
+const LARGEST_SEARCH = 5000; // as results/boundary.py
 
 // A conic with the points kept on its positive side and the others on its negative one, or the
-// reason why there is none: as answers/boundary.py, the gradient's first. Where that one does not
+// reason why there is none: as results/boundary.py, the gradient's first. Where that one does not
 // separate, Python solves a linear program; here it is the conic whose margin is widest by Wolfe's
 // method. Both are checked on every point, so where one is shown it separates.
 function boundaryOf(x, y, inside, objective) {
@@ -64,7 +64,7 @@ function twins(x, y, inside) {
 }
 
 // A conic by its coefficients on (u², uw, w², u, w, 1), u = (x - x0) / sx and w = (y - y0) / sy; null
-// unless it separates.
+// unless it separates these points.
 function conicOf(local, [x0, y0], [sx, sy], x, y, inside) {
   const [a, b, c, d, e, f] = local;
   const at = (px, py) => {
@@ -75,7 +75,7 @@ function conicOf(local, [x0, y0], [sx, sy], x, y, inside) {
   return { at, kind: kindOf(local, sx, sy) };
 }
 
-// As Conic.kind in answers/conic.py.
+// As Conic.kind in results/conic.py.
 function kindOf([a, b, c, d, e, f], sx, sy) {
   const FLAT = 1e-12, most = (...v) => Math.max(...v.map(Math.abs));
   const quadratic = most(a, b, c);

@@ -134,7 +134,7 @@ def fragments(
 
 
 def _objectives() -> str:
-    """What the reader can judge by."""
+    """The criteria that the reader can choose."""
     known = [(html.escape(o.name), html.escape(o.title)) for o in OBJECTIVES.values()]
     return "".join(f'<option value="{name}">{title}</option>' for name, title in known)
 

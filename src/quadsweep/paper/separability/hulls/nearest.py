@@ -16,6 +16,8 @@ from fractions import Fraction
 from math import gcd, lcm
 from typing import NamedTuple
 
+from quadsweep.rational import solved
+
 Vector = Sequence[int]
 
 
@@ -109,30 +111,7 @@ def _affine_nearest(members: Sequence[Vector]) -> list[Fraction]:
     m = len(members)
     gram = [[sum(a * b for a, b in zip(g, h, strict=True)) for h in members] for g in members]
     system = [[0] + [1] * m + [1]] + [[1, *gram[i], 0] for i in range(m)]
-    return solve_whole(system)[1:]
-
-
-def solve_whole(system: list[list[int]]) -> list[Fraction]:
-    """Solution of a square system of integers, last column the right side, without fractions.
-
-    Bareiss' elimination: every division is exact. ZeroDivisionError if the system is singular.
-
-    >>> solve_whole([[2, 1, 5], [1, -1, 1]])
-    [Fraction(2, 1), Fraction(1, 1)]
-    """
-    rows, m, last = [list(r) for r in system], len(system), 1
-    for c in range(m):
-        pivot = next((r for r in range(c, m) if rows[r][c]), None)
-        if pivot is None:
-            raise ZeroDivisionError("the system is singular")
-        rows[c], rows[pivot] = rows[pivot], rows[c]
-        head, p = rows[c], rows[c][c]
-        for r in range(m):
-            if r != c:
-                q = rows[r][c]
-                rows[r] = [(p * a - q * b) // last for a, b in zip(rows[r], head, strict=True)]
-        last = p
-    return [Fraction(rows[r][m], rows[r][r]) for r in range(m)]
+    return [solution for (solution,) in solved(system)[1:]]
 
 
 def _whole_mean(points: Sequence[Vector], weights: dict[int, Fraction]) -> list[int]:
