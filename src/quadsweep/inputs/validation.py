@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import numbers
 import os
+import sys
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -121,6 +122,8 @@ def unmasked(values: Any) -> NDArray[Any]:
 
 def _has_masks(values: Any) -> bool:
     """Also of rows that are masked arrays, or a list with ``np.ma.masked`` in it."""
+    if type(values) is np.ndarray or "numpy.ma" not in sys.modules:  # which takes long to import
+        return False
     if isinstance(values, (list, tuple)):
         return any(isinstance(row, np.ma.MaskedArray) for row in values)
     return isinstance(values, np.ma.MaskedArray)
