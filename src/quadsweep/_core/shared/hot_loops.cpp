@@ -15,14 +15,23 @@ QUADSWEEP_INLINE bool falls_short(const CentredRange& m, double k, double best) 
 }
 
 template <class O>
-int screen(const MomentTable& t, const Moments& base, double k, const Slack& slack, double best) {
+QUADSWEEP_INLINE int screened(const MomentTable& t, int size, const Moments& base, double k,
+                              const Slack& slack, double best) {
     int hits = 0;
-    for (int i = 0; i < t.size; ++i) {
+    for (int i = 0; i < size; ++i) {
         const Moments s{base.x + t.x[i], base.y + t.y[i], base.xx + t.xx[i], base.xy + t.xy[i],
                         base.yy + t.yy[i]};
         hits += !falls_short<O>(centred_range(s, k, slack), k, best);  // what is not a number too
     }
     return hits;
+}
+
+// Tables of the sweep often have four rows, too few for the widest vectors: known to be four, they
+// are taken by narrower ones and not one by one.
+template <class O>
+int screen(const MomentTable& t, const Moments& base, double k, const Slack& slack, double best) {
+    if (t.size == 4) return screened<O>(t, 4, base, k, slack, best);
+    return screened<O>(t, t.size, base, k, slack, best);
 }
 
 void angles(const PencilView& v, double* key, double* reach, double* end) {
