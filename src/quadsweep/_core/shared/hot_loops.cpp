@@ -65,12 +65,6 @@ void ranks(const double* key, int n, long long* rank) {
     }
 }
 
-void costs(const double* x, const double* y, int size, const Cost& cost, double* out) {
-    const Cost f = cost;
-#pragma omp simd
-    for (int i = 0; i < size; ++i) out[i] = f(x[i], y[i]);
-}
-
 QUADSWEEP_INLINE double smaller(double a, double b) { return a < b ? a : b; }
 QUADSWEEP_INLINE double larger(double a, double b) { return a > b ? a : b; }
 QUADSWEEP_INLINE double size_of(double a) { return a < 0 ? -a : a; }
@@ -174,6 +168,40 @@ Tally tally(const double* cost, const double* weight, int size, double lambda) {
 }
 
 // Rows are padded with points of no weight: `size` is a multiple of the lanes.
+template <class Value>
+QUADSWEEP_INLINE Tally costs_of(const double* x, const double* y, const double* weight, int size,
+                                double lambda, double* out, Value value) {
+    Tally all;
+    for (int start = 0; start < size; start += block) {
+        const int stop = start + block < size ? start + block : size;
+        double w[lanes] = {}, s[lanes] = {};
+        for (int i = start; i < stop; i += lanes) {
+#pragma omp simd
+            for (int l = 0; l < lanes; ++l) {
+                const double c = value(x[i + l], y[i + l]), own = weight[i + l];
+                const double taken = c < lambda ? own : 0.0;
+                out[i + l] = c;
+                w[l] += taken;
+                s[l] += taken * c;
+            }
+        }
+        all.weight += sum_of(w);
+        all.cost += sum_of(s);
+    }
+    return all;
+}
+
+Tally costs(const double* x, const double* y, const double* weight, int size, const Cost& cost,
+            double lambda, double* out) {
+    const Cost f = cost;
+    if (f.p.x == f.q.x && f.p.y == f.q.y && f.p.c == f.q.c) {
+        return costs_of(x, y, weight, size, lambda, out,
+                        [&](double px, double py) { return f.of_square(px, py); });
+    }
+    return costs_of(x, y, weight, size, lambda, out,
+                    [&](double px, double py) { return f(px, py); });
+}
+
 double touched(const double* x, const double* y, const double* weight, int size,
                const CornerRows& rows, const Magnitude& magnitude, double slack) {
     const CornerRows r = rows;
