@@ -21,6 +21,8 @@ from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.messages import argument
 from quadsweep.objectives import Objective, Score
 
+_FLOAT = np.dtype(np.float64)
+
 
 class Points:
     """What everything with rows x has: their number, and that of the predictors."""
@@ -78,6 +80,8 @@ def column(values: Any, name: str) -> Floats:
 
     Dates and times become days since 1970-01-01.
     """
+    if type(values) is np.ndarray and values.ndim == 1 and values.dtype is _FLOAT:  # as mostly
+        return np.ascontiguousarray(values)
     try:
         array = unmasked(values)
     except ValueError:
@@ -193,6 +197,8 @@ def check_lengths(xs: Floats, ys: Floats) -> None:
 
 def usable(good: Mask, nan_policy: str) -> Ints:
     """The rows without NaN or infinity, or a ValueError where none may be left out, or all are."""
+    if 0 < len(good) == np.count_nonzero(good):
+        return np.arange(len(good), dtype=np.intp)
     rows = np.flatnonzero(good)
     if len(rows) < len(good) and nan_policy == "raise":
         raise ValueError(
