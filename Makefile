@@ -33,19 +33,21 @@ demo: $(VENV)/.demo
 # The engine for pages: the same sources for WebAssembly, by the compiler of the ziglang wheel (clang
 # and a C++20 library, nothing else to install). Where there is none, reports have no engine.
 WASM = src/quadsweep/report/live/engine.wasm
-WASM_SOURCES = $(foreach folder,shared search plane plane/criteria ellipse wasm,\
-  $(wildcard src/quadsweep/_core/$(folder)/*.cpp))
+WASM_LOOPS = shared/hot_loops.cpp ellipse/loops.cpp
+WASM_OBJECTS = $(patsubst %,build/wasm/%.o,plane shared search ellipse wasm loops)
 WASM_FLAGS = -target wasm32-wasi -mexec-model=reactor -std=c++20 -O3 -msimd128 -fno-exceptions -fno-rtti \
   -ffp-contract=off -fno-math-errno -fno-trapping-math -fopenmp-simd -w \
   -DNDEBUG -DQUADSWEEP_NO_THREADS -DQUADSWEEP_ISA=baseline -Isrc/quadsweep/_core
-WASM_OBJECTS = $(patsubst src/quadsweep/_core/%.cpp,build/wasm/%.o,$(WASM_SOURCES))
 wasm: $(VENV)/.ready
 	$(MAKE) --no-print-directory -j $(CORES) $(WASM)
 $(WASM): $(WASM_OBJECTS)
 	$(BIN)/python -m ziglang c++ $(WASM_FLAGS) -s $^ -o $@
-build/wasm/%.o: src/quadsweep/_core/%.cpp $(filter %.hpp,$(CORE))
+# Each folder is one file to the compiler, and so are the loops, as in CMakeLists.txt.
+build/wasm/%.o: $(CORE)
 	mkdir -p $(@D)
-	$(BIN)/python -m ziglang c++ $(WASM_FLAGS) -c $< -o $@
+	printf '#include "%s"\n' $(if $(filter loops,$*),$(WASM_LOOPS),$(filter-out $(WASM_LOOPS),$(patsubst \
+	  src/quadsweep/_core/%,%,$(filter src/quadsweep/_core/$*/%.cpp,$(CORE))))) > build/wasm/$*.cpp
+	$(BIN)/python -m ziglang c++ $(WASM_FLAGS) -c build/wasm/$*.cpp -o $@
 
 # What is quick; what is marked slow is left to test-slow, and test-all is both.
 test: $(VENV)/.ready wasm

@@ -10,7 +10,7 @@ import math
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Protocol, TextIO
 
@@ -154,13 +154,11 @@ class Count(StatusLine):
             self.show(f"{done:,} of {total:,} {self._what}, {seconds:.0f} s{rest}")
 
 
-@contextmanager
 def watching(
     progress: Any, objective: Quantity
-) -> Iterator[Callable[[float, float, int, float], object] | None]:
+) -> AbstractContextManager[Callable[[float, float, int, float], object] | None]:
     """The callback meant by a ``progress`` argument, cleaned up afterwards."""
-    with _callback(progress, lambda: Display(objective)) as callback:
-        yield callback
+    return _callback(progress, lambda: Display(objective))
 
 
 @contextmanager
@@ -193,22 +191,17 @@ def counting(progress: Any, what: str) -> Iterator[Tick]:
         yield callback or (lambda done, total, seconds: None)
 
 
-@contextmanager
-def _callback(progress: Any, display: Callable[[], Any]) -> Iterator[Any]:
+def _callback(progress: Any, display: Callable[[], Any]) -> AbstractContextManager[Any]:
     if is_shown(progress):
         line = display()
         if progress is None:
             line.wait(_UNASKED)
-        try:
-            yield line
-        finally:
-            line.close()
-    elif progress is None or is_false(progress):
-        yield None
-    elif callable(progress):
-        yield _heeded(progress)
-    else:
-        raise TypeError(f"progress must be True, False, None or a callable; got {progress!r}")
+        return closing(line)
+    if progress is None or is_false(progress):
+        return nullcontext()
+    if callable(progress):
+        return nullcontext(_heeded(progress))
+    raise TypeError(f"progress must be True, False, None or a callable; got {progress!r}")
 
 
 def is_shown(progress: Any) -> bool:

@@ -29,14 +29,40 @@ from quadsweep.extras import sentence
 
 
 def _plain(params: list[Any]) -> list[Any]:
-    """Newer versions of typer put ``<bool>`` and the like beside every option and argument."""
+    """Newer versions of typer put ``<bool>`` and the like beside every option and argument.
+
+    And they import pydantic to read each of them, which takes longer than all else.
+    """
     for param in params:
         shown = getattr(param, "display_type_rich", None)
         if shown is None:
             continue
         typeless = getattr(param, "is_flag", False) or param.param_type_name == "argument"
         param.display_type_rich = _nothing if typeless else partial(_bare, shown)
+        if hasattr(param, "get_runtime_param"):
+            param.get_runtime_param = partial(_PlainValue, param.get_runtime_param)
     return params
+
+
+class _PlainValue:
+    """Text, numbers and what has a parser of its own are read here, the rest as typer does."""
+
+    def __init__(self, otherwise: Callable[[], Any]) -> None:
+        self._otherwise = otherwise
+
+    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
+        if value is None:
+            return () if param.multiple or param.nargs == -1 else None
+        kind = param.type_descriptor.annotation
+        read = param.type_descriptor.parameter_info.parser or kind
+        try:
+            if read is not kind or kind in (str, int, float):
+                return read(value)
+            if kind == list[str]:
+                return list(value)
+        except ValueError:
+            pass  # typer says what is wrong with it
+        return self._otherwise().coerce(value, param=param, ctx=ctx)
 
 
 def _nothing(ctx: Any) -> str:

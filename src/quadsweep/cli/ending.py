@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import sys
 import textwrap
 import traceback
@@ -10,8 +12,7 @@ from collections.abc import Iterable
 from contextvars import ContextVar
 from typing import Any
 
-from rich.console import Console
-from rich.text import Text
+import typer
 
 DONE, LIMITED, INTERRUPTED, WRONG = 0, 3, 130, 2
 
@@ -66,18 +67,15 @@ def print_json(content: dict[str, Any]) -> None:
 def print_pairs(pairs: Iterable[tuple[str, str]]) -> None:
     """Names and what they are, wrapped to the terminal or to 80 columns."""
     rows = list(pairs)
-    out = console()
     indent = max(len(name) for name, _ in rows) + 2
+    styled = False if os.environ.get("TERM") in ("dumb", "unknown") else None  # None: if it can be
     for name, text in rows:
-        first, *rest = textwrap.wrap(text, max(out.width - indent, 20)) or [""]
-        out.print(Text.assemble((name.ljust(indent), "bold"), first), soft_wrap=True)
+        first, *rest = textwrap.wrap(text, max(width() - indent, 20)) or [""]
+        typer.echo(typer.style(name.ljust(indent), bold=True) + first, color=styled)
         for line in rest:
-            out.print(Text(" " * indent + line), soft_wrap=True)
+            typer.echo(" " * indent + line)
 
 
-def console() -> Console:
-    """Standard output: colours only on a terminal, 80 columns elsewhere."""
-    out = Console(highlight=False)
-    if not out.is_terminal:
-        out.width = 80
-    return out
+def width() -> int:
+    """Columns of standard output: those of a terminal, 80 elsewhere."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else 80

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from quadsweep.cli.ending import console, note, print_json, print_pairs
+from quadsweep.cli.ending import note, print_json, print_pairs, width
 from quadsweep.cli.places import write_picture
 from quadsweep.cli.points import NamedPoints
 from quadsweep.results.formatting import ResultMixin, aligned, renumbered
@@ -45,7 +45,7 @@ def show(
         print_json(content)
         return
     if answer.grid():
-        table, left_out = fitted(answer.grid(), console().width)
+        table, left_out = fitted(answer.grid(), width())
         print(aligned(table), end="\n\n")
         more = [*(more or []), *([("columns", f"{left_out} more with --json")] * bool(left_out))]
     first = [("answer", answer.headline)] if answer.headline else []

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import numbers
 import os
+import sys
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -19,6 +20,8 @@ from numpy.typing import NDArray
 from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.messages import argument
 from quadsweep.objectives import Objective, Score
+
+_FLOAT = np.dtype(np.float64)
 
 
 class Points:
@@ -77,6 +80,8 @@ def column(values: Any, name: str) -> Floats:
 
     Dates and times become days since 1970-01-01.
     """
+    if type(values) is np.ndarray and values.ndim == 1 and values.dtype is _FLOAT:  # as mostly
+        return np.ascontiguousarray(values)
     try:
         array = unmasked(values)
     except ValueError:
@@ -121,6 +126,8 @@ def unmasked(values: Any) -> NDArray[Any]:
 
 def _has_masks(values: Any) -> bool:
     """Also of rows that are masked arrays, or a list with ``np.ma.masked`` in it."""
+    if type(values) is np.ndarray or "numpy.ma" not in sys.modules:  # which takes long to import
+        return False
     if isinstance(values, (list, tuple)):
         return any(isinstance(row, np.ma.MaskedArray) for row in values)
     return isinstance(values, np.ma.MaskedArray)
@@ -190,6 +197,8 @@ def check_lengths(xs: Floats, ys: Floats) -> None:
 
 def usable(good: Mask, nan_policy: str) -> Ints:
     """The rows without NaN or infinity, or a ValueError where none may be left out, or all are."""
+    if 0 < len(good) == np.count_nonzero(good):
+        return np.arange(len(good), dtype=np.intp)
     rows = np.flatnonzero(good)
     if len(rows) < len(good) and nan_policy == "raise":
         raise ValueError(

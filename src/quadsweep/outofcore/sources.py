@@ -229,6 +229,8 @@ def is_source(given: Any) -> bool:
     >>> is_source("logs/*.parquet"), is_source([1, 2, 3])
     (True, False)
     """
+    if given is None:
+        return False
     if isinstance(given, Source):
         return True
     if isinstance(given, (str, os.PathLike)):

@@ -25,10 +25,11 @@ def make_result(
     seconds: float,
 ) -> Result:
     """Positions among the clean points become rows of the data as given."""
-    inside = np.zeros(points.n, dtype=bool)
-    inside[_positions(outcome, k, score, "y" if points.several else "x or y")] = True
+    n, several = points.n, points.several
+    inside = np.zeros(n, dtype=bool)
+    inside[_positions(outcome, k, score, "y" if several else "x or y")] = True
     mask = inside
-    if points.n < points.given:
+    if n < points.given:
         mask = np.zeros(points.given, dtype=bool)
         mask[points.rows] = inside
     value = outcome.value
@@ -50,11 +51,11 @@ def make_result(
         status=outcome.status,
         objective=score.name,
         method=method,
-        n=points.n,
+        n=n,
         k=k,
         nodes=outcome.nodes,
         seconds=seconds,
-        x=_spread(points.x if points.p > 1 else points.x.reshape(-1), points),
+        x=_spread(points.x.reshape(-1) if several and points.p == 1 else points.x, points),
         y=_spread(points.y, points),
         names=given.names,
         labels=given.labels,

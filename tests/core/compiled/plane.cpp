@@ -119,11 +119,8 @@ nb::tuple bound_of_cost(const Column& x, const Column& y, const std::vector<doub
     box.open.cell = {0};
     bounder.open_all(box);
     bounder.load(box);
-    Corners corners;
-    corners.count = 1;
-    corners.cost[0] = {affine(0), affine(3), affine(6), affine(9), cost[12], cost[13]};
-    corners.base[0] = base;
-    const Bound bound = bounder.bound(corners, 0);
+    const Node node{{affine(0), affine(3), affine(6), affine(9), cost[12], cost[13]}, base};
+    const Bound bound = bounder.bound({&node, 1}, 0);
     return nb::make_tuple(bound.least(), bound.error);
 }
 

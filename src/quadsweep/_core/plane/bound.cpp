@@ -53,6 +53,7 @@ void Bounder::load(const Box& box) {
     }
     const std::size_t rows = padded_ + 2 * n_cells_;
     for (Row* row : {&row_[0], &row_[1], &row_[2], &row_[3], &centre_}) {
+        row->first_lambda = unknown;
         row->cost.resize(rows);
         row->weight.resize(rows);
         std::copy(w_.begin(), w_.end(), row->weight.begin());
@@ -99,8 +100,11 @@ CellTable Bounder::cell_table() const {
             static_cast<int>(n_cells_)};
 }
 
-void Bounder::fill(Row& row, const Cost& cost, double base) {
-    hot_loops().costs(x_.data(), y_.data(), static_cast<int>(padded_), cost, row.cost.data());
+// The sums below `lambda`, the threshold to begin with, come with the costs.
+void Bounder::fill(Row& row, const Cost& cost, double base, double lambda) {
+    row.first = hot_loops().costs(x_.data(), y_.data(), w_.data(), static_cast<int>(padded_), cost,
+                                  lambda, row.cost.data());
+    row.first_lambda = n_cells_ > 0 ? unknown : lambda;
     if (n_cells_ > 0) {
         double* low = row.cost.data() + padded_;
         double* low_weight = row.weight.data() + padded_;
@@ -108,7 +112,9 @@ void Bounder::fill(Row& row, const Cost& cost, double base) {
                                (cost_roundings + cell_roundings()) * ulp, low, low + n_cells_,
                                low_weight, low_weight + n_cells_);
     }
-    row.offset = base + cost.about(0, 0).total(box_->kept.moments(), box_->kept.copies());
+    row.offset = base;
+    if (box_->kept.copies() > 0)
+        row.offset += cost.about(0, 0).total(box_->kept.moments(), box_->kept.copies());
     n_evaluations += static_cast<double>(points_ + n_cells_);
 }
 
@@ -116,6 +122,7 @@ double Bounder::solve(const Row& row, double& lambda, bool positive_is_enough) {
     const auto& loops = hot_loops();
     const int rows = static_cast<int>(row.cost.size());
     const auto below = [&](double at) {
+        if (at == row.first_lambda) return row.first;
         return loops.tally(row.cost.data(), row.weight.data(), rows, at);
     };
     return threshold_.maximise(below, static_cast<double>(box_->need), row.offset,
@@ -123,7 +130,7 @@ double Bounder::solve(const Row& row, double& lambda, bool positive_is_enough) {
 }
 
 Choice Bounder::choose(const Cost& cost, double base, double lambda) {
-    fill(centre_, cost, base);
+    fill(centre_, cost, base, lambda);
     Choice choice;
     choice.lambda = std::isnan(lambda)
                         ? guess_threshold(centre_.cost.data(), centre_.weight.data(),
@@ -185,17 +192,18 @@ Choice Bounder::chosen_at_worst(const Bound& b) const {
     return choice;
 }
 
-Bound Bounder::bound(const Corners& corners, double lambda) {
+Bound Bounder::bound(std::span<const Node> nodes, double lambda) {
     magnitude_ = {};
-    for (int q = 0; q < corners.count; ++q) magnitude_.cover(corners.cost[q]);
+    for (const Node& node : nodes) magnitude_.cover(node.cost);
     Bound b;
-    b.corners = corners.count;
+    b.corners = static_cast<int>(nodes.size());
+    // All of them first: the sums of one are not waited for before the next is begun.
+    for (int q = 0; q < b.corners; ++q) fill(row_[q], nodes[q].cost, nodes[q].base, lambda);
     double base = 0;
-    for (int q = 0; q < corners.count; ++q) {
-        fill(row_[q], corners.cost[q], corners.base[q]);
+    for (int q = 0; q < b.corners; ++q) {
         b.lambda[q] = q == 0 ? lambda : b.lambda[q - 1];
         b.value[q] = solve(row_[q], b.lambda[q], true);
-        base = std::max(base, std::fabs(corners.base[q]));
+        base = std::max(base, std::fabs(nodes[q].base));
     }
     b.error = rounding_counts ? rounding(b) + 4 * ulp * base : 0;
     // Nothing follows from costs that may have left the range of a double.

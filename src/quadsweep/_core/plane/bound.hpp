@@ -3,6 +3,8 @@
 // stand for two weights (search/opening.hpp).
 #pragma once
 
+#include <limits>
+#include <span>
 #include <vector>
 
 #include "box.hpp"
@@ -31,7 +33,8 @@ class Bounder final : public Chooser {
     // Copies the box's undecided items into rows for the loops; again whenever they change.
     void load(const Box& box);
     Choice choose(const Cost& cost, double base, double lambda) override;
-    Bound bound(const Corners& corners, double lambda);
+    // At up to four nodes.
+    Bound bound(std::span<const Node> nodes, double lambda);
     // What is chosen at the corner with the least bound.
     Choice chosen_at_worst(const Bound& bound) const;
 
@@ -55,12 +58,15 @@ class Bounder final : public Chooser {
     bool rounding_counts = true;  // false: as if arithmetic were exact, to see that it matters
 
   private:
+    static constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
     // Costs at one corner: points (padded), then the low ends of cells, then their high ends.
     struct Row {
         std::vector<double> cost, weight;
         double offset = 0;  // cost of the decided points, and the base
+        double first_lambda = unknown;
+        Tally first;  // of what is below it
     };
-    void fill(Row& row, const Cost& cost, double base);
+    void fill(Row& row, const Cost& cost, double base, double lambda);
     void load_cells();
     CellTable cell_table() const;
     double solve(const Row& row, double& lambda, bool positive_is_enough);

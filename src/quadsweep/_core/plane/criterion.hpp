@@ -17,6 +17,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "box.hpp"
@@ -26,11 +27,17 @@
 
 namespace quadsweep {
 
-// The costs of a box: one for each corner.
+// The costs at one of a box's corners, or at a node of a lattice.
+struct Node {
+    Cost cost;
+    double base = 0;
+};
+
 struct Corners {
     int count = 4;
-    Cost cost[4];
-    double base[4] = {};
+    Node node[4];
+
+    std::span<const Node> nodes() const { return {node, static_cast<std::size_t>(count)}; }
 };
 
 // Into how many parts a box is cut along its two parameters.
@@ -40,12 +47,6 @@ struct PartCounts {
 
 struct Place {
     double x, y;
-};
-
-// The same of a node of a lattice.
-struct Node {
-    Cost cost;
-    double base = 0;
 };
 
 // The cheapest subset at the box's centre, as far as the multipliers' search needs to know it.

@@ -2,23 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <utility>
 
 #include "tuning.hpp"
 
 namespace quadsweep {
 namespace {
-
-// Up to four of the nodes, as the corners that a bound is taken over.
-Corners some_of(const std::vector<Node>& nodes, std::size_t from) {
-    Corners some;
-    some.count = static_cast<int>(std::min<std::size_t>(4, nodes.size() - from));
-    for (int q = 0; q < some.count; ++q) {
-        some.cost[q] = nodes[from + q].cost;
-        some.base[q] = nodes[from + q].base;
-    }
-    return some;
-}
 
 // Where a lattice is not positive, a corner of it mostly is not.
 void corners_first(std::vector<Node>& nodes, PartCounts parts) {
@@ -34,7 +24,7 @@ void corners_first(std::vector<Node>& nodes, PartCounts parts) {
 PartCounts fewest_parts(const double (&lost)[2], double spare) {
     PartCounts best{};
     double fewest = infinity;
-    for (int a = 1; a <= tuning::most_parts; ++a) {
+    for (int a = 1; a <= tuning::most_parts && 2 * (a + 1) < fewest; ++a) {
         const double left = spare - lost[0] / (a * a);
         if (!(left > 0)) continue;
         const double b = std::max(1.0, std::ceil(std::sqrt(lost[1] / left)));
@@ -52,11 +42,10 @@ PartCounts fewest_parts(const double (&lost)[2], double spare) {
 Ending Opener::close(Box& box, Choice& choice, Bound& bound) {
     for (bool first = true;; first = false) {
         bounder_.load(box);
-        Corners corners = criterion_.corners(box, bounder_, choice);
+        const Corners corners = criterion_.corners(box, bounder_, choice);
         if (first && closes_in_parts(box, choice)) return Ending::closed;
         criterion_.lattice(box, {{1, 1}}, nodes_);
-        if (nodes_.size() == 4) corners = some_of(nodes_, 0);
-        bound = bounder_.bound(corners, box.lambda);
+        bound = bounder_.bound(nodes_.size() == 4 ? nodes_ : corners.nodes(), box.lambda);
         if (bound.least() >= bound.error) return Ending::closed;
         const double coarse = bounder_.coarseness(), missing = std::fabs(bound.least());
         if (coarse <= tuning::coarse_share * missing) return Ending::open;
@@ -97,7 +86,8 @@ bool Opener::positive_at_nodes(Box& box) {
     for (;;) {
         left_.clear();
         for (std::size_t from = 0; from < nodes_.size(); from += 4) {
-            const Bound bound = bounder_.bound(some_of(nodes_, from), lambda);
+            const std::size_t some = std::min<std::size_t>(4, nodes_.size() - from);
+            const Bound bound = bounder_.bound(std::span(nodes_).subspan(from, some), lambda);
             lambda = bound.lambda[0];
             const double missing = -bound.least();
             if (missing <= -bound.error) continue;

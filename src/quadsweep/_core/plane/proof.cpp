@@ -162,7 +162,7 @@ class Writer {
         bounder_->load(*box);
         Choice choice;
         const Corners corners = criterion_->corners(*box, *bounder_, choice);
-        const Bound bound = bounder_->bound(corners, box->lambda);
+        const Bound bound = bounder_->bound(corners.nodes(), box->lambda);
         tree_.corners = bound.corners;
         if (bound.least() >= bound.error) {
             note({ProofTree::bound, true}, *box, bound);

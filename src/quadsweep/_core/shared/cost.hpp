@@ -37,6 +37,11 @@ struct Cost {
         const double ev = e(x, y);
         return ev * (ev - l(x, y)) + s * (p(x, y) * q(x, y)) + d;
     }
+    // The same where p is q.
+    QUADSWEEP_INLINE double of_square(double x, double y) const {
+        const double ev = e(x, y), pv = p(x, y);
+        return ev * (ev - l(x, y)) + s * (pv * pv) + d;
+    }
     // The same polynomial about (x0, y0).
     Quadratic about(double x0, double y0) const {
         const double ev = e(x0, y0), fv = ev - l(x0, y0), pv = p(x0, y0), qv = q(x0, y0);

@@ -15,14 +15,23 @@ QUADSWEEP_INLINE bool falls_short(const CentredRange& m, double k, double best) 
 }
 
 template <class O>
-int screen(const MomentTable& t, const Moments& base, double k, const Slack& slack, double best) {
+QUADSWEEP_INLINE int screened(const MomentTable& t, int size, const Moments& base, double k,
+                              const Slack& slack, double best) {
     int hits = 0;
-    for (int i = 0; i < t.size; ++i) {
+    for (int i = 0; i < size; ++i) {
         const Moments s{base.x + t.x[i], base.y + t.y[i], base.xx + t.xx[i], base.xy + t.xy[i],
                         base.yy + t.yy[i]};
         hits += !falls_short<O>(centred_range(s, k, slack), k, best);  // what is not a number too
     }
     return hits;
+}
+
+// Tables of the sweep often have four rows, too few for the widest vectors: known to be four, they
+// are taken by narrower ones and not one by one.
+template <class O>
+int screen(const MomentTable& t, const Moments& base, double k, const Slack& slack, double best) {
+    if (t.size == 4) return screened<O>(t, 4, base, k, slack, best);
+    return screened<O>(t, t.size, base, k, slack, best);
 }
 
 void angles(const PencilView& v, double* key, double* reach, double* end) {
@@ -54,12 +63,6 @@ void ranks(const double* key, int n, long long* rank) {
         }
         for (int l = 0; l < lanes; ++l) rank[block + l] = smaller[l];
     }
-}
-
-void costs(const double* x, const double* y, int size, const Cost& cost, double* out) {
-    const Cost f = cost;
-#pragma omp simd
-    for (int i = 0; i < size; ++i) out[i] = f(x[i], y[i]);
 }
 
 QUADSWEEP_INLINE double smaller(double a, double b) { return a < b ? a : b; }
@@ -165,6 +168,40 @@ Tally tally(const double* cost, const double* weight, int size, double lambda) {
 }
 
 // Rows are padded with points of no weight: `size` is a multiple of the lanes.
+template <class Value>
+QUADSWEEP_INLINE Tally costs_of(const double* x, const double* y, const double* weight, int size,
+                                double lambda, double* out, Value value) {
+    Tally all;
+    for (int start = 0; start < size; start += block) {
+        const int stop = start + block < size ? start + block : size;
+        double w[lanes] = {}, s[lanes] = {};
+        for (int i = start; i < stop; i += lanes) {
+#pragma omp simd
+            for (int l = 0; l < lanes; ++l) {
+                const double c = value(x[i + l], y[i + l]), own = weight[i + l];
+                const double taken = c < lambda ? own : 0.0;
+                out[i + l] = c;
+                w[l] += taken;
+                s[l] += taken * c;
+            }
+        }
+        all.weight += sum_of(w);
+        all.cost += sum_of(s);
+    }
+    return all;
+}
+
+Tally costs(const double* x, const double* y, const double* weight, int size, const Cost& cost,
+            double lambda, double* out) {
+    const Cost f = cost;
+    if (f.p.x == f.q.x && f.p.y == f.q.y && f.p.c == f.q.c) {
+        return costs_of(x, y, weight, size, lambda, out,
+                        [&](double px, double py) { return f.of_square(px, py); });
+    }
+    return costs_of(x, y, weight, size, lambda, out,
+                    [&](double px, double py) { return f(px, py); });
+}
+
 double touched(const double* x, const double* y, const double* weight, int size,
                const CornerRows& rows, const Magnitude& magnitude, double slack) {
     const CornerRows r = rows;

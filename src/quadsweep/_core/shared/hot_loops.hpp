@@ -65,8 +65,9 @@ struct HotLoops {
     void (*side_moments)(const MomentTable& points, const double* key, const double* end, double at,
                          Moments* both);
 
-    // out[i] = cost(x[i], y[i]).
-    void (*costs)(const double* x, const double* y, int size, const Cost& cost, double* out);
+    // out[i] = cost(x[i], y[i]), and what `tally` says of them.
+    Tally (*costs)(const double* x, const double* y, const double* weight, int size,
+                   const Cost& cost, double lambda, double* out);
     // For each cell the ends of the range of a cost over its rectangle, widened by `slack` times
     // the magnitude of its terms, and the weights at the two ends that give it the cell's mean.
     void (*cell_costs)(const CellTable& cells, const Cost& cost, const Magnitude& magnitude,

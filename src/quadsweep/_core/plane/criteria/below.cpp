@@ -47,8 +47,8 @@ class Below final : public Criterion {
         Corners out;
         out.count = 2;
         for (int q = 0; q < 2; ++q) {
-            out.cost[q] = cost(box, multipliers(box));
-            out.cost[q].l.c = 2 * std::sqrt(rho_) * sign2(q) * gamma_width(box);
+            out.node[q].cost = cost(box, multipliers(box));
+            out.node[q].cost.l.c = 2 * std::sqrt(rho_) * sign2(q) * gamma_width(box);
         }
         return out;
     }

@@ -37,13 +37,13 @@ Corners LineCriterion::corners(Box& box, Chooser& chooser, Choice& best) const {
     for (int q = 0; q < out.count; ++q) {
         const double d1 = out.count == 4 ? sign1(q) * box.half[0] : 0;
         const double d2 = sign2(q) * box.half[1];
-        Cost& cost = out.cost[q];
+        Cost& cost = out.node[q].cost;
         cost.e = e;
         cost.l = 2.0 * (d1 * f.wx + d2);
         cost.p = cost.q = f.u + (box.centre[0] + d1) * f.ux - (m.gamma + m.tilt * d1);
         cost.s = s_;
         cost.d = d_;
-        out.base[q] = base(f, box.centre[0] + d1);
+        out.node[q].base = base(f, box.centre[0] + d1);
     }
     return out;
 }
@@ -52,17 +52,23 @@ void LineCriterion::lattice(const Box& box, PartCounts parts, std::vector<Node>&
     const LineMultipliers& m = multipliers(box);
     const Frame& f = frames_[box.frame];
     nodes.clear();
+    Node node;  // where e is about p2 = 0; the same along a row of the lattice
+    double row = infinity;
     each_offset(box, parts, [&](const Offset& at) {
         const auto& [d, eta] = at;
-        const double p1 = box.centre[0] + d[0];
-        Node& node = nodes.emplace_back();
-        // e^2 - (eta1 X)^2 - eta2^2
-        node.cost.e = f.w - (p1 - eta[0]) * f.wx - (box.centre[1] + d[1]);
-        node.cost.l = (2 * eta[0]) * f.wx;
-        node.cost.p = node.cost.q = f.u + p1 * f.ux - (m.gamma + m.tilt * d[0]);
-        node.cost.s = s_;
-        node.cost.d = d_ - eta[1] * eta[1];
-        node.base = base(f, p1);
+        if (d[0] != row) {
+            row = d[0];
+            const double p1 = box.centre[0] + d[0];
+            // e^2 - (eta1 X)^2 - eta2^2
+            node.cost.e = f.w - (p1 - eta[0]) * f.wx;
+            node.cost.l = (2 * eta[0]) * f.wx;
+            node.cost.p = node.cost.q = f.u + p1 * f.ux - (m.gamma + m.tilt * d[0]);
+            node.cost.s = s_;
+            node.cost.d = d_ - eta[1] * eta[1];
+            node.base = base(f, p1);
+        }
+        nodes.push_back(node);
+        nodes.back().cost.e.c -= box.centre[1] + d[1];
     });
 }
 

@@ -24,7 +24,7 @@ class Spread final : public Criterion {
         Corners out;
         for (int q = 0; q < 4; ++q) {
             const double d1 = sign1(q) * box.half[0], d2 = sign2(q) * box.half[1];
-            out.cost[q] = {x, {0, 0, 2 * d1}, y, y - 2 * d2, 1, -t_};
+            out.node[q].cost = {x, {0, 0, 2 * d1}, y, y - 2 * d2, 1, -t_};
         }
         return out;
     }
