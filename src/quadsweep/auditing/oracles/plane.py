@@ -34,9 +34,11 @@ from quadsweep.auditing.conditions import CorrelationAbove, CorrelationBelow, Sl
 from quadsweep.auditing.oracles import REFUTED, UNDECIDED, Decision, Oracle
 from quadsweep.auditing.oracles.tau import Pair, below
 from quadsweep.auditing.resources import Resources
-from quadsweep.auditing.spread import Column
 from quadsweep.solving.methods.certified import search
 from quadsweep.solving.methods.problem import Problem
+
+_NARROWED = 4  # questions about numbers of removals, each about fewer of them
+_LAST_ROW = 0.1  # of what a row changes on average: about what the last one changes at least
 
 
 class Plane(Oracle):
@@ -48,10 +50,10 @@ class Plane(Oracle):
         super().__init__(case, resources)
         design = case.moments.design
         self.n, self.x, self.y = design.n, design.x, design.y
-        middle = (self.n - 1) // 2
-        self._centre = tuple(float(np.partition(v, middle)[middle]) for v in (self.x, self.y))
+        self._columns = design.ordered
+        self._centre = tuple(float(column.sorted[(self.n - 1) // 2]) for column in self._columns)
         self._x, self._y = self.x - self._centre[0], self.y - self._centre[1]
-        self._columns = Column(self.x), Column(self.y)
+        self._top = 0  # the largest number of removals asked about
 
     @classmethod
     def handles(cls, case: Case) -> bool:
@@ -70,12 +72,10 @@ class Plane(Oracle):
         how = self.case.condition
         if isinstance(how, CorrelationBelow):
             return self._decide_below(how, fewest, most)
-        if isinstance(how, SlopeBeyond):
-            found = self._beyond(how, most)
-        else:
-            assert isinstance(how, CorrelationAbove)
-            # The lowest threshold, that of the fewest removals, is the easiest to pass.
-            found = self.above(most, how.threshold(self.n - fewest - 2), how.sign)
+        if isinstance(how, CorrelationAbove):
+            return self._decide_above(how, fewest, most)
+        assert isinstance(how, SlopeBeyond)
+        found = self._beyond(how, most)
         fine = found.removal is None or self.case.broken(found.removal)
         return found if fine else UNDECIDED
 
@@ -127,10 +127,31 @@ class Plane(Oracle):
         z = sign * self._y - (t + step / 2) * self._x
         if not np.any(z != z[0]):
             return REFUTED
-        least = step / 4 * float(np.diff(np.unique(self.x)).min()) ** 2 / self.n
+        least = step / 4 * self._columns[0].least_gap ** 2 / self.n
         a, b = self.case.moments.scale
         off = 3 * self.slack(m) * (a * b + abs(t + step / 2) * a * a) / (self.n - m)
         return self._ask(self._x, z, m, "cov", above=least - off)
+
+    def _decide_above(self, how: CorrelationAbove, fewest: int, most: int) -> Decision:
+        """Thresholds rise with the number of removals, and the highest r that so many can reach
+        rises faster. So the question is about those numbers whose thresholds lie above what is
+        likely to be the highest r, which nearly passes that of the largest number asked about."""
+        self._top = max(self._top, most)
+        last, r = how.threshold(self.n - self._top - 2), how.sign * self.case.moments.squares.c
+        highest = last - _LAST_ROW * (last - r) * (self._top - most + 1) / self._top
+        last = how.threshold(self.n - most - 2)
+        for _ in range(_NARROWED):
+            first = how.fewest_above(highest, self.n - 2, fewest, most)
+            found = self.above(most, how.threshold(self.n - first - 2), how.sign)
+            if found.refuted and first > fewest:
+                return Decision(refuted_from=first)
+            if found.removal is None or self.case.broken(found.removal):
+                return found
+            own = self.case.residuals(found.removal)
+            if not (own.a > 0 and own.b > 0):
+                break
+            highest = (how.sign * own.c / math.sqrt(own.a * own.b) + last) / 2
+        return UNDECIDED
 
     def above(self, m: int, t: float, sign: int) -> Decision:
         """Is sign * r > t > 0 for some subset with at most m removed? Not checked."""
