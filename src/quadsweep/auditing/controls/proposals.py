@@ -194,7 +194,8 @@ class Proposer(Finder):
     def _of_many(self, removal: Ints = _NOTHING) -> Iterator[Ints]:
         """Of many rows, as few as it takes: seen from a removal, then from what was found; among
         those in front, and where that leads no further, among all."""
-        if type(self._case) is not Case or not self._has_front:
+        m = self._case.moments
+        if type(self._case) is not Case or not self._has_front or m.degenerate or not m.basis.clear:
             return
         found = self._seen_from(removal)
         for _ in range(_STEPS):

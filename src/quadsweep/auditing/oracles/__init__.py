@@ -15,6 +15,7 @@ oracles about a case, best first, and falls back on the next one where an oracle
 ``likelihood_bound``  norms, for the sign in logistic and Poisson regressions with any controls
 ``outofcore``      the engine of rows that are not in memory
 ``tau``            how engines are asked whether a correlation can fall below a threshold
+``rising``         how they are asked whether it can pass a threshold that rises with removals
 ``many_controls``  a bound for any number of controls, by branching on units
 
 A new kind of standard error or estimator is a new kind of case and an oracle for it. What every

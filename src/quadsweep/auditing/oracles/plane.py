@@ -32,13 +32,12 @@ from quadsweep.auditing import crossing
 from quadsweep.auditing.case import Case
 from quadsweep.auditing.conditions import CorrelationAbove, CorrelationBelow, SlopeBeyond
 from quadsweep.auditing.oracles import REFUTED, UNDECIDED, Decision, Oracle
+from quadsweep.auditing.oracles.rising import Rising
 from quadsweep.auditing.oracles.tau import Pair, below
+from quadsweep.auditing.refitting import Residuals
 from quadsweep.auditing.resources import Resources
 from quadsweep.solving.methods.certified import search
 from quadsweep.solving.methods.problem import Problem
-
-_NARROWED = 4  # questions about numbers of removals, each about fewer of them
-_LAST_ROW = 0.1  # of what a row changes on average: about what the last one changes at least
 
 
 class Plane(Oracle):
@@ -53,7 +52,8 @@ class Plane(Oracle):
         self._columns = design.ordered
         self._centre = tuple(float(column.sorted[(self.n - 1) // 2]) for column in self._columns)
         self._x, self._y = self.x - self._centre[0], self.y - self._centre[1]
-        self._top = 0  # the largest number of removals asked about
+        if isinstance(how := case.condition, CorrelationAbove):
+            self._rising = Rising(how, self.n, how.sign * case.moments.squares.c)
 
     @classmethod
     def handles(cls, case: Case) -> bool:
@@ -73,7 +73,10 @@ class Plane(Oracle):
         if isinstance(how, CorrelationBelow):
             return self._decide_below(how, fewest, most)
         if isinstance(how, CorrelationAbove):
-            return self._decide_above(how, fewest, most)
+            return self._rising.decide(
+                fewest, most, lambda m, t: self.above(m, t, how.sign),
+                lambda removal: how.sign * self._r(self.case.residuals(removal)), self.case.broken,
+            )  # fmt: skip
         assert isinstance(how, SlopeBeyond)
         found = self._beyond(how, most)
         fine = found.removal is None or self.case.broken(found.removal)
@@ -132,27 +135,6 @@ class Plane(Oracle):
         off = 3 * self.slack(m) * (a * b + abs(t + step / 2) * a * a) / (self.n - m)
         return self._ask(self._x, z, m, "cov", above=least - off)
 
-    def _decide_above(self, how: CorrelationAbove, fewest: int, most: int) -> Decision:
-        """Thresholds rise with the number of removals, and the highest r that so many can reach
-        rises faster. So the question is about those numbers whose thresholds lie above what is
-        likely to be the highest r, which nearly passes that of the largest number asked about."""
-        self._top = max(self._top, most)
-        last, r = how.threshold(self.n - self._top - 2), how.sign * self.case.moments.squares.c
-        highest = last - _LAST_ROW * (last - r) * (self._top - most + 1) / self._top
-        last = how.threshold(self.n - most - 2)
-        for _ in range(_NARROWED):
-            first = how.fewest_above(highest, self.n - 2, fewest, most)
-            found = self.above(most, how.threshold(self.n - first - 2), how.sign)
-            if found.refuted and first > fewest:
-                return Decision(refuted_from=first)
-            if found.removal is None or self.case.broken(found.removal):
-                return found
-            own = self.case.residuals(found.removal)
-            if not (own.a > 0 and own.b > 0):
-                break
-            highest = (how.sign * own.c / math.sqrt(own.a * own.b) + last) / 2
-        return UNDECIDED
-
     def above(self, m: int, t: float, sign: int) -> Decision:
         """Is sign * r > t > 0 for some subset with at most m removed? Not checked."""
         t -= self.slack(m)
@@ -191,12 +173,17 @@ class Plane(Oracle):
             own = self.case.residuals(removal)
             if not (own.a > 0 and own.b > 0):
                 return None
-            return sign * own.c / math.sqrt(own.a * own.b), math.sqrt(own.b / own.a) * y / x
+            return sign * self._r(own), math.sqrt(own.b / own.a) * y / x
 
         known = below(loose, sign, y / x, ask, place, enough=t)
         if known is not None:
             return known
         return self._ask(self._x, -sign * self._y, m, "r", above=-loose, k_or_more=k_or_more)
+
+    @staticmethod
+    def _r(own: Residuals) -> float:
+        """What x and y that are left have in common, NaN where nothing is left."""
+        return own.c / math.sqrt(own.a * own.b) if own.a > 0 and own.b > 0 else math.nan
 
     # ---- the engine ---------------------------------------------------------------------------
 
