@@ -78,3 +78,20 @@ def test_better_removals_are_still_looked_for_at_the_upper_end():
     found, _ = search(10_000, 100, 1e9)
     assert found.upper <= 151
     assert 50 < found.lower <= 100
+
+
+class Partial(Costly):
+    """Refutes the upper half of what it is asked about."""
+
+    def decide(self, fewest, most):
+        self.asked.append((0.0, fewest, most))
+        middle = (fewest + most + 1) // 2
+        return REFUTED if middle == fewest else Decision(refuted_from=middle)
+
+
+def test_what_is_left_below_a_part_that_was_refuted_is_asked_about():
+    resources = Resources(1e9)
+    oracle = Partial(resources, 0, 0)
+    found = Fewest([Way(Proposals(100), [oracle])], 1000, resources)
+    assert (found.lower, found.upper, found.status) == (100, 100, "optimal")
+    assert [high for _, _, high in oracle.asked] == [99, 49, 24, 12, 6, 3, 1]

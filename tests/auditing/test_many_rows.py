@@ -107,6 +107,61 @@ def test_gains_of_some_rows_are_those_among_all(seed: int) -> None:
         )
 
 
+def least_prefix(case: Case, rows: Any, gain: Any) -> Any:
+    """By sorting and trying one number after the other."""
+    order = rows[np.argsort(gain, kind="stable")]
+    for m in range(1, len(order) + 1):
+        gone = np.sort(order[:m])
+        sums = case.moments.without(gone)
+        if sums is None or case.passed(gone):
+            return gone
+    return None
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_fewest_rows_of_the_least_gain_are_those_of_the_sorted_ones(seed: int) -> None:
+    rng = np.random.default_rng([seed, 8])
+    n, q = 80, int(rng.integers(1, 4))
+    z = np.column_stack([np.ones(n), rng.normal(size=(n, q - 1))])
+    x = rng.normal(size=n) + 3
+    y = rng.choice([0.1, 0.5]) * x + rng.normal(size=n)
+    m = Moments(Design(x, y, z, 0, None, np.arange(n), None))
+    r = m.squares.c
+    sign = 1 if r > 0 else -1
+    found = 0
+    for how in (
+        SlopeBeyond(0.0, 1e-9, -sign),
+        CorrelationAbove(lambda freedom: 0.1, -sign),
+        CorrelationAbove(lambda freedom: abs(r) + 0.05, sign),
+        CorrelationBelow(lambda freedom: abs(r) / 2, sign),
+    ):
+        case = Case(m, how)
+        gain = case.gain(np.zeros(0, dtype=np.int64))
+        for size in (2, 5, 10, 20):
+            rows = proposals.lowest(gain, size)
+            removal = proposals.fewest_first(case, rows, gain[rows])
+            expected = least_prefix(case, rows, gain[rows])
+            assert (removal is None) == (expected is None)
+            if removal is not None:
+                found += 1
+                np.testing.assert_array_equal(removal, expected)
+    assert 2 <= found <= 14
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_sums_by_products_of_rows_are_those_without_the_rows(seed: int) -> None:
+    d, rng = design(seed), np.random.default_rng(seed)
+    m = Moments(d)
+    gone = np.sort(rng.permutation(d.n)[: d.n // 3])
+    columns = np.column_stack([m.q, m.x, m.y])[gone]
+    by_products, sums = m.without_products(len(gone), columns.T @ columns), m.without(gone)
+    assert (by_products is None) == (sums is None)
+    if by_products is not None and sums is not None:
+        assert (by_products.k, by_products.rank) == (sums.k, sums.rank)
+        expected = pytest.approx((sums.a, sums.b, sums.c), rel=1e-6, abs=1e-12)
+        assert (by_products.a, by_products.b, by_products.c) == expected
+
+
 @pytest.mark.parametrize("claim", ["sign", "significance", "reverse"])
 def test_looking_at_the_front_alone_changes_no_answer(
     claim: str, monkeypatch: pytest.MonkeyPatch

@@ -11,6 +11,7 @@ from points_in_parts import some_points, written
 
 import quadsweep as qs
 from quadsweep.auditing.fit import fit
+from quadsweep.auditing.oracles.outofcore import least_past
 
 pq = pytest.importorskip("pyarrow.parquet")
 
@@ -111,3 +112,15 @@ def test_the_command_line_audits_a_pattern(tmp_path: Path, run: Any) -> None:
     code, out, _ = run(*asked)
     assert code == 0
     assert [json.loads(out)[name] for name in ("lower", "upper")] == [told["lower"], told["upper"]]
+
+
+def test_the_least_number_past_a_threshold_is_that_of_trying_all() -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(300):
+        steps = rng.exponential(size=60) ** rng.choice([1, 4])
+        value = np.cumsum(steps) - rng.uniform(0, 1.1 * steps.sum())
+        value[: rng.integers(0, 20)] = rng.choice([value[0], -np.inf])
+        most, near = (int(m) for m in rng.integers(1, 60, size=2))
+        passing = [m for m in range(1, most + 1) if value[m - 1] > 0]
+        found = least_past(most, lambda m, v=value: float(v[m - 1]), near)
+        assert found == (passing[0] if passing else None)

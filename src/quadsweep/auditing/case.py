@@ -16,7 +16,7 @@ from quadsweep.auditing.conditions import (
     SlopeBeyond,
     clear,
 )
-from quadsweep.auditing.moments import Moments
+from quadsweep.auditing.moments import Moments, Sums
 from quadsweep.auditing.refitting import Residuals, residuals, residuals_among
 
 _MARGIN = 1e-9  # of a correlation: what is nearer to 0 is no sign
@@ -132,3 +132,12 @@ class Case:
             c = self.residuals(removal).c if sums is None else sums.c
             return c * self.condition.sign < 0 or self.broken(removal)
         return self.broken(removal)
+
+    def passed_by(self, sums: Sums[float] | None) -> bool:
+        """The same, about, by sums in floating point; where too little is left for those, yes."""
+        if sums is None:
+            return True
+        how = self.condition
+        if isinstance(how, CorrelationBelow) and sums.c * how.sign < 0:
+            return True
+        return sums.freedom >= 1 and float(how.excess(sums, self.moments.scale)) > 0

@@ -103,6 +103,17 @@ class OfCorrelation(Condition):
 class CorrelationAbove(OfCorrelation):
     """sign * r > threshold."""
 
+    def fewest_above(self, r: float, freedom: int, fewest: int, most: int) -> int:
+        """The first of these numbers of removals whose threshold lies above r, or the last of them;
+        of so many degrees of freedom each takes one."""
+        while fewest < most:
+            middle = (fewest + most) // 2
+            if self.threshold(freedom - middle) > r:
+                most = middle
+            else:
+                fewest = middle + 1
+        return most
+
     def excess(self, sums: Sums[Any], scale: tuple[float, float]) -> Any:
         return self.sign * sums.c / np.sqrt(sums.a * sums.b) - self.limit(sums.freedom)
 

@@ -11,22 +11,30 @@ import numpy as np
 
 from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.auditing.case import Case
+from quadsweep.auditing.controls.proposals import fewest_first
 
 _STEPS = 12
 _PAIRS = 10**6
+_WALKED = 10**8  # numbers touched by steps of one unit
+_MANY = 50_000  # units, of which one does not jump over the range
 
 
 def near(case: Case, removal: Ints, most: int) -> Ints | None:
     """A removal of at most ``most`` units that breaks it, if steps of one unit lead there."""
     if case.broken(removal):
         return removal
+    size = case.moments.design.size
     if case.passed(removal):
+        if size > _MANY and type(case) is Case:
+            fewer = fewest_first(case, removal, case.gain(removal)[removal])
+            if fewer is not None and case.broken(fewer):
+                return fewer
         for exchange in (False, True):
             found = _walk(case, removal, exchange)
             if found is not None:
                 return found
         return _exchanged(case, removal)
-    while len(removal) < most:
+    for _ in range(min(most - len(removal), _WALKED // size)):
         gain = case.gain(removal)
         gain[removal] = np.inf
         removal = np.sort(np.append(removal, np.argmin(gain)))
@@ -41,7 +49,7 @@ def _walk(case: Case, removal: Ints, exchange: bool) -> Ints | None:
     size = case.moments.design.size
     gone = np.zeros(size, dtype=bool)
     gone[removal] = True
-    for _ in range(2 * size):
+    for _ in range(min(2 * size, _WALKED // size)):
         pull = -case.gain(np.flatnonzero(gone))
         out, kept = np.flatnonzero(gone), np.flatnonzero(~gone)
         rising = out[pull[out] > (pull[kept].min() if exchange else -np.inf)]

@@ -14,6 +14,7 @@ import numpy as np
 
 from quadsweep.arrays import Floats, Ints
 from quadsweep.auditing.span import Span
+from quadsweep.auditing.spread import Column
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,6 +141,11 @@ class Design:
     def span(self) -> Span:
         """Of the controls on all rows, scaled."""
         return Span(self.scaled[2], self.root_weights, self.classes)
+
+    @cached_property
+    def ordered(self) -> tuple[Column, Column]:
+        """x and y, sorted."""
+        return Column(self.x), Column(self.y)
 
     @cached_property
     def scaled_instrument(self) -> Floats:

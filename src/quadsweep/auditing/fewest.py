@@ -38,6 +38,9 @@ class Interval(NamedTuple):
 class Finder:
     """Finds removals that break the claim, without proof; as it stands, none."""
 
+    #: Larger removals are of no use.
+    most: int
+
     def by_influence(self, check: Callable[[], object]) -> Iterator[Any]:
         """The first units in the order of their influence; calls ``check`` now and then."""
         return iter(())
@@ -153,7 +156,9 @@ class Fewest:
 
     def _search(self) -> None:
         for way in self._ways:
-            self._offer_all(way.proposer.quick())
+            if self._left():
+                way.proposer.most = self.last
+                self._offer_all(way.proposer.quick())
         if not all(way.is_fast for way in self._ways):
             self._gallop(Way.refutes_at_once)
             for way in self._ways:
@@ -197,6 +202,8 @@ class Fewest:
                 pending.append(at)  # clipped when its turn comes
                 self._offer(decision.removal)
                 self._offer_all(way.proposer.from_one(decision.removal))
+            elif decision.refuted_from is not None:
+                pending.append(at._replace(high=decision.refuted_from - 1))
             elif not decision.refuted:
                 self._put_off(pending, at, impatient)
             if not way.finds and self._stuck:

@@ -105,25 +105,39 @@ class Moments:
         if not self.basis.clear or self.degenerate:
             return None
         z, u, w, rank, share = self.removed(gone)
-        sides = np.column_stack([z.T @ u, z.T @ w])
-        few = len(z) < z.shape[1]  # then G^-1 = I + z' (I - z z')^-1 z
-        g = np.eye(len(z)) - z @ z.T if few else np.eye(z.shape[1]) - z.T @ z
+        both = np.column_stack([u, w])
+        sides, own = z.T @ both, both.T @ both
+        k, rank, total = self.design.n - len(gone), rank + self.design.fixed, self.total(gone)
+        if len(z) >= z.shape[1]:
+            return self._left(k, rank, np.eye(z.shape[1]) - z.T @ z, sides, own, total, share)
+        # Then G^-1 = I + z' (I - z z')^-1 z.
+        g, own = np.eye(len(z)) - z @ z.T, own + sides.T @ sides
+        return self._left(k, rank, g, z @ sides, own, total, share)
+
+    def without_products(self, count: int, products: Floats) -> Sums[float] | None:
+        """The same by the sums of products of (Q, x, y) of so many rows that go, where there are no
+        classes; b in the place of the total, which is never less."""
+        if not self.basis.clear or self.degenerate:
+            return None
+        q = self.q.shape[1]
+        g, k = np.eye(q) - products[:q, :q], self.design.n - count
+        rank = self.rank + self.design.fixed
+        return self._left(k, rank, g, products[:q, q:], products[q:, q:])
+
+    def _left(
+        self, k: int, rank: int, g: Floats, sides: Floats, own: Floats,
+        total: float | None = None, share: float = 1.0,
+    ) -> Sums[float] | None:  # fmt: skip
         least = share * (float(np.linalg.eigvalsh(g)[0]) if len(g) else 1.0)
         if least < 1e-6:
             return None
-        inner = z @ sides if few else sides
-        left = inner.T @ np.linalg.solve(g, inner) + (sides.T @ sides if few else 0.0)
-        a = 1 - float(u @ u) - float(left[0, 0])
-        b = 1 - float(w @ w) - float(left[1, 1])
-        c = self.squares.c - float(u @ w) - float(left[0, 1])
-        total = self.total(gone)
+        gone = own + sides.T @ np.linalg.solve(g, sides)
+        a, b, c = 1 - float(gone[0, 0]), 1 - float(gone[1, 1]), self.squares.c - float(gone[0, 1])
+        total = b if total is None else total
         if not (a > 0 and b > 0 and total > 0):
             return None
         error = float(self.rounding(least, a, b, total))
-        if error > WORST:
-            return None
-        left_over = self.design.n - len(gone)
-        return Sums(left_over, rank + self.design.fixed, a, b, c, total, error)
+        return Sums(k, rank, a, b, c, total, error) if error <= WORST else None
 
     def removed(self, gone: Ints) -> tuple[Floats, Floats, Floats, int, float]:
         """Rows of Q, x and y that go with these, the rank that is left, and the least share that

@@ -124,9 +124,8 @@ def residuals_among(moments: Moments, gone: Ints, rows: Ints) -> Residuals:
     a, b, c = full.a - u @ u - zu @ x, full.b - w @ w - zw @ y, full.c - u @ w - zu @ y
     q = moments.q[rows]
     u, w = moments.x[rows] + q @ x, moments.y[rows] + q @ y
-    return Residuals(
-        q, inverse, u, w, float(a), float(b), float(c), ~np.isin(rows, gone), None, np.ones(1)
-    )
+    inside = moments.kept(gone)[rows]
+    return Residuals(q, inverse, u, w, float(a), float(b), float(c), inside, None, np.ones(1))
 
 
 def residuals(moments: Moments, gone: Ints) -> Residuals:

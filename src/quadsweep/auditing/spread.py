@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import itertools
 import math
+from functools import cached_property
 
 import numpy as np
 
 from quadsweep.arrays import Floats
 
 _RINGS = 12
+_SOME = 1_000  # values among which a gap is looked for first
 
 
 class Column:
@@ -31,9 +33,16 @@ class Column:
     def __init__(self, values: Floats) -> None:
         self.sorted = np.sort(values)
         self.n = len(values)
-        gaps = np.diff(self.sorted)
-        gaps = gaps[gaps > 0]
-        self.least_gap = float(gaps.min()) if len(gaps) else 0.0
+
+    @cached_property
+    def least_gap(self) -> float:
+        """Between two values that differ, 0 where all are equal."""
+        return _least_gap(self.sorted)
+
+    @cached_property
+    def _some_gap(self) -> float:
+        """One that is no smaller, 0 where some values do not tell."""
+        return _least_gap(self.sorted[:_SOME])
 
     def least_squares(self, k: int) -> float:
         """A positive number that the sum of squares about the mean of no k or more points is below,
@@ -46,7 +55,10 @@ class Column:
             inner = hi - 1  # the narrowest pair of the ring
             gap = v[k - 1 - inner : k - 1 - inner + starts] - v[inner : inner + starts]
             total += (hi - lo) * gap * gap / 2
-        return max(float(total.min()) * (1 - 1e-9), 0.499 * self.least_gap**2)
+        least = float(total.min()) * (1 - 1e-9)
+        if self._some_gap > 0 and least >= 0.499 * self._some_gap**2:
+            return least
+        return max(least, 0.499 * self.least_gap**2)
 
     def distance(self, k: int, centre: float) -> float:
         """How far the mean of k or more points can lie from a centre, in their own spread."""
@@ -54,3 +66,9 @@ class Column:
         reach = max(abs(float(v[:k].mean()) - centre), abs(float(v[-k:].mean()) - centre))
         spread = math.sqrt(self.least_squares(k) / k)
         return reach / spread if spread > 0 else math.inf
+
+
+def _least_gap(ordered: Floats) -> float:
+    gaps = np.diff(ordered)
+    gaps = gaps[gaps > 0]
+    return float(gaps.min()) if len(gaps) else 0.0

@@ -48,7 +48,7 @@ _LOADED_BYTES = 100  # of a row of an opened leaf: as it is read, or in cells of
 _FEWEST_LEAVES, _MOST_LEAVES = 16, 1 << 15
 # Below what the interpreter takes itself: not counted.
 _FREE_LEAVES, _FREE_BOXES = 4096, 16e6
-_SAMPLED_PARTS = 32
+_SAMPLED_PARTS = 16
 _SAMPLE_A_LEAF = 32  # rows: the leaves along a boundary are far smaller than the others
 _STARTING_ROWS = 20_000  # of the sample, for the first good subsets
 _ENOUGH = 0.9  # of the rows asked for: where these are held, the search goes on with them

@@ -1,6 +1,8 @@
 """Good removals, without proof: each is an upper bound once it is re-checked.
 
 ``influence``      the m units that matter most to first order, at all rows (AMIP)
+``fewest_first``   of many rows: fit on what is kept, remove as few as it takes of those most in the
+                   way, repeat
 ``concentration``  fit on what is kept, remove the m units that are most in the way, repeat
 ``greedy``         one unit at a time, with refit
 ``swaps``          one fewer than the best, and then one for another as long as that helps
@@ -50,8 +52,8 @@ def concentrated(
     ``among`` are the rows that may go, in ascending order; all where it is None.
     """
     seen: list[Ints] = []
-    removal = start
-    for _ in range(_STEPS):
+    removal, unclear, before = start, [], -math.inf
+    for left in range(_STEPS, 0, -1):
         if among is None:
             following = lowest(case.gain(removal), m)
         else:
@@ -59,10 +61,47 @@ def concentrated(
         if any(np.array_equal(following, old) for old in seen):
             break
         seen.append(following)
-        removal = following
-        if case.excess(removal) > -1e-6 and case.broken(removal):
+        removal, now = following, case.excess(following)
+        if now > -1e-6 and case.broken(removal):
             return removal
-    return next((s for s in seen[::-1] if case.broken(s)), None)
+        if now == -math.inf:
+            unclear.append(removal)
+        # Steps get smaller: where as many of this one would not do, none of many rows will.
+        if among is not None and (now - before) * left < -now:
+            break
+        before = now
+    return next((s for s in unclear[::-1] if case.broken(s)), None)
+
+
+def fewest_first(case: Case, rows: Ints, gain: Floats) -> Ints | None:
+    """As few of these rows as break the claim, those of the least gain; None where all do not.
+
+    About: in floating point, and as if every row brought it nearer. Rows are parted and not sorted,
+    and the sums of a part are added up once, so that it takes two looks at each row. For cases of
+    least squares without classes whose condition is not of R2.
+    """
+    m = case.moments
+    gone: list[Ints] = []
+    count, known = 0, np.zeros((m.q.shape[1] + 2,) * 2)
+
+    def products(some: Ints) -> Floats:
+        columns = np.column_stack([m.q[some], m.x[some], m.y[some]])
+        return np.asarray(known + columns.T @ columns)
+
+    if not case.passed_by(m.without_products(len(rows), products(rows))):
+        return None
+    while len(rows) > 1:
+        half = len(rows) // 2
+        order = np.argpartition(gain, half)
+        low, rest = order[:half], order[half:]
+        both = products(rows[low])
+        if case.passed_by(m.without_products(count + half, both)):
+            rows, gain = rows[low], gain[low]
+        else:
+            gone.append(rows[low])
+            count, known = count + half, both
+            rows, gain = rows[rest], gain[rest]
+    return np.sort(np.concatenate([*gone, rows]))
 
 
 class Proposer(Finder):
@@ -73,7 +112,8 @@ class Proposer(Finder):
     """
 
     def __init__(self, case: Case, most: int, check: Callable[[], object], seed: int = 0) -> None:
-        self._case, self._most, self._check = case, most, check
+        self.most, self._case, self._check = most, case, check
+        self._allowed = most  # by the user
         self._rng = np.random.default_rng(seed)
         self._path: list[int] = []  # the greedy one, as far as it was followed
         self._swaps = float(_SWAPPED)  # numbers that may still be touched
@@ -85,12 +125,14 @@ class Proposer(Finder):
     @property
     def last(self) -> int:
         """The largest number of removals that would be better than the best."""
-        return self._most if self.best is None else len(self.best) - 1
+        return self.most if self.best is None else min(self.most, len(self.best) - 1)
 
     def quick(self) -> Iterator[Ints]:
         """Removals that break the claim, by influence and concentration."""
-        yield from self._by_influence(self._check)
-        yield from self._by_halving()
+        yield from self._of_many()
+        if self.best is None and (self.most == self._allowed or not self._has_front):
+            yield from self._by_influence(self._check)
+            yield from self._by_halving()
         yield from self._downwards()
 
     def usual(self) -> Iterator[Ints]:
@@ -149,6 +191,38 @@ class Proposer(Finder):
         """All units, those of the greatest influence first."""
         return np.argsort(-self._case.influence()[0], kind="stable")
 
+    def _of_many(self, removal: Ints = _NOTHING) -> Iterator[Ints]:
+        """Of many rows, as few as it takes: seen from a removal, then from what was found; among
+        those in front, and where that leads no further, among all."""
+        m = self._case.moments
+        if type(self._case) is not Case or not self._has_front or m.degenerate or not m.basis.clear:
+            return
+        found = self._seen_from(removal)
+        for _ in range(_STEPS):
+            if found is None or len(found) > 2 * self.last:
+                return
+            if self._take(found):
+                yield found
+            removal, front = found, self._front(len(found))
+            found = fewest_first(self._case, front, self._case.gain_among(removal, front))
+            if found is None or len(found) >= len(removal):
+                found = self._seen_from(removal)
+            if found is None or len(found) >= len(removal):
+                return
+
+    def _seen_from(self, removal: Ints) -> Ints | None:
+        """As few as it takes among all rows, which are then in front by what is seen from here."""
+        gain = self._case.gain(removal) if len(removal) else self._first_gain
+        found, wanted = None, max(_FRONT, _TIMES * len(removal))
+        while found is None:
+            self._check()
+            front = self._candidates = lowest(gain, wanted)
+            found = fewest_first(self._case, front, gain[front])
+            if len(front) >= min(2 * self.last, len(gain)):
+                break
+            wanted *= _TIMES
+        return found
+
     def _by_halving(self) -> Iterator[Ints]:
         low, high = 0, 1
         while high < self.last and not self._try(high):
@@ -164,35 +238,38 @@ class Proposer(Finder):
 
     def _try(self, m: int) -> bool:
         self._check()
-        return self._take(concentrated(self._case, m, _NOTHING, self._front(m)))
+        among = self._front(m) if self._has_front else None
+        return self._take(concentrated(self._case, m, _NOTHING, among))
 
     def from_one(self, removal: Ints) -> Iterator[Ints]:
         """Smaller ones from a removal that was found by others."""
         if len(removal) <= self.last:
             self.best = removal
+        yield from self._of_many(removal)
         yield from self._downwards()
 
     def _downwards(self) -> Iterator[Ints]:
         """One fewer, from the best removal, where only some rows are looked at."""
-        while self.best is not None and self.last and self._front(self.last) is not None:
+        while self.best is not None and self.last and self._has_front:
             self._check()
             fewer = concentrated(self._case, self.last, self.best, self._front(self.last))
             if not self._take(fewer):
                 return
             yield self.best
 
-    def _front(self, m: int) -> Ints | None:
-        """The rows among which m are looked for: those whose removal seems best at all rows."""
-        case = self._case
-        size = case.moments.design.size
-        if size <= _MANY or not _by_rows(case) or case.moments.classes is not None:
-            return None
-        if isinstance(case.condition, R2Beyond):
-            return None
+    @cached_property
+    def _has_front(self) -> bool:
+        """Whether rows are many, and to be looked at one by one."""
+        m = self._case.moments
+        of_r2 = isinstance(self._case.condition, R2Beyond)
+        many = m.design.size > _MANY and m.classes is None
+        return many and _by_rows(self._case) and not of_r2
+
+    def _front(self, m: int) -> Ints:
+        """The rows among which m are looked for: those whose removal seemed best when all rows were
+        last looked at."""
         wanted = max(_FRONT, _TIMES * m)
-        if wanted >= size:
-            return None
-        if len(self._candidates) < wanted:
+        if len(self._candidates) < min(wanted, len(self._first_gain)):
             self._candidates = lowest(self._first_gain, 2 * wanted)
         return self._candidates
 

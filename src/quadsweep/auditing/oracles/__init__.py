@@ -15,6 +15,7 @@ oracles about a case, best first, and falls back on the next one where an oracle
 ``likelihood_bound``  norms, for the sign in logistic and Poisson regressions with any controls
 ``outofcore``      the engine of rows that are not in memory
 ``tau``            how engines are asked whether a correlation can fall below a threshold
+``rising``         how they are asked whether it can pass a threshold that rises with removals
 ``many_controls``  a bound for any number of controls, by branching on units
 
 A new kind of standard error or estimator is a new kind of case and an oracle for it. What every
@@ -43,16 +44,18 @@ class Decision:
     ----------
     removal : units whose removal breaks the claim, at most ``most`` of them, checked; or None.
     refuted : proved that no removal of ``fewest`` to ``most`` units breaks it.
+    refuted_from : proved that no removal of so many to ``most`` units does, or None.
 
-    With neither the question is undecided.
+    With none of them the question is undecided.
     """
 
     removal: Ints | None = None
     refuted: bool = False
+    refuted_from: int | None = None
 
     @property
     def decided(self) -> bool:
-        return self.refuted or self.removal is not None
+        return self.refuted or self.removal is not None or self.refuted_from is not None
 
 
 REFUTED = Decision(refuted=True)
@@ -94,7 +97,8 @@ class Oracle(ABC):
     @abstractmethod
     def decide(self, fewest: int, most: int) -> Decision:
         """A removal of at most ``most`` units that breaks the claim, or a proof that none of
-        ``fewest`` to ``most`` units does, or neither."""
+        ``fewest`` to ``most`` units does, or that none of the upper part of these does, or neither.
+        """
 
     def refutes_at_once(self, fewest: int, most: int) -> bool:
         """Whether a bound that costs little already proves it."""

@@ -13,7 +13,7 @@ was and a slope is a power of two away.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -25,6 +25,7 @@ from quadsweep.auditing.fewest import Finder
 from quadsweep.auditing.fit import Fit, p_value
 from quadsweep.auditing.moments import Sums
 from quadsweep.auditing.oracles import REFUTED, UNDECIDED, Decision, Oracle
+from quadsweep.auditing.oracles.rising import Rising
 from quadsweep.auditing.oracles.tau import Pair, below
 from quadsweep.auditing.resources import Resources
 from quadsweep.outofcore.flags import Decision as Rows
@@ -239,67 +240,98 @@ class OutOfCoreCase:
         assert isinstance(how, CorrelationBelow)
         return sums.r_below(how.threshold(sums.k - 2))
 
-    def passed(self, removal: Removal | None) -> bool:
-        """Whether the statistic has reached or jumped past the range in which the claim breaks."""
+    def excess(self, sums: RoundedSums) -> float:
+        """How far past its threshold a subset is, about: beyond the range as well where it broke
+        the claim on the way; minus infinity where that is undefined."""
         how = self.condition
-        if removal is not None and isinstance(how, CorrelationBelow):
-            return self.broken(removal) or removal.sums.slope_exceeds(0.0, 0.0, -how.sign)
-        return self.broken(removal)
+        if not sums.varies or sums.k < 3:
+            return -math.inf
+        if isinstance(how, SlopeBeyond):
+            lean = how.beta * math.sqrt(sums.a / sums.b)
+            return how.sign * (sums.r - lean) - how.margin
+        assert isinstance(how, (CorrelationAbove, CorrelationBelow))
+        t, r = how.threshold(sums.k - 2), how.sign * sums.r
+        return r - t if isinstance(how, CorrelationAbove) else t - r
 
-    def promises(self, k: int, estimate: float) -> bool:
-        """Whether k rows with this value of the aim would break the claim."""
+    def promised(self, k: int, estimate: float) -> float:
+        """How far k rows with this value of the aim would be past it."""
         how = self.condition
         if isinstance(how, SlopeBeyond):
-            return estimate > 0
+            return estimate
         assert isinstance(how, (CorrelationAbove, CorrelationBelow))
         t = how.threshold(k - 2)
-        return estimate > (t if isinstance(how, CorrelationAbove) else -t)
+        return estimate - (t if isinstance(how, CorrelationAbove) else -t)
 
 
 class OutOfCoreProposer(Finder):
     """Removals by concentration steps over leaves."""
 
     def __init__(self, case: OutOfCoreCase, most: int) -> None:
-        self._case, self._most = case, most
+        self._case, self.most = case, most
+        self._near = 1  # about as many
 
     def quick(self) -> Iterator[Removal]:
-        """For m = 1, 2, 4, ... until the claim breaks, and then between."""
+        """About where the boundary was looked for, as few as real subsets allow."""
         best: list[Removal] = []
 
-        def tried(m: int) -> bool:
+        def past(m: int) -> float:
             removal = self._case.engine.proposed(m, self._case.aim)
             if removal is not None and self._case.broken(removal):
                 best.append(removal)
-            return self._case.passed(removal)
+            return -math.inf if removal is None else self._case.excess(removal.sums)
 
-        _halving(self._most, tried)
+        least_past(self.most, past, self._near)
         yield from best
 
     def boundary(self) -> list[int]:
         """The leaves that are cut where the fewest removals seem to be that break the claim."""
         case, engine, cut = self._case, self._case.engine, np.zeros(0, dtype=np.int32)
 
-        def tried(m: int) -> bool:
+        def past(m: int) -> float:
             nonlocal cut
             found = engine.begin(m, case.aim)
-            promised = case.promises(engine.n - m, found["estimate"])
-            cut = found["wanted"] if promised else cut
-            return promised
+            by = case.promised(engine.n - m, found["estimate"])
+            if by > 0 and m <= self._near:
+                self._near, cut = m, found["wanted"]
+            return by
 
-        _halving(self._most, tried)
+        self._near = self.most
+        if least_past(self.most, past) is None:
+            self._near = 1
         return list(cut.tolist())
 
 
-def _halving(most: int, tried: Any) -> None:
-    """Try numbers that double until one succeeds, then halve what is between."""
-    low, high = 0, 1
-    while not tried(high):
+def least_past(most: int, past: Callable[[int], float], near: int = 1) -> int | None:
+    """The least number up to ``most`` for which ``past`` is positive, if it rises; None if none is.
+
+    From ``near`` on in steps that grow, and then between, as if it were linear there; the value of
+    an end that stays counts half (the Illinois rule).
+
+    >>> least_past(1000, lambda m: m * m - 90_000.5)
+    301
+    """
+    low, high, step = 0, min(near, most), max(1, near // 256)
+    below, above = -math.inf, past(high)
+    while not above > 0:
         if high == most:
-            return
-        low, high = high, min(2 * high, most)
+            return None
+        low, below, high, step = high, above, min(high + step, most), 8 * step
+        above = past(high)
+    moved = ""
     while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if tried(middle) else (middle, high)
+        share = below / (below - above)
+        middle = (
+            low + math.ceil(share * (high - low)) if math.isfinite(share) else (low + high) // 2
+        )
+        middle = min(max(middle, low + 1), high - 1)
+        value = past(middle)
+        if value > 0:
+            below = below / 2 if moved == "high" else below
+            high, above, moved = middle, value, "high"
+        else:
+            above = above / 2 if moved == "low" else above
+            low, below, moved = middle, value, "low"
+    return high
 
 
 class OutOfCore(Oracle):
@@ -310,6 +342,8 @@ class OutOfCore(Oracle):
 
     def __init__(self, case: OutOfCoreCase, resources: Resources) -> None:
         self.case, self.resources = case, resources
+        if isinstance(how := case.condition, CorrelationAbove):
+            self._rising = Rising(how, case.engine.n, how.sign * case.engine.everything.sums.r)
 
     @classmethod
     def handles(cls, case: Any) -> bool:
@@ -329,11 +363,18 @@ class OutOfCore(Oracle):
             # c - beta a > margin sqrt(ab) is at least margin times the least that a and b can be.
             a, b = engine.least_squares(most)
             least = max(how.margin - _SLACK, 0.0) * math.sqrt(a) * math.sqrt(b) / n
-        else:
-            least = how.threshold(n - fewest - 2) - _SLACK
-            if least >= 1 or least <= 0:
-                return REFUTED if least >= 1 else UNDECIDED
-        return self._checked(engine.ask(most, self.case.aim, least))
+            return self._checked(engine.ask(most, self.case.aim, least))
+        return self._rising.decide(
+            fewest, most, self._above, lambda removal: how.sign * removal.sums.r, self.case.broken
+        )
+
+    def _above(self, m: int, t: float) -> Decision:
+        """Is r above t for some subset? Not checked."""
+        least = t - _SLACK
+        if least >= 1 or least <= 0:
+            return REFUTED if least >= 1 else UNDECIDED
+        engine: Engine = self.case.engine
+        return engine.ask(m, self.case.aim, least)
 
     def _checked(self, found: Decision) -> Decision:
         removal: Any = found.removal

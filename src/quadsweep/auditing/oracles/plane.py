@@ -32,9 +32,10 @@ from quadsweep.auditing import crossing
 from quadsweep.auditing.case import Case
 from quadsweep.auditing.conditions import CorrelationAbove, CorrelationBelow, SlopeBeyond
 from quadsweep.auditing.oracles import REFUTED, UNDECIDED, Decision, Oracle
+from quadsweep.auditing.oracles.rising import Rising
 from quadsweep.auditing.oracles.tau import Pair, below
+from quadsweep.auditing.refitting import Residuals
 from quadsweep.auditing.resources import Resources
-from quadsweep.auditing.spread import Column
 from quadsweep.solving.methods.certified import search
 from quadsweep.solving.methods.problem import Problem
 
@@ -48,10 +49,11 @@ class Plane(Oracle):
         super().__init__(case, resources)
         design = case.moments.design
         self.n, self.x, self.y = design.n, design.x, design.y
-        middle = (self.n - 1) // 2
-        self._centre = tuple(float(np.partition(v, middle)[middle]) for v in (self.x, self.y))
+        self._columns = design.ordered
+        self._centre = tuple(float(column.sorted[(self.n - 1) // 2]) for column in self._columns)
         self._x, self._y = self.x - self._centre[0], self.y - self._centre[1]
-        self._columns = Column(self.x), Column(self.y)
+        if isinstance(how := case.condition, CorrelationAbove):
+            self._rising = Rising(how, self.n, how.sign * case.moments.squares.c)
 
     @classmethod
     def handles(cls, case: Case) -> bool:
@@ -70,12 +72,13 @@ class Plane(Oracle):
         how = self.case.condition
         if isinstance(how, CorrelationBelow):
             return self._decide_below(how, fewest, most)
-        if isinstance(how, SlopeBeyond):
-            found = self._beyond(how, most)
-        else:
-            assert isinstance(how, CorrelationAbove)
-            # The lowest threshold, that of the fewest removals, is the easiest to pass.
-            found = self.above(most, how.threshold(self.n - fewest - 2), how.sign)
+        if isinstance(how, CorrelationAbove):
+            return self._rising.decide(
+                fewest, most, lambda m, t: self.above(m, t, how.sign),
+                lambda removal: how.sign * self._r(self.case.residuals(removal)), self.case.broken,
+            )  # fmt: skip
+        assert isinstance(how, SlopeBeyond)
+        found = self._beyond(how, most)
         fine = found.removal is None or self.case.broken(found.removal)
         return found if fine else UNDECIDED
 
@@ -127,7 +130,7 @@ class Plane(Oracle):
         z = sign * self._y - (t + step / 2) * self._x
         if not np.any(z != z[0]):
             return REFUTED
-        least = step / 4 * float(np.diff(np.unique(self.x)).min()) ** 2 / self.n
+        least = step / 4 * self._columns[0].least_gap ** 2 / self.n
         a, b = self.case.moments.scale
         off = 3 * self.slack(m) * (a * b + abs(t + step / 2) * a * a) / (self.n - m)
         return self._ask(self._x, z, m, "cov", above=least - off)
@@ -170,12 +173,17 @@ class Plane(Oracle):
             own = self.case.residuals(removal)
             if not (own.a > 0 and own.b > 0):
                 return None
-            return sign * own.c / math.sqrt(own.a * own.b), math.sqrt(own.b / own.a) * y / x
+            return sign * self._r(own), math.sqrt(own.b / own.a) * y / x
 
         known = below(loose, sign, y / x, ask, place, enough=t)
         if known is not None:
             return known
         return self._ask(self._x, -sign * self._y, m, "r", above=-loose, k_or_more=k_or_more)
+
+    @staticmethod
+    def _r(own: Residuals) -> float:
+        """What x and y that are left have in common, NaN where nothing is left."""
+        return own.c / math.sqrt(own.a * own.b) if own.a > 0 and own.b > 0 else math.nan
 
     # ---- the engine ---------------------------------------------------------------------------
 
