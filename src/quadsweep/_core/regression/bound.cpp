@@ -72,8 +72,14 @@ void Bounder::coefficients_u(const double* theta, const double* g, double* phi) 
     }
 }
 
+// What the other square of the kept items costs.
+double Bounder::kept_other(const double* phi) const {
+    if (form_.s_u == 0 || box_->kept_units == 0) return 0;
+    return form_.s_u * kept_.form(phi, phi, form_.columns);
+}
+
 // What the decided items cost a step from the centre, and the base.
-double Bounder::offset(const double* step, const double* phi) const {
+double Bounder::offset(const double* step, double kept_other) const {
     const int y = form_.response();
     const double at = theta0_[y] + step[y];
     double sum = -form_.base * (equations_ ? left_[y] : at) * at;
@@ -82,9 +88,7 @@ double Bounder::offset(const double* step, const double* phi) const {
     for (int j = 0; j < form_.searched; ++j) {
         kept += kept_left_[j] * (theta0_[j] + times_ * step[j]);
     }
-    sum += form_.s_e * kept;
-    if (form_.s_u > 0) sum -= form_.s_u * kept_.form(phi, phi, form_.columns);
-    return sum;
+    return sum + form_.s_e * kept - kept_other;
 }
 
 void Bounder::fill_groups(const double* right, const double* phi, double* out) {
@@ -143,7 +147,7 @@ double Bounder::evaluate(const double* g, double& lambda, Choice& choice) {
         cells_.centre_ends(form_, centre_ends_);
     }
     if (std::isnan(lambda)) lambda = guess(cost_.data(), centre_ends_);
-    choice.value = solve(cost_.data(), centre_ends_, offset(zero, phi), lambda, false);
+    choice.value = solve(cost_.data(), centre_ends_, offset(zero, kept_other(phi)), lambda, false);
     choice.lambda = lambda;
     n_evaluations += static_cast<double>(count_ + cells_.size());
     return choice.value;
@@ -294,7 +298,7 @@ void Bounder::bound(const Box& box) {
     }
     for (int q = 0; q < corners_; ++q) row_[q].resize(padded_);
     double theta[most_searched], g[most_searched], phi[most_columns], step[most_searched];
-    double right[most_searched];
+    double right[most_searched], other = 0;
     const int size = static_cast<int>(padded_);
     if (!cells_.empty()) prepare_cells(box);
     if (!items_.grouped()) {
@@ -327,8 +331,11 @@ void Bounder::bound(const Box& box) {
     double largest = 0;
     for (int q = 0; q < corners_; ++q) {
         corner_theta(box, q, theta);
-        corner_g(box, theta, g);
-        coefficients_u(theta, g, phi);
+        if (q % (1 << inner_) == 0) {  // u sees the outer dimensions only
+            corner_g(box, theta, g);
+            coefficients_u(theta, g, phi);
+            other = kept_other(phi);
+        }
         for (int j = 0; j < form_.searched; ++j) {
             step[j] = theta[j] - box.centre[j];
             right[j] = theta0_[j] + times_ * step[j];
@@ -336,7 +343,7 @@ void Bounder::bound(const Box& box) {
         if (items_.grouped()) fill_groups(right, phi, row_[q].data());
         lambda_[q] = q == 0 ? box.lambda : lambda_[q - 1];
         if (!cells_.empty()) cells_.corner_ends(form_, right, q >> inner_, ends_[q]);
-        offset_[q] = offset(step, phi);
+        offset_[q] = offset(step, other);
         value_[q] = solve(row_[q].data(), ends_[q], offset_[q], lambda_[q], true);
         if (!std::isfinite(value_[q])) value_[q] = -infinity;
         const double y = theta[form_.response()];
