@@ -15,11 +15,12 @@ namespace {
 
 constexpr double cost_roundings = 40;  // in a row's e or u, relative to the sum of its terms
 // Items in a box of some depth for which the tangent, with its remainder, is better than equations.
-constexpr std::size_t few_left = 16;
+constexpr std::size_t few_left = 6;
 constexpr int first_depths = 8;
-// Beyond it the two take turns, beyond twice that the tangent is left: heavy tails close some boxes
-// by one of them alone.
-constexpr int deep = 14;
+// From some depth on the two take turns, for some boxes are closed by one of them alone: where
+// theta may be zero for y, by which the equations are multiplied, from the first; else where heavy
+// tails have each dimension halved some times.
+constexpr double often_halved = 3.5;
 constexpr int climbs = 8;  // evaluations for the multipliers
 
 }  // namespace
@@ -33,7 +34,9 @@ std::vector<const double*> Bounder::columns() const {
 void Bounder::load(const Box& box) {
     box_ = &box;
     const bool few = box.open.items() <= few_left && box.depth >= first_depths;
-    const bool others_turn = box.depth >= deep && (box.depth % 2 == 1 || box.depth >= 2 * deep);
+    const double deep =
+        box.frame == form_.response() ? often_halved * (form_.searched - 1) : first_depths;
+    const bool others_turn = box.depth >= deep && box.depth % 2 == 1;
     const bool sign = form_.kind == Kind::sign;  // has no tangent
     equations_ = sign || (form_.equations() && !few && !others_turn);
     kept_ = box.kept.total();
