@@ -1,19 +1,23 @@
 """Several predictors: how the proof grows with rows and columns, and beside a general solver.
 
     python benchmarks/several.py [--quick] [--many] [--plot docs/images/several_growth.png]
+    python benchmarks/several.py --beyond [--rows 500 5000] [--predictors 6 10 20] [--seconds 60]
 
 A plane with a fifth of the rows astray, and pure noise, keep 80%. Every row prints its goal, the
 seconds, and the boxes it took; noise may take six times the goal, and stops there.
 Against SCIP both are timed on the same instance in this process, by the processor's clock; where
 SCIP stops at its limit the ratio is a lower bound. All data come from fixed seeds; two threads, the
 wall's clock for the rest. --plot draws time against n at two predictors and against the number of
-predictors at n = 1000, from the same run; --many is six to eight predictors alone. --quick only
-shows that everything runs. SCIP comes with the extra `benchmarks`.
+predictors at n = 1000, from the same run; --many is six to ten predictors and few rows alone,
+--beyond what `solve` says about six to twenty predictors in so many seconds, on one thread, by the
+clock and by the processor's. --quick only shows that everything runs. SCIP comes with the extra
+`benchmarks`.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import sys
 import time
 from pathlib import Path
@@ -33,12 +37,12 @@ GOALS = {  # rows, predictors: seconds on two cores
 }  # fmt: skip
 
 
-def plane(n: int, p: int) -> tuple[np.ndarray, np.ndarray]:
-    """A plane with noise; one row in five elsewhere."""
+def plane(n: int, p: int, share: float = 0.2) -> tuple[np.ndarray, np.ndarray]:
+    """A plane with noise; one row in five, or another share, elsewhere."""
     rng = np.random.default_rng([n, p])
     x = rng.normal(size=(n, p))
     y = x.sum(axis=1) + 0.5 * rng.normal(size=n)
-    astray = rng.random(n) < 0.2
+    astray = rng.random(n) < share
     y[astray] = 10 + 5 * rng.normal(size=int(astray.sum()))
     return x, y
 
@@ -87,10 +91,10 @@ def growth(quick: bool) -> Seconds:
 
 
 def many(quick: bool) -> None:
-    """Six to eight predictors and few rows, as `solve` takes them without being asked."""
+    """Six to ten predictors and few rows, as `solve` takes them without being asked."""
     print("rows predictors objective   seconds of solve, status, gap; noise, a tenth dropped")
     for n in (30,) if quick else (200, 400):
-        for p in (6,) if quick else (6, 7, 8):
+        for p in (6,) if quick else (6, 7, 8, 10):
             for objective in ("lts", "r2"):
                 start = time.perf_counter()
                 found = qs.solve(*noise(n, p), drop=n // 10, objective=objective, n_jobs=2)
@@ -98,6 +102,24 @@ def many(quick: bool) -> None:
                 print(
                     f"{n} {p} {objective} {seconds:.2f} {found.status} {found.gap:.3g}", flush=True
                 )
+
+
+def beyond(rows: list[int], predictors: list[int], seconds: float) -> None:
+    """What is known of many predictors after so many seconds; the gap of lts as a share of it."""
+    print("rows predictors data dropped objective   value bound gap status seconds processor")
+    for n, p, data in itertools.product(rows, predictors, (plane, noise)):
+        for share, objective in itertools.product((0.01, 0.05, 0.1, 0.2), ("lts", "r2")):
+            x, y = plane(n, p, share) if data is plane else noise(n, p)
+            start, used = time.perf_counter(), time.process_time()
+            drop = round(share * n)
+            found = qs.solve(x, y, drop=drop, objective=objective, n_jobs=1, time_limit=seconds)
+            unit = found.value if objective == "lts" else 1.0
+            print(
+                f"{n} {p} {data.__name__} {share:.0%} {objective} {found.value:.5g} "
+                f"{found.bound:.5g} {abs(found.bound - found.value) / unit:.2g} {found.status} "
+                f"{time.perf_counter() - start:.1f} {time.process_time() - used:.1f}",
+                flush=True,
+            )
 
 
 def scip_value(x: np.ndarray, y: np.ndarray, k: int) -> tuple[float, str]:
@@ -171,7 +193,16 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--plot", type=Path)
     parser.add_argument("--many", action="store_true")
+    parser.add_argument("--beyond", action="store_true")
+    parser.add_argument("--rows", type=int, nargs="+", default=[500, 1_000, 5_000])
+    parser.add_argument("--predictors", type=int, nargs="+", default=[6, 8, 10, 15, 20])
+    parser.add_argument("--seconds", type=float, default=60.0)
     options = parser.parse_args()
+    if options.beyond:
+        beyond(options.rows, options.predictors, options.seconds)
+        return 0
+    if options.quick:
+        beyond([40], [6], 0.5)
     many(options.quick)
     if options.many:
         return 0

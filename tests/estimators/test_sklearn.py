@@ -108,7 +108,7 @@ def test_frames_give_feature_names(stars):
     [
         (TrimmedRegressor("tv", drop=1), 2, "take objective 'r2' or 'lts'; got 'tv'"),
         (TrimmedOutlierDetector("cov", drop=1), 3, "take objective 'r2' or 'lts'; got 'cov'"),
-        (TrimmedRegressor(method="certified"), 9, "up to 8 predictors; got 9"),
+        (TrimmedRegressor(method="certified"), 11, "up to 10 predictors; got 11"),
         (TrimmedRegressor(keep=5, drop=1), 1, "keep or drop, not both"),
         (TrimmedRegressor("r2", drop=1, reweight=True), 1, "for objective='lts'; got 'r2'"),
         (TrimmedOutlierDetector("r2"), 2, "give the share of outliers, keep or drop"),
@@ -233,9 +233,9 @@ def test_a_fit_that_is_stopped_warns_with_the_gap(monkeypatch):
     assert ExactMinCovDet().time_limit == 5
 
 
-def test_more_than_five_features_say_what_is_not_proved():
+def test_more_features_than_are_searched_say_what_is_not_proved():
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(80, 7))
+    X = rng.normal(size=(80, 11))
     y = X.sum(axis=1) + 0.1 * rng.normal(size=80)
     y[:30] = 50
     with pytest.warns(ConvergenceWarning, match="up to 5 predictors.*nothing is proved"):
@@ -243,11 +243,11 @@ def test_more_than_five_features_say_what_is_not_proved():
     assert model.status_ == "heuristic"
     assert "Searches go up to 5 predictors" in model.message_
     with pytest.warns(ConvergenceWarning, match=r"no choice of rows passes [\d.]+ \(gap [\d.]+\)"):
-        part = TrimmedRegressor(drop=4).fit(rng.normal(size=(80, 9)), rng.normal(size=80))
+        part = TrimmedRegressor(drop=6).fit(rng.normal(size=(80, 11)), rng.normal(size=80))
     assert 0 < part.bound_ < part.score_
     proved = TrimmedRegressor(drop=2).fit(X, rng.normal(size=80))
     assert proved.status_ == "optimal"
-    assert model.coef_ == pytest.approx(np.ones(7), abs=0.2)
+    assert model.coef_ == pytest.approx(np.ones(11), abs=0.2)
     accepted = TrimmedRegressor(method="concentrate").fit(X, y)  # no warning
     assert accepted.coef_.tolist() == model.coef_.tolist()
 

@@ -229,14 +229,14 @@ def test_misuse_is_one_sentence(options, says):
 
 
 def test_certified_says_up_to_where_it_goes():
-    X, y = np.random.default_rng(0).normal(size=(30, 9)), np.arange(30.0)
-    with pytest.raises(ValueError, match="up to 8 predictors; got 9"):
+    X, y = np.random.default_rng(0).normal(size=(30, 11)), np.arange(30.0)
+    with pytest.raises(ValueError, match="up to 10 predictors; got 11"):
         qs.solve(X, y, 20, method="certified")
 
 
 @pytest.mark.parametrize("objective", ["r2", "lts"])
-@pytest.mark.parametrize("p", [6, 7, 8])
-def test_certified_finds_the_best_of_all_subsets_with_up_to_eight_predictors(p, objective):
+@pytest.mark.parametrize("p", [6, 7, 8, 10])
+def test_certified_finds_the_best_of_all_subsets_with_up_to_ten_predictors(p, objective):
     for seed in range(6):
         rng = np.random.default_rng([seed, p])
         X = rng.normal(size=(p + 6, p))

@@ -60,7 +60,7 @@ def listed(X, y, m, weights, intercept, objective):
 @pytest.mark.parametrize("objective", ["lts", "r2"])
 def test_no_subset_passes_the_bound(objective, monkeypatch):
     monkeypatch.setattr(truncated, "_MOST_QUADRATICS", 40)
-    monkeypatch.setattr(truncated, "_HALVINGS", 3)
+    monkeypatch.setattr(truncated, "_TRIED", 4)
     rng, sense, useful = np.random.default_rng(5), 1 if objective == "r2" else -1, 0
     for number in range(12):
         X, y, m, weights, intercept = small(rng)
@@ -124,8 +124,8 @@ def test_outliers_among_ten_predictors_are_proved(objective):
 
 def test_noise_has_a_gap_that_the_message_gives():
     rng = np.random.default_rng(9)
-    X, y = rng.normal(size=(120, 9)), rng.normal(size=120)
-    result = qs.solve(X, y, drop=8, objective="lts", n_jobs=1)
+    X, y = rng.normal(size=(120, 11)), rng.normal(size=120)
+    result = qs.solve(X, y, drop=7, objective="lts", n_jobs=1)
     assert result.status == "heuristic"
     assert 0.5 * result.value < result.bound < result.value
     assert "Searches go up to 5 predictors" in result.message
@@ -141,28 +141,41 @@ def test_noise_has_a_gap_that_the_message_gives():
 
 
 @pytest.mark.slow
-def test_certified_takes_the_bound_before_boxes(monkeypatch):
+def test_certified_takes_the_bound_before_boxes_that_take_long(monkeypatch):
     rng = np.random.default_rng(11)
-    X = rng.normal(size=(1000, 8))
+    X = rng.normal(size=(1000, 10))
     y = X.sum(axis=1) + rng.normal(size=1000)
     y[:30] += 15
     proved = qs.solve(X, y, drop=30, objective="lts", method="certified", n_jobs=1, time_limit=60)
-    assert proved.status == "optimal"  # boxes take hours
+    assert proved.status == "optimal"
     assert proved.outliers.tolist() == list(range(30))
     X, y = rng.normal(size=(60, 6)), rng.normal(size=60)
-    monkeypatch.setattr(certified, "FEW_ROWS", 0)
+    monkeypatch.setattr(certified, "FIRST_SECONDS", 0.0)
+    monkeypatch.setattr(certified, "SECONDS", 0.0)
     open_ = qs.solve(X, y, drop=6, objective="lts", n_jobs=1)
     searched = qs.solve(X, y, drop=6, objective="lts", method="certified", n_jobs=1)
     assert (open_.status, searched.status) == ("heuristic", "optimal")
     assert open_.bound <= searched.bound <= searched.value <= open_.value * (1 + 1e-14)
 
 
+def test_time_that_is_given_or_left_is_searched_on(monkeypatch):
+    rng = np.random.default_rng(11)
+    X, y = rng.normal(size=(40, 6)), rng.normal(size=40)
+    asked = {"drop": 4, "objective": "lts", "n_jobs": 1}
+    monkeypatch.setattr(certified, "FIRST_SECONDS", 0.0)
+    assert qs.solve(X, y, **asked).status == "optimal"
+    monkeypatch.setattr(certified, "SECONDS", 0.0)
+    assert qs.solve(X, y, **asked).status == "heuristic"
+    assert qs.solve(X, y, time_limit=100.0, **asked).status == "optimal"
+
+
 @pytest.mark.parametrize("objective", ["lts", "r2"])
 @pytest.mark.parametrize("seconds", [10.0, 0.0])
-def test_few_rows_are_searched_for_some_seconds_before_there_is_a_bound(
+def test_many_predictors_are_searched_for_some_seconds_before_there_is_a_bound(
     objective, seconds, monkeypatch
 ):
-    monkeypatch.setattr(certified, "FEW_SECONDS", seconds)
+    monkeypatch.setattr(certified, "FIRST_SECONDS", seconds)
+    monkeypatch.setattr(certified, "SECONDS", 0.0)
     proved, sense = 0, 1 if objective == "r2" else -1
     for seed in range(8):
         rng = np.random.default_rng(seed)
@@ -182,6 +195,6 @@ def test_half_of_the_rows_and_dependent_predictors_have_no_bound():
     X, y = rng.normal(size=(60, 6)), rng.normal(size=60)
     half = qs.solve(X, y, drop=30, objective="lts", n_jobs=1)
     assert (half.status, half.bound) == ("heuristic", 0.0)
-    X = rng.normal(size=(60, 9))
-    X[:, 8] = X[:, :8].sum(axis=1) + 1e-10 * rng.normal(size=60)
+    X = rng.normal(size=(60, 11))
+    X[:, 10] = X[:, :10].sum(axis=1) + 1e-10 * rng.normal(size=60)
     assert qs.solve(X, y, drop=10, objective="r2", n_jobs=1).bound == 1.0

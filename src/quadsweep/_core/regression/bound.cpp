@@ -15,11 +15,12 @@ namespace {
 
 constexpr double cost_roundings = 40;  // in a row's e or u, relative to the sum of its terms
 // Items in a box of some depth for which the tangent, with its remainder, is better than equations.
-constexpr std::size_t few_left = 16;
+constexpr std::size_t few_left = 6;
 constexpr int first_depths = 8;
-// Beyond it the two take turns, beyond twice that the tangent is left: heavy tails close some boxes
-// by one of them alone.
-constexpr int deep = 14;
+// From some depth on the two take turns, for some boxes are closed by one of them alone: where
+// theta may be zero for y, by which the equations are multiplied, from the first; else where heavy
+// tails have each dimension halved some times.
+constexpr double often_halved = 3.5;
 constexpr int climbs = 8;  // evaluations for the multipliers
 
 }  // namespace
@@ -33,7 +34,9 @@ std::vector<const double*> Bounder::columns() const {
 void Bounder::load(const Box& box) {
     box_ = &box;
     const bool few = box.open.items() <= few_left && box.depth >= first_depths;
-    const bool others_turn = box.depth >= deep && (box.depth % 2 == 1 || box.depth >= 2 * deep);
+    const double deep =
+        box.frame == form_.response() ? often_halved * (form_.searched - 1) : first_depths;
+    const bool others_turn = box.depth >= deep && box.depth % 2 == 1;
     const bool sign = form_.kind == Kind::sign;  // has no tangent
     equations_ = sign || (form_.equations() && !few && !others_turn);
     kept_ = box.kept.total();
@@ -72,8 +75,14 @@ void Bounder::coefficients_u(const double* theta, const double* g, double* phi) 
     }
 }
 
+// What the other square of the kept items costs.
+double Bounder::kept_other(const double* phi) const {
+    if (form_.s_u == 0 || box_->kept_units == 0) return 0;
+    return form_.s_u * kept_.form(phi, phi, form_.columns);
+}
+
 // What the decided items cost a step from the centre, and the base.
-double Bounder::offset(const double* step, const double* phi) const {
+double Bounder::offset(const double* step, double kept_other) const {
     const int y = form_.response();
     const double at = theta0_[y] + step[y];
     double sum = -form_.base * (equations_ ? left_[y] : at) * at;
@@ -82,9 +91,7 @@ double Bounder::offset(const double* step, const double* phi) const {
     for (int j = 0; j < form_.searched; ++j) {
         kept += kept_left_[j] * (theta0_[j] + times_ * step[j]);
     }
-    sum += form_.s_e * kept;
-    if (form_.s_u > 0) sum -= form_.s_u * kept_.form(phi, phi, form_.columns);
-    return sum;
+    return sum + form_.s_e * kept - kept_other;
 }
 
 void Bounder::fill_groups(const double* right, const double* phi, double* out) {
@@ -143,7 +150,7 @@ double Bounder::evaluate(const double* g, double& lambda, Choice& choice) {
         cells_.centre_ends(form_, centre_ends_);
     }
     if (std::isnan(lambda)) lambda = guess(cost_.data(), centre_ends_);
-    choice.value = solve(cost_.data(), centre_ends_, offset(zero, phi), lambda, false);
+    choice.value = solve(cost_.data(), centre_ends_, offset(zero, kept_other(phi)), lambda, false);
     choice.lambda = lambda;
     n_evaluations += static_cast<double>(count_ + cells_.size());
     return choice.value;
@@ -294,7 +301,7 @@ void Bounder::bound(const Box& box) {
     }
     for (int q = 0; q < corners_; ++q) row_[q].resize(padded_);
     double theta[most_searched], g[most_searched], phi[most_columns], step[most_searched];
-    double right[most_searched];
+    double right[most_searched], other = 0;
     const int size = static_cast<int>(padded_);
     if (!cells_.empty()) prepare_cells(box);
     if (!items_.grouped()) {
@@ -327,8 +334,11 @@ void Bounder::bound(const Box& box) {
     double largest = 0;
     for (int q = 0; q < corners_; ++q) {
         corner_theta(box, q, theta);
-        corner_g(box, theta, g);
-        coefficients_u(theta, g, phi);
+        if (q % (1 << inner_) == 0) {  // u sees the outer dimensions only
+            corner_g(box, theta, g);
+            coefficients_u(theta, g, phi);
+            other = kept_other(phi);
+        }
         for (int j = 0; j < form_.searched; ++j) {
             step[j] = theta[j] - box.centre[j];
             right[j] = theta0_[j] + times_ * step[j];
@@ -336,7 +346,7 @@ void Bounder::bound(const Box& box) {
         if (items_.grouped()) fill_groups(right, phi, row_[q].data());
         lambda_[q] = q == 0 ? box.lambda : lambda_[q - 1];
         if (!cells_.empty()) cells_.corner_ends(form_, right, q >> inner_, ends_[q]);
-        offset_[q] = offset(step, phi);
+        offset_[q] = offset(step, other);
         value_[q] = solve(row_[q].data(), ends_[q], offset_[q], lambda_[q], true);
         if (!std::isfinite(value_[q])) value_[q] = -infinity;
         const double y = theta[form_.response()];

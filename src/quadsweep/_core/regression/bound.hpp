@@ -121,7 +121,8 @@ class Bounder {
     void corner_g(const Box& box, const double* theta, double* g) const;
     void fill_groups(const double* right, const double* phi, double* out);
     void central_costs(const double* phi);
-    double offset(const double* step, const double* phi) const;
+    double kept_other(const double* phi) const;
+    double offset(const double* step, double kept_other) const;
     double evaluate(const double* g, double& lambda, Choice& choice);
     double chosen_product(int i, int j) const;
     void add_chosen(Choice& choice, bool all);

@@ -4,7 +4,7 @@
 
 namespace quadsweep::regression {
 
-constexpr int most_dims = 9;  // of a box
+constexpr int most_dims = 11;  // of a box
 
 // The costs of a box's rows at all corners. Corner q has the sign of bit j of q in its dimension j;
 // dimensions that the other square sees come last.

@@ -18,7 +18,7 @@
 
 namespace quadsweep::regression {
 
-constexpr int most_searched = 10;  // columns with a searched coefficient
+constexpr int most_searched = 12;  // columns with a searched coefficient
 constexpr int most_active = 2;     // of them, those that the other square sees too
 constexpr int most_columns = most_searched + most_active;
 static_assert(most_dims == most_searched - 1);

@@ -20,10 +20,11 @@ from quadsweep.solving.methods.problem import Outcome, Problem, SearchOutcome
 from quadsweep.solving.methods.regression.exhaustive import score
 from quadsweep.solving.methods.regression.truncated import bounded
 
-MOST = 5  # predictors that are proved without being asked, whatever the number of rows
-MOST_ASKED = 8  # predictors that are compiled
-FEW_ROWS = 500  # with more than MOST predictors, if at most a quarter of them is dropped
-FEW_SECONDS = 10.0  # of boxes for them, without being asked; at most half of the time there is
+MOST = 5  # predictors that are proved without being asked, whatever it takes
+MOST_ASKED = 10  # predictors that are compiled
+FIRST_SECONDS = 2.0  # of boxes for more than MOST, before the bound that needs none
+SECONDS = 60.0  # of boxes after it where no time is given and at most a quarter of the rows goes
+_MOST_CORNERS = 1 << 24  # times rows, in one box: 128 MB
 
 
 def provable(p: int) -> bool:
@@ -45,25 +46,35 @@ def certified(problem: Problem) -> Outcome:
     proves nothing."""
     if provable(problem.p):
         return search(problem)
-    clock = Clock(problem.time_limit)
-    quick = quickly(problem)
-    if quick.status != "heuristic":
-        return quick
-    found = search(problem.changed(time_limit=clock.left()), starts=[quick.inliers])
-    return _both(problem, quick, found)
+    return _in_turns(problem, math.inf)
 
 
 def quickly(problem: Problem) -> Outcome:
-    """What `auto` takes with many predictors: boxes for some seconds where rows are few, which is
-    then quicker as a rule, and the bound that needs none."""
-    many_dropped = 4 * (problem.n - problem.k) > problem.n
-    if problem.p > MOST_ASKED or problem.n > FEW_ROWS or many_dropped or beyond(problem):
+    """What `auto` takes with many predictors: boxes as long as there is time, or for a minute, and
+    the bound that needs none."""
+    corners = problem.n << min(problem.p + 1, MOST_ASKED + 1)
+    if problem.p > MOST_ASKED or corners > _MOST_CORNERS or beyond(problem):
         return bounded(problem)
+    few_dropped = 4 * (problem.n - problem.k) <= problem.n
+    return _in_turns(problem, SECONDS if few_dropped else 0.0)
+
+
+def _in_turns(problem: Problem, seconds: float) -> Outcome:
+    """Some boxes, which prove what is easy sooner than anything, the bound, and boxes for all of
+    the time that is left; for so long, where none is given."""
     clock = Clock(problem.time_limit)
-    found = search(problem.changed(time_limit=min(problem.time_limit / 2, FEW_SECONDS)))
-    if found.status != "time_limit" or clock.left() == 0:
+    some = search(problem.changed(time_limit=min(problem.time_limit / 4, FIRST_SECONDS)))
+    if some.status in ("optimal", "interrupted") or clock.left() == 0:
+        return some
+    found = _both(problem, some, bounded(problem.changed(time_limit=clock.left() / 2)))
+    left = clock.left() if math.isfinite(problem.time_limit) else seconds
+    goes_on = some.status == "time_limit" and found.status not in ("optimal", "interrupted")
+    if not goes_on or left == 0:
         return found
-    return _both(problem, found, bounded(problem.changed(time_limit=clock.left())))
+    rest = search(problem.changed(time_limit=left), starts=[found.inliers])
+    both = _both(problem, found, rest)
+    ended = both.status == "time_limit" and math.isinf(problem.time_limit)
+    return replace(both, status="heuristic") if ended else both
 
 
 def _both(problem: Problem, first: Outcome, then: Outcome) -> Outcome:

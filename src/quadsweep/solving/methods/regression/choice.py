@@ -10,10 +10,9 @@ from quadsweep.messages import argument
 from quadsweep.solving.methods.choice import CHOICES
 from quadsweep.solving.methods.problem import Outcome, Problem
 from quadsweep.solving.methods.regression.certified import (
-    FEW_ROWS,
-    FEW_SECONDS,
     MOST,
     MOST_ASKED,
+    SECONDS,
     beyond,
     provable,
     search,
@@ -68,9 +67,9 @@ def remark(method: str, problem: Problem) -> str:
     if method != "bounded":
         return ""
     return (
-        f"Searches go up to {MOST} predictors and, up to {FEW_ROWS} rows and for "
-        f"{FEW_SECONDS:.0f} seconds, to {MOST_ASKED} ({argument('method', 'certified')} goes on); "
-        f"with {problem.p} there is a bound, and a proof where it is reached."
+        f"Searches go up to {MOST} predictors and, for {SECONDS:.0f} seconds or as long as "
+        f"{argument('time_limit')} says, to {MOST_ASKED}; with {problem.p} there is a bound, and "
+        "a proof where it is reached."
     )
 
 

@@ -31,7 +31,9 @@ _ROUNDS = 5  # of choosing quadratics for the worst coefficients of the round be
 _THRESHOLDS = (0.0, 0.3, 0.7, 1.2, 2.0, 3.0, 5.0, 7.0)  # above the largest cost kept
 _PRODUCTS = 1500  # of two columns, up to which fourth moments are formed
 _WORST_CONDITION = 1e8
-_HALVINGS = 8  # of the range in which the bound of R2 is
+_TRIED = 12  # bounds of R2, from above,
+_SHRINK = 0.05  # each at least this share of the last one that holds,
+_NEAR = 1.05  # until the last that does not is as near as this
 
 
 def bounded(problem: Problem) -> Outcome:
@@ -131,19 +133,19 @@ def _most_r2(rows: _Rows, value: float, tol: float, watch: Watch) -> float:
         less = replace(rows, credit=(1 - t) * square, credit_size=rows.y_size * (1 - t))
         return _least(less, 0.0, watch) >= 0
 
-    low, high = value, 1.0
-    t = value + 0.5 * max(tol, 1e-12)
-    for _ in range(_HALVINGS):
-        if t >= 1 or not watch.goes_on():
+    low, high = 0.0, 1 - value  # above the value: what is not proved, what is
+    above = 0.5 * max(tol, 1e-12)
+    for _ in range(_TRIED):
+        if value + above >= 1 or not watch.goes_on():
             break
-        if holds(t):
-            high = t
+        if holds(value + above):
+            high = above
         else:
-            low = t
-        if high - value <= tol:
+            low = above
+        if high <= tol or high <= _NEAR * low:
             break
-        t = 1 - math.sqrt((1 - low) * (1 - high)) if high < 1 else 1 - (1 - low) / 2
-    return high
+        above = max(high * _SHRINK, math.sqrt(low * high))
+    return value + high
 
 
 def _least(rows: _Rows, goal: float, watch: Watch) -> float:
