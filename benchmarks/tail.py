@@ -1,13 +1,15 @@
 """The long tail: how much slower and larger the worst data sets are than the usual ones.
 
-    python benchmarks/tail.py [--quick] [--points N] [--seeds S] [--seconds T] [--state FILE]
+    python benchmarks/tail.py [--quick] [--points N] [--seeds S] [--seconds T] [--keep SHARE]
+                              [--objective NAME] [--state FILE]
 
-Families of N points (uniform, normal, two lines, circle, a line with outliers) and S seeds of each,
-half of the points kept (four fifths on the line with outliers), two threads, through the public
-call. Each runs in a process of its own, so that its peak of memory can be seen; T seconds are its
-limit. Every run is written to FILE as a line of JSON, and a run that is there is not repeated: stop
-and start as you like. Printed for each family: how many were proved, the median and slowest time,
-their ratio (goal: 4), and the peak (goals: 1 GB at 10^6 points, 4 GB at 10^7).
+Families of N points (uniform, normal, two lines, circle, a line with outliers, heavy tails,
+clusters) and S seeds of each, half of the points kept (four fifths on the line with outliers) or
+SHARE of them, two threads, through the public call. Each runs in a process of its own, so that its
+peak of memory can be seen; T seconds are its limit. Every run is written to FILE as a line of JSON,
+and a run that is there is not repeated: stop and start as you like. Printed for each family: how
+many were proved, the median and slowest time, their ratio (goal: 4), and the peak (goals: 1 GB at
+10^6 points, 4 GB at 10^7).
 """
 
 from __future__ import annotations
@@ -57,21 +59,35 @@ def line_with_outliers(rng: Generator, n: int) -> Points:
     return x, y
 
 
+def heavy_tails(rng: Generator, n: int) -> Points:
+    return rng.standard_t(3, n), rng.standard_t(3, n)
+
+
+def clusters(rng: Generator, n: int) -> Points:
+    centres, which = 3 * rng.normal(size=(2, 5)), rng.integers(0, 5, n)
+    x, y = centres[:, which] + 0.5 * rng.normal(size=(2, n))
+    return x, y
+
+
 FAMILIES: dict[str, Callable[[Generator, int], Points]] = {
     "uniform": uniform,
     "normal": normal,
     "two lines": two_lines,
     "circle": circle,
     "line with outliers": line_with_outliers,
+    "heavy tails": heavy_tails,
+    "clusters": clusters,
 }
 
 
-def run(family: str, seed: int, n: int, objective: str, seconds: float) -> dict[str, Any]:
+def run(
+    family: str, seed: int, n: int, objective: str, seconds: float, share: float | None
+) -> dict[str, Any]:
     """One data set in this process: status, seconds by the wall and of both threads, peak."""
     import resource
 
     x, y = FAMILIES[family](np.random.default_rng(seed), n)
-    keep = 0.8 if family == "line with outliers" else 0.5
+    keep = share or (0.8 if family == "line with outliers" else 0.5)
     wall, own = time.perf_counter(), time.process_time()
     found = qs.solve(x, y, keep, objective=objective, n_jobs=2, time_limit=seconds)
     took = time.perf_counter() - wall
@@ -110,6 +126,7 @@ def main() -> None:
     parser.add_argument("--points", type=int, default=1_000_000, metavar="N")
     parser.add_argument("--seeds", type=int, default=40, metavar="S", help="of each family")
     parser.add_argument("--seconds", type=float, default=60, metavar="T", help="for a data set")
+    parser.add_argument("--keep", type=float, metavar="SHARE", help="of the points")
     parser.add_argument("--objective", default="r2", metavar="NAME")
     parser.add_argument("--state", type=Path, metavar="FILE", help="keeps what is done")
     parser.add_argument("--alone", type=json.loads, help=argparse.SUPPRESS)
@@ -118,21 +135,24 @@ def main() -> None:
         print(json.dumps(run(*given.alone)))
         return
     n, seeds = (2_000, 2) if given.quick else (given.points, given.seeds)
+    kept = "" if given.keep is None else f" {given.keep}"
     done: dict[str, dict[str, Any]] = {}
     if given.state is not None and given.state.exists():
         for line in given.state.read_text().splitlines():
             done.update(json.loads(line))
     for seed in range(1000, 1000 + seeds):
         for family in FAMILIES:
-            key = f"{family} {seed} {n} {given.objective}"
+            key = f"{family} {seed} {n} {given.objective}{kept}"
             if key in done:
                 continue
-            done[key] = in_its_own_process(family, seed, n, given.objective, given.seconds)
+            done[key] = in_its_own_process(
+                family, seed, n, given.objective, given.seconds, given.keep
+            )
             if given.state is not None:
                 with given.state.open("a") as file:
                     file.write(json.dumps({key: done[key]}) + "\n")
     for family in FAMILIES:
-        keys = [f"{family} {s} {n} {given.objective}" for s in range(1000, 1000 + seeds)]
+        keys = [f"{family} {s} {n} {given.objective}{kept}" for s in range(1000, 1000 + seeds)]
         print(report(family, [done[key] for key in keys]), flush=True)
 
 

@@ -102,6 +102,7 @@ std::vector<Box> Search::first_boxes() {
     }
     Scanned scanned = scan_slopes(*lines, scan, control_);
     scanned_ += scanned.evaluations;
+    lines_ += scanned.lines;
     return std::move(scanned.left);
 }
 
@@ -157,7 +158,7 @@ void Search::list_all() {
 
 CertifiedAnswer Search::answer() const {
     CertifiedAnswer a;
-    a.nodes = driver_.n_boxes();
+    a.nodes = driver_.n_boxes() + lines_;
     a.n_evaluations = driver_.n_evaluations() + scanned_;
     conclude(problem_, options_, control_, known_, relaxation_.parts, driver_.standing(), a);
     return a;

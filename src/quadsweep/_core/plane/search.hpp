@@ -2,6 +2,7 @@
 // parameters are searched, and placed again where a better subset asks for it.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "certified.hpp"
@@ -34,7 +35,8 @@ class Search {
     PlaneRelaxation relaxation_;
     Incumbents& known_;
     Driver<PlaneRelaxation> driver_;
-    double scanned_ = 0;  // points and cells costed before there were boxes
+    double scanned_ = 0;       // points and cells costed before there were boxes
+    std::uint64_t lines_ = 0;  // looked at
 };
 
 }  // namespace quadsweep

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <utility>
 
 #include "shared/parallel.hpp"
@@ -11,130 +12,241 @@
 namespace quadsweep {
 namespace {
 
-// An ulp or two beyond both ends, so that rounding of lattices leaves no gap.
-double overlap(double lo, double hi) { return 0x1p-50 * (std::fabs(lo) + std::fabs(hi)); }
+double square(double x) { return x * x; }
 
-// What a line through the good subset leaves, a point, in a frame's coordinates.
-double residual(const LineCriterion::Frame& f, const Scan& scan) {
-    const auto sum = [&](const Affine& of) {
-        return of.x * of.x * scan.good.a + of.y * of.y * scan.good.b;
-    };
-    return (sum(f.w) - scan.good.c * scan.good.c / sum(f.wx)) / scan.k;
-}
-
-// Parts lose `share` of the residual by either parameter. Points at the ends of a line count
-// however far from it they are, up to what their place along it makes up for.
-Grain grain_for(const LineCriterion& criterion, const Lines& lines, const Scan& scan,
-                double share) {
-    const LineCriterion::Frame& f = criterion.frame(lines.frame);
-    const double rest = residual(f, scan);
-    const Cell& all = scan.cells.cell[0];
-    const double square =
-        std::max((f.wx.x * f.wx.x * all.sums.xx + f.wx.y * f.wx.y * all.sums.yy) / all.weight,
-                 (f.wx.x * f.wx.x * scan.good.a + f.wx.y * f.wx.y * scan.good.b) / scan.k);
-    const double rho = criterion.hurts();
-    const double steepest = std::max(std::fabs(lines.lo[0]), std::fabs(lines.hi[0]));
-    const double along = std::sqrt(rho / (1 - rho)) * steepest *
-                         (f.wx.x != 0 ? scan.cells.reach_x : scan.cells.reach_y);
-    return {{std::sqrt(share * rest / square), std::sqrt(share * rest)},
-            tuning::strip_bin * std::sqrt(share * rest),
-            tuning::strip_reach * (std::sqrt(rest) + along)};
-}
-
-// The nodes of a lattice over lines; positive or not.
-struct Lattice {
-    Lattice(const Lines& over, const Grain& wanted) : lines(over) {
-        for (int i = 0; i < 2; ++i) {
-            const double width = lines.hi[i] - lines.lo[i];
-            parts[i] = std::max(1.0, std::ceil(width / (2 * wanted.eta[i])));
-            eta[i] = width / (2 * parts[i]) * (1 + 1e-12) + overlap(lines.lo[i], lines.hi[i]);
-        }
-    }
-    double place(int i, double at) const {
-        return lines.lo[i] + (lines.hi[i] - lines.lo[i]) * (at / parts[i]);
-    }
-    double nodes() const { return (parts[0] + 1) * (parts[1] + 1); }
-
-    Lines lines;
-    double parts[2], eta[2];
+struct Interval {
+    double lo, hi;
 };
 
-// The parts of a lattice that are not closed, as few rectangles that are mostly open.
-class Cover {
-  public:
-    // `positive`: of each node, p1 by p1.
-    Cover(const Lattice& lattice, const std::vector<char>& positive)
-        : lattice_(lattice),
-          n1_(static_cast<int>(lattice.parts[0])),
-          n2_(static_cast<int>(lattice.parts[1])),
-          open_(static_cast<std::size_t>(n1_) * n2_) {
-        for (int i = 0; i < n1_; ++i) {
-            for (int j = 0; j < n2_; ++j) {
-                const char* const node = positive.data() + static_cast<std::size_t>(i) * (n2_ + 1);
-                const char *const low = node + j, *const high = low + n2_ + 1;
-                const bool closed = low[0] != 0 && low[1] != 0 && high[0] != 0 && high[1] != 0;
-                open_[static_cast<std::size_t>(i) * n2_ + j] = closed ? 0 : 1;
-            }
+// Joins those that touch.
+void join(std::vector<Interval>& some) {
+    std::sort(some.begin(), some.end(), [](Interval p, Interval q) { return p.lo < q.lo; });
+    std::size_t kept = 0;
+    for (const Interval one : some) {
+        if (kept > 0 && one.lo <= some[kept - 1].hi) {
+            some[kept - 1].hi = std::max(some[kept - 1].hi, one.hi);
+        } else {
+            some[kept++] = one;
         }
     }
-    void rectangles(std::vector<Lines>& out) const { split({0, n1_, 0, n2_}, out); }
+    some.resize(kept);
+}
+
+// Subsets whose own p1 is within `half` of this one, by their mean of y - p1 x. Coordinates are
+// those of the points, exchanged for steep lines: frames turn them over.
+struct Range {
+    int frame;
+    double p1, half;
+    std::vector<Interval> open;
+
+    double steepest() const { return std::fabs(p1) + half; }
+};
+
+// How the lines of a frame read there.
+struct Axes {
+    explicit Axes(const LineCriterion::Frame& f)
+        : exchanged(f.wx.x == 0), x(f.wx.x + f.wx.y), y(f.w.x + f.w.y) {}
+    // Its own inverse.
+    Range turned(Range range) const {
+        range.p1 *= x * y;
+        for (Interval& one : range.open) one = turned(one, y);
+        return range;
+    }
+    static Interval turned(Interval one, double sign) {
+        return sign > 0 ? one : Interval{-one.hi, -one.lo};
+    }
+
+    bool exchanged;
+    double x, y;  // 1, or -1 where they are turned over
+};
+
+// ---- how finely to look ---------------------------------------------------------------------
+
+// Beyond it, from 0, there are few points.
+double far_out(const std::vector<double>& places) {
+    std::vector<double> away;
+    away.reserve(places.size());
+    for (const double p : places) away.push_back(std::fabs(p));
+    const auto few = std::min(tuning::most_strays, away.size() - 1);
+    const auto last = away.begin() + static_cast<std::ptrdiff_t>(away.size() - 1 - few);
+    std::nth_element(away.begin(), last, away.end());
+    return *last;
+}
+
+struct Far {
+    explicit Far(const Cells& cells) : x(far_out(cells.x)), y(far_out(cells.y)) {}
+    double x, y;
+};
+
+struct Scale {
+    Scale(const LineCriterion& criterion, const Scan& scan, const Range& range,
+          const Far* far = nullptr) {
+        const LineCriterion::Frame& f = criterion.frame(range.frame);
+        const auto sum = [&](const Affine& of, double xx, double yy) {
+            return of.x * of.x * xx + of.y * of.y * yy;
+        };
+        const Centred& good = scan.good;
+        const Cell& all = scan.cells.cell[0];
+        const double rho = criterion.hurts();
+        const double along = sum(f.wx, good.a, good.b);
+        residual = rho > 0
+                       ? std::sqrt((sum(f.w, good.a, good.b) - good.c * good.c / along) / scan.k)
+                       : std::sqrt(-criterion.base_at(range.frame, range.p1) / scan.k);
+        extent =
+            std::sqrt(std::max(sum(f.wx, all.sums.xx, all.sums.yy) / all.weight, along / scan.k));
+        // Points at the ends of a line count however far from it they are, up to what their place
+        // along it makes up for.
+        const double farthest = far == nullptr ? 0 : f.wx.x != 0 ? far->x : far->y;
+        const double ends = std::sqrt(rho / (1 - rho)) * range.steepest() * farthest;
+        reach = tuning::strip_reach * (residual + 2 * range.half * extent + ends) +
+                2 * range.half * farthest;
+        bin = tuning::strip_bin * range.half * extent;
+        rows = std::clamp(tuning::rows_by_width * residual / (range.half * extent),
+                          tuning::least_rows, tuning::most_rows);
+    }
+    double residual;  // of a good subset's points, about
+    double extent;    // of points along x
+    double reach;     // from a line to the farthest points that it needs, given how far they are
+    double bin;
+    double rows;
+};
+
+// ---- the lines of a range of slopes ---------------------------------------------------------
+
+// What is known of one line.
+struct Seen {
+    double spare;       // of any k points, for each of them
+    double spread = 0;  // of x over those that it chose
+    double weight = 0;  // of these
+    Moments chosen;
+};
+
+// Along the intercepts.
+class Walker {
+  public:
+    Walker(const LineCriterion& criterion, const Scan& scan, const Strips& strips,
+           const Range& range)
+        : strips_(strips),
+          half_(range.half),
+          asked_{scan.k, criterion.hurts(), criterion.base_at(range.frame, range.p1),
+                 2 * scan.cells.roundings + 8} {
+        const Scale scale(criterion, scan, range);
+        stride_ = range.half * scale.extent;
+        lambda_ = 2 * scale.residual * scale.residual + stride_ * stride_;
+        line_ = {range.p1, 0, range.half, 0, 0, lambda_};
+        curvature_ = 4 * asked_.rho * asked_.k;
+    }
+    // What is left of an interval is added to `left`.
+    void along(const Interval& open, std::vector<Interval>& left);
+
+    Seen worst{infinity};
+    std::uint64_t lines = 0;
 
   private:
-    struct Part {
-        int lo1, hi1, lo2, hi2;
-    };
-    void split(const Part& in, std::vector<Lines>& out) const {
-        Part b{in.hi1, in.lo1, in.hi2, in.lo2};
-        double open = 0;
-        for (int i = in.lo1; i < in.hi1; ++i) {
-            for (int j = in.lo2; j < in.hi2; ++j) {
-                if (open_[static_cast<std::size_t>(i) * n2_ + j] == 0) continue;
-                ++open;
-                b = {std::min(b.lo1, i), std::max(b.hi1, i + 1), std::min(b.lo2, j),
-                     std::max(b.hi2, j + 1)};
+    Seen look(double p2);
+
+    const Strips& strips_;
+    double half_;
+    StripQuestion asked_;
+    double stride_, lambda_;
+    Strips::At line_;    // the last one, with good multipliers
+    double mean_x_ = 0;  // of what it chose
+    double curvature_;   // of the bound in gamma
+};
+
+// Both multipliers are moved by Newton's method as long as that promises more than a share of what
+// there is to spare.
+Seen Walker::look(double p2) {
+    ++lines;
+    const double rho = asked_.rho, k = asked_.k;
+    const double enough = tuning::worth_closing * stride_ * stride_;
+    Strips::At at = line_;
+    at.p2 = p2;
+    at.gamma = p2 + 2 * at.p1 * mean_x_;
+    Seen best{-infinity};
+    double last_gamma = 0, last_slope = 0;
+    for (int trial = 0; trial < tuning::line_trials; ++trial) {
+        at.x0 = mean_x_;
+        const Strips::Trial t = strips_.at(asked_, at);
+        if (!(t.value > -infinity)) {
+            if (best.spare > -infinity) break;
+            at.lambda /= 4;
+            continue;
+        }
+        const double w = t.inside_weight;
+        if (t.value / k > best.spare) {
+            best = {t.value / k, 0, w, t.inside};
+            line_ = at;
+            if (w > 0) {
+                mean_x_ = t.inside.x / w;
+                best.spread = std::sqrt(std::max(t.inside.xx / w - mean_x_ * mean_x_, 0.0));
             }
         }
-        if (open == 0) return;
-        const int size1 = b.hi1 - b.lo1, size2 = b.hi2 - b.lo2;
-        if (open >= tuning::mostly_open * size1 * size2) return out.push_back(lines(b));
-        Part one = b, other = b;
-        if (size1 >= size2) {
-            one.hi1 = other.lo1 = b.lo1 + size1 / 2;
-        } else {
-            one.hi2 = other.lo2 = b.lo2 + size2 / 2;
+        const double missing = k - t.weight;
+        const double density = std::max(t.weight, 0.1 * k) / (2 * at.lambda);
+        const double slope = 2 * rho * (t.inside.y + at.p1 * t.inside.x - at.gamma * w);
+        if (rho > 0 && trial > 0 && at.gamma != last_gamma) {
+            curvature_ =
+                std::clamp((last_slope - slope) / (at.gamma - last_gamma), rho * k, 16 * rho * k);
         }
-        split(one, out);
-        split(other, out);
+        last_gamma = at.gamma;
+        last_slope = slope;
+        const double promised =
+            missing * missing / (2 * density) + (rho > 0 ? slope * slope / (2 * curvature_) : 0);
+        if (promised <= tuning::line_share * k * std::max(best.spare, enough)) break;
+        at.lambda *= std::clamp(1 + missing / (density * at.lambda), 0.4, 2.5);
+        if (rho > 0) at.gamma += slope / curvature_;
     }
-    Lines lines(const Part& b) const {
-        Lines of{lattice_.lines.frame,
-                 {lattice_.place(0, b.lo1), lattice_.place(1, b.lo2)},
-                 {lattice_.place(0, b.hi1), lattice_.place(1, b.hi2)}};
-        for (int i = 0; i < 2; ++i) {
-            const double more = overlap(of.lo[i], of.hi[i]);
-            of.lo[i] -= more;
-            of.hi[i] += more;
-        }
-        return of;
-    }
+    if (best.spare < worst.spare && best.weight > k / 2) worst = best;
+    return best;
+}
 
-    const Lattice& lattice_;
-    int n1_, n2_;
-    std::vector<char> open_;
+// A line with something to spare closes all intercepts about it up to the root of that.
+void Walker::along(const Interval& open, std::vector<Interval>& left) {
+    double from = open.lo, stride = stride_;
+    line_.lambda = lambda_;
+    for (int tried = 0; from < open.hi;) {
+        const double p2 = from + std::min(stride, (open.hi - from) / 2 + stride / 4);
+        const Seen seen = look(p2);
+        const double wide = std::max(seen.spread * half_, 0.1 * stride_);
+        const bool closes = seen.spare > tuning::worth_closing * wide * wide;
+        const double radius = closes ? std::sqrt(seen.spare) * (1 - 1e-9) : wide;
+        const double back = closes ? p2 - radius : from;  // up to here it is not known
+        if ((closes ? back > from : stride > 1.5 * wide) && tried < 3) {
+            ++tried;
+            stride = 0.8 * radius;
+            continue;
+        }
+        if (!closes) {
+            left.push_back({from, std::min(p2 + radius, open.hi)});
+        } else if (back > from) {
+            left.push_back({from, back});
+        }
+        from = p2 + radius;
+        stride = 0.95 * radius;
+        tried = 0;
+    }
+}
+
+// ---- all of them, round by round ------------------------------------------------------------
+
+// Ranges that have a table in common.
+struct Group {
+    std::size_t first, last;
+    double slope, lo, hi, bin, reach, rows;
 };
 
 class Scanner {
   public:
     Scanner(const LineCriterion& criterion, const Scan& scan, Control& control)
-        : criterion_(criterion), scan_(scan), control_(control) {}
+        : criterion_(criterion), scan_(scan), far_(scan.cells), control_(control) {}
 
-    // What is left of these lines.
-    std::vector<Lines> look(const std::vector<Lines>& at, double share) {
-        std::vector<Lines> left;
-        for (const Lines& lines : at) look(lines, share, left);
-        propose();
-        return left;
-    }
+    // Leaves open what is.
+    void look(std::vector<Range>& ranges);
+    // Halves of them.
+    std::vector<Range> halved(const std::vector<Range>& ranges) const;
+    std::vector<Box> boxes(const std::vector<Range>& ranges) const;
+    std::uint64_t lines = 0;
     double evaluations = 0;
 
   private:
@@ -142,75 +254,134 @@ class Scanner {
         double value;
         Moments moments;
     };
-    void look(const Lines& lines, double share, std::vector<Lines>& left);
-    void keep_best(const std::vector<Slope::Worst>& worst, int frame);
+    bool exchanged(const Range& r) const { return Axes(criterion_.frame(r.frame)).exchanged; }
+    // A subset's mean of x.
+    Interval means(const Range& range) const;
+    std::vector<Group> groups(const std::vector<Range>& ranges) const;
+    void look(const Nearby& nearby, std::vector<Range>& ranges, const std::vector<Group>& all);
+    void keep(const Seen& worst, bool exchanged, double unit);
     void propose();
 
     const LineCriterion& criterion_;
     const Scan& scan_;
+    Far far_;
     Control& control_;
     std::vector<Found> found_;
 };
 
-void Scanner::look(const Lines& lines, double share, std::vector<Lines>& left) {
-    if (control_.stopped()) return left.push_back(lines);
-    const LineCriterion::Frame& frame = criterion_.frame(lines.frame);
-    Grain grain = grain_for(criterion_, lines, scan_, share);
-    if ((lines.hi[1] - lines.lo[1]) / grain.bin > tuning::most_bins) {
-        Lines low = lines, high = lines;
-        low.hi[1] = high.lo[1] = lines.lo[1] + (lines.hi[1] - lines.lo[1]) / 2;
-        look(low, share, left);
-        return look(high, share, left);
-    }
-    const Lattice lattice(lines, grain);
-    std::copy_n(lattice.eta, 2, grain.eta);
-    const double rows =
-        std::max<double>(tuning::strip_rows, tuning::rows_by_share / std::sqrt(share));
-    const Nearby nearby(scan_.cells, frame, lines, grain, rows);
-    const auto slopes = static_cast<std::size_t>(lattice.parts[0]) + 1;
-    const auto each = static_cast<std::size_t>(lattice.parts[1]) + 1;
-    std::vector<char> positive(slopes * each, 0);
-    std::vector<Slope::Worst> worst(slopes);
-    std::vector<Slope> workers(scan_.n_jobs,
-                               Slope(criterion_, nearby, scan_.k, 2 * scan_.cells.roundings + 8));
-    const double lambda = 2 * residual(frame, scan_);
-    parallel_for(scan_.n_jobs, static_cast<std::int64_t>(slopes), [&](int id, std::int64_t i) {
-        Slope& slope = workers[id];
-        slope.set(lines.frame, lattice.place(0, static_cast<double>(i)), lines.lo[1], lines.hi[1],
-                  grain);
-        slope.guess(lambda, 0);
-        for (std::size_t j = 0; j < each; ++j) {
-            const bool yes = slope.positive(lattice.place(1, static_cast<double>(j)));
-            positive[static_cast<std::size_t>(i) * each + j] = yes ? 1 : 0;
+std::vector<Group> Scanner::groups(const std::vector<Range>& ranges) const {
+    std::vector<Group> out;
+    for (std::size_t i = 0; i < ranges.size(); ++i) {
+        const Range& r = ranges[i];
+        const Scale scale(criterion_, scan_, r, &far_);
+        const double lo = r.open.front().lo, hi = r.open.back().hi;
+        Group next{i, i + 1, r.p1, lo, hi, scale.bin, scale.reach, scale.rows};
+        if (!out.empty()) {
+            Group& g = out.back();
+            const Range& first = ranges[g.first];
+            const bool same =
+                exchanged(first) == exchanged(r) && std::fabs(first.half - r.half) <= 1e-9 * r.half;
+            if (same && r.p1 - first.p1 <= 2 * tuning::together * r.half * (1 + 1e-9)) {
+                g = {g.first,
+                     i + 1,
+                     first.p1 + (r.p1 - first.p1) / 2,
+                     std::min(g.lo, lo),
+                     std::max(g.hi, hi),
+                     g.bin,
+                     std::max(g.reach, scale.reach),
+                     std::max(g.rows, scale.rows)};
+                continue;
+            }
         }
-        worst[i] = slope.worst();
+        out.push_back(next);
+    }
+    for (Group& g : out) {
+        // At the table's own slope a point lies elsewhere, by as much as rows differ.
+        const Range& r = ranges[g.first];
+        const double turned = std::fabs(g.slope - r.p1);
+        g.reach += turned * (exchanged(r) ? far_.y : far_.x);
+        g.bin = std::max(g.bin, (g.hi - g.lo + 2 * g.reach) / tuning::most_bins);
+    }
+    return out;
+}
+
+void Scanner::look(std::vector<Range>& ranges) {
+    std::sort(ranges.begin(), ranges.end(), [&](const Range& p, const Range& q) {
+        const bool one = exchanged(p), other = exchanged(q);
+        return one != other ? one < other : p.p1 < q.p1;
+    });
+    const std::vector<Group> all = groups(ranges);
+    for (std::size_t i = 0; i < all.size();) {
+        const bool swapped = exchanged(ranges[all[i].first]);
+        Lines lines_of{swapped, {infinity, infinity}, {-infinity, -infinity}};
+        double reach = 0, bin = infinity, rows = 0;
+        std::vector<Group> some;
+        for (; i < all.size() && exchanged(ranges[all[i].first]) == swapped; ++i) {
+            const Group& g = all[i];
+            some.push_back(g);
+            reach = std::max(reach, g.reach);
+            bin = std::min(bin, g.bin);
+            rows = std::max(rows, g.rows);
+            lines_of.lo[0] = std::min(lines_of.lo[0], g.slope);
+            lines_of.hi[0] = std::max(lines_of.hi[0], g.slope);
+            lines_of.lo[1] = std::min(lines_of.lo[1], g.lo);
+            lines_of.hi[1] = std::max(lines_of.hi[1], g.hi);
+        }
+        if (control_.stopped()) return;
+        const Nearby::Wanted wanted{reach, tuning::cell_in_bin * bin, rows,
+                                    swapped ? far_.y : far_.x};
+        look(Nearby(scan_.cells, lines_of, wanted), ranges, some);
+    }
+    std::erase_if(ranges, [](const Range& r) { return r.open.empty(); });
+    propose();
+}
+
+void Scanner::look(const Nearby& nearby, std::vector<Range>& ranges,
+                   const std::vector<Group>& all) {
+    std::vector<Strips> workers(scan_.n_jobs, Strips(nearby));
+    std::vector<Seen> worst(ranges.size(), Seen{infinity});
+    std::vector<std::uint64_t> looked(all.size(), 0);
+    parallel_for(scan_.n_jobs, std::ssize(all), [&](int id, std::int64_t at) {
+        const Group& g = all[at];
+        Strips& strips = workers[id];
+        strips.set(g.slope, g.lo, g.hi, g.bin, g.reach);
+        for (std::size_t i = g.first; i < g.last; ++i) {
+            Range& range = ranges[i];
+            Walker walker(criterion_, scan_, strips, range);
+            std::vector<Interval> left;
+            for (const Interval& open : range.open) walker.along(open, left);
+            join(left);
+            range.open = std::move(left);
+            worst[i] = walker.worst;
+            looked[at] += walker.lines;
+        }
         if (id == 0) control_.look([] { return Progress{}; });
         return !control_.stopped();
     });
-    evaluations += static_cast<double>(slopes) * static_cast<double>(nearby.items().size());
-    keep_best(worst, lines.frame);
-    Cover(lattice, positive).rectangles(left);
+    for (const std::uint64_t some : looked) lines += some;
+    evaluations += static_cast<double>(all.size()) * static_cast<double>(nearby.items().size());
+    for (std::size_t i = all.front().first; i < all.back().last; ++i) {
+        if (ranges[i].open.empty()) continue;
+        const double unit = Scale(criterion_, scan_, ranges[i]).residual;
+        // Without what is lost by the range of slopes.
+        const double alone = worst[i].spare + square(ranges[i].half * worst[i].spread);
+        if (!(alone < -tuning::worth_proposing * square(unit))) continue;
+        const bool before = i > all.front().first && worst[i - 1].spare < worst[i].spare;
+        const bool after = i + 1 < all.back().last && worst[i + 1].spare < worst[i].spare;
+        if (!before && !after) keep(worst[i], exchanged(ranges[i]), square(unit));
+    }
 }
 
-// Slopes that are worse than their neighbours.
-void Scanner::keep_best(const std::vector<Slope::Worst>& worst, int frame) {
-    const LineCriterion::Frame& f = criterion_.frame(frame);
-    const double unit = residual(f, scan_) * scan_.k;
-    for (std::size_t i = 0; i < worst.size(); ++i) {
-        const double value = worst[i].value;
-        if (!(value < 0) || (i > 0 && worst[i - 1].value < value) ||
-            (i + 1 < worst.size() && worst[i + 1].value <= value)) {
-            continue;
-        }
-        const double g = scan_.k / worst[i].weight;
-        const Moments& m = worst[i].moments;
-        const bool flat = f.wx.x != 0;
-        const double sign = (f.wx.x + f.wx.y) * (f.w.x + f.w.y);
-        const double x = m.x * (f.wx.x + f.wx.y), y = m.y * (f.w.x + f.w.y);
-        found_.push_back({value / unit,
-                          {g * (flat ? x : y), g * (flat ? y : x), g * (flat ? m.xx : m.yy),
-                           g * sign * m.xy, g * (flat ? m.yy : m.xx)}});
+void Scanner::keep(const Seen& worst, bool exchanged, double unit) {
+    if (!(worst.weight > 0)) return;
+    const double g = scan_.k / worst.weight;
+    const Moments& m = worst.chosen;
+    Moments of{g * m.x, g * m.y, g * m.xx, g * m.xy, g * m.yy};
+    if (exchanged) {
+        std::swap(of.x, of.y);
+        std::swap(of.xx, of.yy);
     }
+    found_.push_back({worst.spare / unit, of});
 }
 
 void Scanner::propose() {
@@ -221,70 +392,112 @@ void Scanner::propose() {
     found_.clear();
 }
 
-Lines lines_of(const Box& root) {
-    Lines lines{root.frame, {}, {}};
-    for (int i = 0; i < 2; ++i) {
-        lines.lo[i] = root.centre[i] - root.half[i];
-        lines.hi[i] = root.centre[i] + root.half[i];
+Interval Scanner::means(const Range& range) const {
+    const LineCriterion::Frame& f = criterion_.frame(range.frame);
+    return Axes::turned({f.lo_x, f.hi_x}, Axes(f).x);
+}
+
+std::vector<Range> Scanner::halved(const std::vector<Range>& ranges) const {
+    std::vector<Range> out;
+    for (const Range& r : ranges) {
+        const Interval x = means(r);
+        for (const double side : {-0.5, 0.5}) {
+            Range half{r.frame, r.p1 + side * r.half, 0, {}};
+            half.half = r.half / 2 + 0x1p-52 * (std::fabs(r.p1) + r.half);
+            const double by = half.p1 - r.p1, one = -by * x.lo, other = -by * x.hi;
+            for (const Interval& open : r.open) {
+                const double more = 0x1p-50 * (std::fabs(open.lo) + std::fabs(open.hi) +
+                                               std::fabs(one) + std::fabs(other));
+                half.open.push_back(
+                    {open.lo + std::min(one, other) - more, open.hi + std::max(one, other) + more});
+            }
+            join(half.open);
+            out.push_back(std::move(half));
+        }
+    }
+    return out;
+}
+
+std::vector<Box> Scanner::boxes(const std::vector<Range>& ranges) const {
+    std::vector<Box> out;
+    for (const Range& range : ranges) {
+        const Interval x = means(range);
+        const double away = range.half * std::max(std::fabs(x.lo), std::fabs(x.hi));
+        const Range r = Axes(criterion_.frame(range.frame)).turned(range);
+        for (const Interval& open : r.open) {
+            out.push_back(
+                make_root(r.frame, r.p1 - r.half, r.p1 + r.half, open.lo - away, open.hi + away));
+            out.back().multipliers = criterion_.first_multipliers();
+        }
+    }
+    return out;
+}
+
+// The criterion's roots, cut into ranges of slopes.
+std::vector<Range> all_ranges(const LineCriterion& criterion, const Scan& scan) {
+    std::vector<Range> out;
+    for (const Box& root : criterion.roots()) {
+        const Interval all{root.centre[1] - root.half[1], root.centre[1] + root.half[1]};
+        const Axes axes(criterion.frame(root.frame));
+        const Scale scale(criterion, scan, {root.frame, root.centre[0], root.half[0], {all}});
+        const double wanted =
+            root.half[0] * scale.extent / (std::sqrt(tuning::first_share) * scale.residual);
+        const double parts = std::ceil(std::clamp(wanted, 1.0, tuning::most_first));
+        const double half = root.half[0] / parts;
+        for (double i = 0; i < parts; ++i) {
+            const double p1 = root.centre[0] + half * (2 * i + 1 - parts);
+            out.push_back(axes.turned(
+                {root.frame, p1, half + 0x1p-50 * (std::fabs(p1) + root.half[0]), {all}}));
+        }
+    }
+    return out;
+}
+
+double lines_over(const LineCriterion& criterion, const Scan& scan,
+                  const std::vector<Range>& ranges) {
+    double lines = 0;
+    for (const Range& r : ranges) {
+        const double wide = 2 * r.half * Scale(criterion, scan, r).extent;
+        for (const Interval& open : r.open) lines += 1 + (open.hi - open.lo) / wide;
     }
     return lines;
 }
 
-std::vector<Lines> all_lines(const LineCriterion& criterion) {
-    std::vector<Lines> lines;
-    for (const Box& root : criterion.roots()) lines.push_back(lines_of(root));
-    return lines;
-}
-
-double nodes_over(const LineCriterion& criterion, const std::vector<Lines>& lines, const Scan& scan,
-                  double share) {
-    double nodes = 0;
-    for (const Lines& some : lines) {
-        nodes += Lattice(some, grain_for(criterion, some, scan, share)).nodes();
-    }
-    return nodes;
-}
-
-// Beyond so many in a lattice boxes go on.
-double most_nodes(const Scan& scan) {
-    const double strips = scan.cells.cell[0].weight / scan.k;
-    return scan.most_nodes * strips * strips;
+// Whether tables of more rows would gain.
+bool coarse(const LineCriterion& criterion, const Scan& scan, const std::vector<Range>& ranges) {
+    return std::any_of(ranges.begin(), ranges.end(), [&](const Range& r) {
+        const Scale scale(criterion, scan, r);
+        return r.half * scale.extent * std::sqrt(scan.k) >= tuning::finest * scale.residual;
+    });
 }
 
 }  // namespace
 
 bool worth_scanning(const LineCriterion& criterion, const Scan& scan) {
     const Cells& cells = scan.cells;
-    if (!(criterion.hurts() > 0))
-        return false;  // lts: placed on its line, steep ones differ too much
     if (!(scan.k <= tuning::scanned_share * cells.cell[0].weight)) return false;
     if (cells.size() > tuning::most_scanned) return false;  // a few tables of them
+    if (cells.size() <= tuning::least_scanned) return false;
     if (!(std::max(cells.reach_x, cells.reach_y) < 0x1p100)) return false;
     for (const Box& root : criterion.roots()) {
         if (!(root.half[0] > 0)) return false;  // one parameter: boxes are few
-        const Grain grain = grain_for(criterion, lines_of(root), scan, tuning::first_share);
-        if (!(grain.reach < tuning::most_reach * grain.bin)) return false;
+        const Scale scale(criterion, scan, {root.frame, root.centre[0], 0, {}});
+        if (!(scale.residual > 0)) return false;
     }
-    const double nodes = nodes_over(criterion, all_lines(criterion), scan, tuning::first_share);
-    return nodes >= tuning::least_nodes && nodes <= tuning::most_nodes && nodes <= most_nodes(scan);
+    return true;
 }
 
 Scanned scan_slopes(const LineCriterion& criterion, const Scan& scan, Control& control) {
     Scanner scanner(criterion, scan, control);
-    std::vector<Lines> left = all_lines(criterion);
-    double share = tuning::first_share;
-    for (int level = 0; level < scan.levels; ++level, share /= 4) {
-        if (!(nodes_over(criterion, left, scan, share) <= most_nodes(scan))) break;
-        left = scanner.look(left, share);
+    std::vector<Range> ranges = all_ranges(criterion, scan);
+    const double strips = scan.cells.cell[0].weight / scan.k;
+    for (int round = 0; round < scan.rounds && !ranges.empty(); ++round) {
+        if (round > 0) ranges = scanner.halved(ranges);
+        if (!(lines_over(criterion, scan, ranges) <= scan.most_lines * strips * strips)) break;
+        if (round > 0 && !coarse(criterion, scan, ranges)) break;
+        scanner.look(ranges);
     }
-    Scanned out;
-    for (const Lines& lines : left) {
-        Box box = make_root(lines.frame, lines.lo[0], lines.hi[0], lines.lo[1], lines.hi[1]);
-        box.multipliers = criterion.first_multipliers();
-        out.left.push_back(std::move(box));
-    }
-    out.evaluations = scanner.evaluations;
-    return out;
+    return {scanner.boxes(ranges), scanner.lines, scanner.evaluations};
 }
 
 }  // namespace quadsweep

@@ -1,7 +1,8 @@
-// Few of many points: lines are first looked at slope by slope (strips.hpp), on a lattice, and only
-// those that may lie along a better subset become boxes.
+// Few of many points: lines are first looked at slope by slope (strips.hpp), and only those that
+// may lie along a better subset become boxes.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <vector>
 
@@ -20,13 +21,14 @@ struct Scan {
     int n_jobs;
     // Moments of k points that may be better ones; may aim the criterion at a higher score.
     std::function<void(const Moments&)> propose;
-    int levels = tuning::scan_levels;            // lattices, each twice as fine as the last
-    double most_nodes = tuning::most_for_boxes;  // of any of them, of the square of n over k
+    int rounds = tuning::scan_rounds;        // each with ranges of slopes half as wide
+    double most_lines = tuning::most_lines;  // in any of them, of the square of n over k
 };
 
 struct Scanned {
-    std::vector<Box> left;   // with all lines of subsets that may beat the criterion's score
-    double evaluations = 0;  // points and cells put into tables
+    std::vector<Box> left;    // with all lines of subsets that may beat the criterion's score
+    std::uint64_t lines = 0;  // looked at
+    double evaluations = 0;   // points and cells put into tables
 };
 
 // Whether it is likely to pay.

@@ -1,13 +1,13 @@
-// The least sum of k costs at a line, from below, where few of many points lie near it: for one
-// slope, all intercepts from one table.
+// The least sum of k costs at a line, from below, where few of many points lie near it: for slopes
+// close to each other, all intercepts from one table.
 //
-// In a frame's coordinates (x, y) the cost of a point at the line y = p1 x + p2 is
+// Along the axes of a frame (x, y) a point costs at the line y = p1 x + p2
 //
-//   (z - p2)^2 - v,   z = y - p1 x,   v = rho (y + p1 x - gamma)^2 + (eta1 x)^2 + eta2^2
+//   (z - p2)^2 - v,   z = y - p1 x,   v = rho (y + p1 x - gamma)^2 + (eta (x - x0))^2
 //
-// (criteria/line.hpp; eta are what a part of a lattice drops, docs/theory.md). Points are put into
-// rows by x, in which v varies little, and into bins by z, whose sums are added up from the left.
-// What costs less than lambda is then known for each row from four places of the table.
+// (criteria/line.hpp; eta is half the width of a range of slopes, docs/theory.md). Points are put
+// into rows by x, in which v varies little, and into bins by z, whose sums are added up from the
+// left. What costs less than lambda is then known for each row from a few places of the table.
 #pragma once
 
 #include <cstddef>
@@ -15,22 +15,14 @@
 #include <vector>
 
 #include "cells.hpp"
-#include "criteria/line.hpp"
-#include "search/threshold.hpp"
+#include "shared/cost.hpp"
 
 namespace quadsweep {
 
-// A rectangle of lines of one frame: lo[0] <= p1 <= hi[0], lo[1] <= p2 <= hi[1].
+// Lines y = p1 x + p2, or with the axes exchanged.
 struct Lines {
-    int frame;
-    double lo[2], hi[2];
-};
-
-// How finely lines are looked at.
-struct Grain {
-    double eta[2];  // half-widths of the lattice's parts
-    double bin;     // of z
-    double reach;   // points farther than this from a line are not in its table
+    bool exchanged;
+    double lo[2], hi[2];  // of p1 and p2
 };
 
 // Sums as whole numbers of a power of two, so that they are exact and may be subtracted.
@@ -50,13 +42,16 @@ struct WholeSums {
     }
 };
 
-// The points near some lines, in a frame's coordinates; cells that are smaller than a bin stand for
-// theirs.
+// The points near some lines, axes exchanged if theirs are; small cells stand for their points.
 class Nearby {
   public:
-    // In about so many rows.
-    Nearby(const Cells& cells, const LineCriterion::Frame& frame, const Lines& lines,
-           const Grain& grain, double rows);
+    struct Wanted {
+        double reach;     // no farther from any of the lines
+        double width;     // across a line: of cells that are kept
+        double rows;      // about so many
+        double farthest;  // points beyond it along x are few, and stand for themselves
+    };
+    Nearby(const Cells& cells, const Lines& lines, const Wanted& wanted);
 
     struct Item {
         double x, y, hx, hy;  // a rectangle's centre and half its sides
@@ -66,74 +61,86 @@ class Nearby {
         std::size_t first, last;
         double lo, hi;  // of x
         double hx, hy;  // the largest of its items
+        double middle() const { return lo + (hi - lo) / 2; }
+        double half() const { return (hi - lo) / 2 * (1 + 1e-12); }
+    };
+    struct Stray {
+        double x, y, weight;
     };
     const std::vector<Item>& items() const { return items_; }
+    const std::vector<Stray>& strays() const { return strays_; }  // however far from the lines
+    double farthest() const { return farthest_; }                 // along x, of all others
     const std::vector<Row>& rows() const { return rows_; }
+    bool complete() const { return complete_; }     // no point is left out
     double first_unit() const { return unit_[0]; }  // of sums of x and y
     double second_unit() const { return unit_[1]; }
     double most_x() const { return most_x_; }
     double most_y() const { return most_y_; }
 
   private:
-    void collect(const Cells& cells, const LineCriterion::Frame& frame, const Lines& lines,
-                 const Grain& grain);
+    void collect(const Cells& cells, const Lines& lines, const Wanted& wanted);
     std::vector<double> row_ends(double rows) const;
     void sort_into_rows(double rows);
 
     std::vector<Item> items_;
+    std::vector<Stray> strays_;
     std::vector<Row> rows_;
-    double unit_[2], most_x_, most_y_;
+    bool complete_ = true;
+    double unit_[2], most_x_, most_y_, farthest_;
 };
 
-// The lines of one slope.
-class Slope {
+// What is asked of a line.
+struct StripQuestion {
+    double k;
+    double rho, base;  // of the criterion
+    double roundings;  // in a cell's moments
+};
+
+// Lines of about one slope.
+class Strips {
   public:
-    // `roundings`: in a cell's moments.
-    Slope(const LineCriterion& criterion, const Nearby& nearby, double k, double roundings)
-        : criterion_(criterion), nearby_(nearby), k_(k), roundings_(roundings) {}
+    explicit Strips(const Nearby& nearby) : nearby_(nearby) {}
 
-    // Lines with lo <= p2 <= hi.
-    void set(int frame, double p1, double lo, double hi, const Grain& grain);
-    // A guess at the k-th smallest cost, and of the mean x of the k points.
-    void guess(double lambda, double mean_x) {
-        lambda_ = first_lambda_ = lambda;
-        mean_x_ = mean_x;
-        curvature_ = -4 * criterion_.hurts() * k_;
-    }
-    // Whether no k points sum to less than 0. Guesses go on from line to line.
-    bool positive(double p2);
+    // Lines of about this slope with lo <= p2 <= hi, and points up to `reach` from them.
+    void set(double slope, double lo, double hi, double bin, double reach);
 
-    // The worst line that was not positive: what it chose, in the frame's coordinates.
-    struct Worst {
-        double value = 0, weight = 0;
-        Moments moments;
+    struct At {
+        double p1, p2, eta, x0;
+        double gamma, lambda;  // multipliers: any gives a bound
     };
-    const Worst& worst() const { return worst_; }
+    struct Trial {
+        double value;   // no k points sum to less; -infinity if the table does not reach so far
+        double weight;  // of what lies below lambda, about
+        Moments inside;
+        double inside_weight;  // of what lies below it for certain
+    };
+    Trial at(const StripQuestion& asked, const At& line) const;
 
   private:
     struct Below {  // lambda: points that are for certain, and the most that others can add
         WholeSums inside;
         double weight = 0, most = 0;
+        double likely = 0;  // of the weight
     };
-    struct Trial {
-        double value, error;
-        double weight;  // of what lies below lambda, or may
-        Moments inside;
-        double inside_weight;
-    };
-    bool add_row(std::size_t row, double p2, double gamma, double lambda, Below& below) const;
-    Trial at(double p2, double gamma, double lambda) const;
+    struct Costs {
+        double rho;
+        double rounded;   // of places
+        Quadratic whole;  // of whole numbers
 
-    const LineCriterion& criterion_;
+        double total(const WholeSums& s) const {
+            return whole.total({static_cast<double>(s.of.x), static_cast<double>(s.of.y),
+                                static_cast<double>(s.of.xx), static_cast<double>(s.of.xy),
+                                static_cast<double>(s.of.yy)},
+                               static_cast<double>(s.weight));
+        }
+    };
+    bool add_row(std::size_t row, const At& line, const Costs& costs, Below& below) const;
+    bool reaches_all(const At& line, const Costs& costs) const;
+
     const Nearby& nearby_;
-    double k_, roundings_;
-    double p1_ = 0, base_ = 0, from_ = 0, bin_ = 1, reach_ = 0, rounded_ = 0;
-    double eta_[2] = {};
+    double slope_ = 0, from_ = 0, bin_ = 1, reach_ = 0, rounded_ = 0;
     int bins_ = 0;
     std::vector<WholeSums> before_;  // row by row: of all bins before one
-    double lambda_ = 0, first_lambda_ = 0, mean_x_ = 0, curvature_ = 0;
-    Threshold threshold_{true};
-    Worst worst_;
 };
 
 }  // namespace quadsweep

@@ -121,34 +121,40 @@ inline constexpr int serial_work = 100000;      // points in boxes before thread
 inline constexpr double most_waiting = 0x1p28;  // bytes of boxes before the search goes depth first
 
 // ---- slopes, before there are boxes ------------------------------------------------------------
+//
+// Seconds of processor at n = 10^5, r2, where no more is said, one thread.
 
-// Up to this share of the points kept, and if a lattice has so many nodes. Seconds of boxes alone
-// and with it, n = 10^5: half the slope and noise, a tenth 2.0, 1.6; a twentieth 2.8, 1.8; normal
-// points 1.3, 1.2; 3.0, 1.9; uniform ones 0.52, 0.52; 1.4, 0.90; heavy tails (t3) 0.81, 1.1; 2.1,
-// 2.3.
-inline constexpr double scanned_share = 0.06;
-inline constexpr int most_scanned = 3000000;  // points
-inline constexpr double scanned_bytes = 180;  // each while it lasts
-inline constexpr double least_nodes = 1000, most_nodes = 1e7;
-// Of the square of n over k, about the number of boxes: the first lattice has 9 to 60 for uniform
-// and normal points, up to 100 for skewed ones and clusters, thousands for points about a line,
-// which boxes close sooner; later ones up to 90 for normal points, and more than 140 for heavy
-// tails (t3), where they close little.
-inline constexpr double most_for_boxes = 100;
-// What the parts of the first lattice lose by a parameter, of a good subset's residual; the next
-// ones lose a quarter of it. A hundredth of 10^5 normal points: four lattices 5.4 s, five 4.4.
-inline constexpr double first_share = 1;
-inline constexpr int scan_levels = 5;
-// 300 of 10^5 uniform points, seconds: 24 rows 16.2, 12 rows 9.6; with 16 rows and wider bins
-// (0.8, 1) 11.3, 12.4. As many as 2 over the root of the share: normal points above 4.4 from 5.3.
-inline constexpr double strip_rows = 12, rows_by_share = 2;
-inline constexpr double strip_bin = 0.6;      // of the root of what a part loses
-inline constexpr double strip_reach = 4;      // of a strip's width, to the farthest points needed
-inline constexpr double cell_in_bin = 1;      // a cell's width that need not be opened, of a bin's
-inline constexpr double most_bins = 0x1p15;   // in a table
-inline constexpr double most_reach = 0x1p11;  // of the first lattice's bins
-inline constexpr double mostly_open = 0.5;    // of a rectangle of parts
+// Up to this share of the points kept. Boxes alone and with it, a fifth: normal points 0.35, 0.51,
+// heavy tails (t3) 0.44, 0.76; a tenth: 0.74, 0.50 and 0.97, 1.0, a line with outliers 1.9, 0.9.
+inline constexpr double scanned_share = 0.1;
+inline constexpr int least_scanned = 5000, most_scanned = 3000000;  // points
+inline constexpr double scanned_bytes = 180;                        // each while it lasts
+// Of the square of n over k: lines in a round. At 100 a tenth of a line with outliers took 2.1 s
+// from 0.9.
+inline constexpr double most_lines = 1000;
+// What the first ranges lose by their slopes, of a good subset's residual, unless they are more
+// than so many in a frame. A half or an eighth: no difference.
+inline constexpr double first_share = 0.25, most_first = 24;
+inline constexpr int scan_rounds = 12;
+// Of the residual over the root of k: what ranges half as wide would lose by their slopes, as a
+// root, for another round. Three times as much, a twentieth of 10^6: normal points 4.8 s from 3.2,
+// a line with outliers 9.5 from 4.2, heavy tails 9.9 from 11.1.
+inline constexpr double finest = 3.5;
+// At least, and beyond it as many as make up for narrower ranges. A twentieth of heavy tails: 20
+// rows 2.0, 40 rows 0.8; of uniform points no difference.
+inline constexpr double least_rows = 44, rows_by_width = 5, most_rows = 400;
+inline constexpr double strip_bin = 0.3;       // of what a range loses, as a root
+inline constexpr double strip_reach = 3;       // of a strip's width; 4: heavy tails 1.0 from 0.7
+inline constexpr double cell_in_bin = 0.5;     // a cell's width that need not be opened, of a bin's
+inline constexpr double most_bins = 0x1p13;    // in a table
+inline constexpr int most_cuts = 6;            // pieces of what lambda cuts, on a side of a row
+inline constexpr double together = 3;          // half-widths of a range from the slope of its table
+inline constexpr int line_trials = 6;          // of multipliers
+inline constexpr double line_share = 0.1;      // of what is spared: what better ones must promise
+inline constexpr double worth_closing = 0.25;  // of what a range loses: less is left to its halves
+inline constexpr std::size_t most_strays = 64;  // farthest along x, by themselves
 inline constexpr std::size_t scan_proposals = 6;
+inline constexpr double worth_proposing = 0.01;  // of the residual, to be gained
 
 // ---- parts solved by themselves ---------------------------------------------------------------
 

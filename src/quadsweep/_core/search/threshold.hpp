@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -21,18 +22,32 @@ template <typename Weight>
 double weighted_quantile(std::vector<std::pair<double, Weight>>& costs, double need) {
     auto first = costs.begin(), last = costs.end();
     double below = 0;
+    // Moves those that are `less` to the front of what is left and adds up their weights.
+    const auto gather = [&](auto from, auto less, double& weight) {
+        return std::partition(from, last, [&](const auto& one) {
+            if (!less(one.first)) return false;
+            weight += one.second;
+            return true;
+        });
+    };
+    std::uint32_t random = 1;
+    const auto any = [&] {
+        random = random * 1664525u + 1013904223u;
+        return first[static_cast<std::ptrdiff_t>(random >> 8) % (last - first)].first;
+    };
     while (last - first > 1) {
-        const auto middle = first + (last - first) / 2;
-        std::nth_element(first, middle, last,
-                         [](const auto& p, const auto& q) { return p.first < q.first; });
-        double weight = 0;
-        for (auto it = first; it != middle; ++it) weight += it->second;
-        if (below + weight >= need) {
+        const double p = any(), q = any(), r = any();
+        const double pivot = std::max(std::min(p, q), std::min(std::max(p, q), r));
+        double less = 0, equal = 0;
+        const auto middle = gather(first, [&](double cost) { return cost < pivot; }, less);
+        if (middle != first && below + less >= need) {
             last = middle;
-        } else {
-            below += weight;
-            first = middle;
+            continue;
         }
+        const auto end = gather(middle, [&](double cost) { return cost <= pivot; }, equal);
+        below += less + equal;
+        if (below >= need || end == last) return pivot;
+        first = end;
     }
     return first->first;
 }

@@ -127,6 +127,8 @@ FreeMean LineCriterion::free_mean(const Box& box) const {
 
 void set_p2(LineCriterion::Frame& f, double x_lo, double x_hi, double y_lo, double y_hi) {
     const double products[] = {f.lo1 * x_lo, f.lo1 * x_hi, f.hi1 * x_lo, f.hi1 * x_hi};
+    f.lo_x = x_lo;
+    f.hi_x = x_hi;
     f.lo2 = y_lo - *std::max_element(products, products + 4);
     f.hi2 = y_hi - *std::min_element(products, products + 4);
 }

@@ -19,6 +19,7 @@ class LineCriterion : public Criterion {
         Affine w, wx, u, ux;
         double lo1, hi1, lo2, hi2;
         bool steep = false;
+        double lo_x = 0, hi_x = 0;  // of a subset's mean of wx
     };
 
     std::vector<Box> roots() const override;
