@@ -118,7 +118,7 @@ struct Seen {
     double spare;       // of any k points, for each of them
     double spread = 0;  // of x over those that it chose
     double weight = 0;  // of these
-    Moments chosen;
+    Moments chosen{};
 };
 
 // Along the intercepts.
