@@ -67,7 +67,7 @@ double far_out(const std::vector<double>& places) {
     std::vector<double> away;
     away.reserve(places.size());
     for (const double p : places) away.push_back(std::fabs(p));
-    const auto few = std::min(tuning::most_strays, away.size() - 1);
+    const auto few = std::min(tuning::most_strays, away.size() / 8);
     const auto last = away.begin() + static_cast<std::ptrdiff_t>(away.size() - 1 - few);
     std::nth_element(away.begin(), last, away.end());
     return *last;
