@@ -204,7 +204,8 @@ class Builder {
         : cells_(cells),
           entries_(entries),
           control_(control),
-          blocks_(std::ssize(entries) > tuning::fork_points ? n_jobs : 1, {cells, entries}) {}
+          blocks_(std::ssize(entries) > tuning::fork_points ? n_jobs : 1, {cells, entries}),
+          sorted_(std::ssize(entries) > tuning::block_points ? tuning::block_points : 0) {}
 
     void build() {
         const int n = static_cast<int>(entries_.size());
@@ -219,12 +220,16 @@ class Builder {
     // take the places from `free` on: the two children, then all below the left one, then all below
     // the right one. `attends`: in the thread that came from the user.
     void fill(int at, int free, int first, int last, std::span<Block> blocks, bool attends) {
-        if (last - first <= tuning::block_points) return blocks[0].fill(at, free, first, last);
+        if (last - first <= sorted_) return blocks[0].fill(at, free, first, last);
         if (last - first > tuning::fork_points && stopped(attends)) return;
         Cell& c = cells_.cell[at];
         c.first = first;
         c.last = last;
         frame(c);
+        if (last - first <= tuning::leaf_points) {
+            sum_points(entries_.subspan(first, last - first), c);
+            return;
+        }
         const int middle = first + (last - first) / 2;
         Entry* const all = entries_.data();
         const auto choose = c.hx > c.hy ? select<&Entry::x> : select<&Entry::y>;
@@ -271,6 +276,7 @@ class Builder {
     std::span<Entry> entries_;
     Control* control_;
     std::vector<Block> blocks_;  // one a thread
+    int sorted_;                 // points of a part whose columns are sorted, if any
 };
 
 }  // namespace
