@@ -44,7 +44,8 @@ double weighted_quantile(std::vector<std::pair<double, Weight>>& costs, double n
             last = middle;
             continue;
         }
-        const auto end = gather(middle, [&](double cost) { return cost <= pivot; }, equal);
+        // What is no number counts as equal, so that something is gathered each time.
+        const auto end = gather(middle, [&](double cost) { return !(cost > pivot); }, equal);
         below += less + equal;
         if (below >= need || end == last) return pivot;
         first = end;
