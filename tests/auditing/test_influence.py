@@ -209,7 +209,7 @@ def test_what_only_least_squares_has_is_refused_for_others(model):
 def test_no_number_is_predicted_where_influences_are_not_on_the_statistic():
     robust = (("y ~ x", other_models()[0][0][1]), {"vcov": "HC1", "claim": "significance"})
     for given, named in [*other_models(), robust]:
-        audit = qs.audit(*given, **named, time_limit=2)
+        audit = qs.audit(*given, **named, time_limit=6)
         in_order, greedy = audit.approximations
         assert (in_order.method, greedy.method) == (IN_ORDER, GREEDY)
         assert in_order.predicted is None
