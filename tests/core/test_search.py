@@ -80,9 +80,9 @@ def test_depth_first_is_the_same_answer(jobs: int) -> None:
     ],
 )
 def test_what_stops_a_search_is_its_status_and_the_bound_holds(limits: dict, status: str) -> None:
-    x = numbers("uniform", 3, 20_000)
-    _, value, bound, said, _ = _core_parts.vary_least(x, 5000, **limits)
-    best = least(sorted(x)[:5010], 5000)  # of some of them: no less than the least
+    x = numbers("uniform", 3, 200_000)  # long enough for a callback on any machine
+    _, value, bound, said, _ = _core_parts.vary_least(x, 150_000, **limits)
+    best = least(sorted(x)[:150_001], 150_000)  # of some of them: no less than the least
     assert said == status
     assert bound <= best
     assert value >= bound
@@ -107,19 +107,19 @@ def test_a_search_that_halts_for_a_failing_callback_raises_its_error() -> None:
         raise RuntimeError("enough")
 
     with pytest.raises(RuntimeError, match="enough"):
-        _core_parts.vary_least(numbers("uniform", 1, 50_000), 20_000, n_jobs=2, callback=fail)
+        _core_parts.vary_least(numbers("uniform", 1, 200_000), 150_000, n_jobs=2, callback=fail)
 
 
 def test_a_callback_may_search_itself() -> None:
     """It runs while nothing is locked."""
-    x = numbers("uniform", 2, 50_000)
+    x = numbers("uniform", 2, 200_000)
     inner = []
 
     def ask(*_: object) -> bool:
         inner.append(_core_parts.vary_least([1.0, 2.0, 4.0, 8.0], 2)[1])
         return len(inner) < 3
 
-    _core_parts.vary_least(x, 20_000, n_jobs=2, callback=ask)
+    _core_parts.vary_least(x, 150_000, n_jobs=2, callback=ask)
     assert inner[0] == 0.5
 
 
