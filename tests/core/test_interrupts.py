@@ -109,13 +109,13 @@ def test_a_callback_that_has_seen_enough_stops_the_search():
 
 
 def test_a_callback_that_fails_ends_the_call_with_its_own_error():
-    x, y = data(60)
+    x, y = data(200)
 
     def broken(value, bound, nodes, seconds):
         raise RuntimeError("the display is gone")
 
     with pytest.raises(RuntimeError, match="the display is gone"):
-        qs.solve(x, y, 30, method="sweep", progress=broken)
+        qs.solve(x, y, 100, method="sweep", progress=broken)
 
 
 @pytest.mark.parametrize("method", ["exhaustive", "sweep", "naive", "concentrate"])

@@ -5,6 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+import quadsweep as qs
 from quadsweep import _core_parts
 
 TURN = 1.75  # flat lines up to this slope, steep ones beyond
@@ -110,3 +111,17 @@ def test_every_better_subset_has_its_line_in_what_is_left(family, objective):
         least, most = min(least, area(boxes)), max(most, area(boxes))
     assert better > 20
     assert least < most / 2  # not everything was left
+
+
+@pytest.mark.parametrize("objective", ["r2", "r", "lts"])
+@pytest.mark.parametrize("noise", [0.0, 1e-12, 1e-6])
+def test_a_line_that_the_scan_itself_finds_ends_it(objective, noise):
+    """Nothing can fit better than the points on it, so there are no ranges to scan."""
+    n, k = 6000, 300
+    rng = np.random.default_rng(1)
+    x, y = rng.integers(-1000, 1000, n).astype(float), 1000 * rng.normal(size=n)
+    y[:k] = 3 * x[:k] + 2 + noise * rng.normal(size=k)
+    found = qs.solve(x, y, k, objective=objective)
+    assert found.status == "optimal"
+    assert found.slope == pytest.approx(3, abs=1e-6)
+    assert np.sum(found.inliers < k) > k - 3  # others may lie on it

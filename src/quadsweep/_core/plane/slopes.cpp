@@ -471,6 +471,17 @@ bool coarse(const LineCriterion& criterion, const Scan& scan, const std::vector<
     });
 }
 
+// Not where k points on a line are known.
+bool can_be_better(const LineCriterion& criterion, const Scan& scan) {
+    const auto roots = criterion.roots();
+    return criterion.hurts() < 1 &&
+           std::all_of(
+               roots.begin(), roots.end(),
+               [&](const Box& root) {
+                   return Scale(criterion, scan, {root.frame, root.centre[0], 0, {}}).residual > 0;
+               });
+}
+
 }  // namespace
 
 bool worth_scanning(const LineCriterion& criterion, const Scan& scan) {
@@ -479,12 +490,9 @@ bool worth_scanning(const LineCriterion& criterion, const Scan& scan) {
     if (cells.size() > tuning::most_scanned) return false;  // a few tables of them
     if (cells.size() <= tuning::least_scanned) return false;
     if (!(std::max(cells.reach_x, cells.reach_y) < 0x1p100)) return false;
-    for (const Box& root : criterion.roots()) {
-        if (!(root.half[0] > 0)) return false;  // one parameter: boxes are few
-        const Scale scale(criterion, scan, {root.frame, root.centre[0], 0, {}});
-        if (!(scale.residual > 0)) return false;
-    }
-    return true;
+    const auto roots = criterion.roots();  // those of one parameter have few boxes
+    const auto ranging = [](const Box& root) { return root.half[0] > 0; };
+    return std::all_of(roots.begin(), roots.end(), ranging) && can_be_better(criterion, scan);
 }
 
 Scanned scan_slopes(const LineCriterion& criterion, const Scan& scan, Control& control) {
@@ -492,6 +500,7 @@ Scanned scan_slopes(const LineCriterion& criterion, const Scan& scan, Control& c
     std::vector<Range> ranges = all_ranges(criterion, scan);
     const double strips = scan.cells.cell[0].weight / scan.k;
     for (int round = 0; round < scan.rounds && !ranges.empty(); ++round) {
+        if (!can_be_better(criterion, scan)) break;  // than what was found in between
         if (round > 0) ranges = scanner.halved(ranges);
         if (!(lines_over(criterion, scan, ranges) <= scan.most_lines * strips * strips)) break;
         if (round > 0 && !coarse(criterion, scan, ranges)) break;
