@@ -261,7 +261,7 @@ def test_weights_are_refused(clean):
 @pytest.mark.filterwarnings(UNPROVED)
 def test_verbose_shows_the_search(capfd):
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(300, 5)), rng.normal(size=300)
+    X, y = rng.normal(size=(300, 10)), rng.normal(size=300)
     for verbose in (False, True):
         TrimmedRegressor(verbose=verbose, time_limit=1.5).fit(X, y)
         assert ("residual sum of squares" in capfd.readouterr().err) == verbose
