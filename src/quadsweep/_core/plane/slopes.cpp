@@ -500,7 +500,7 @@ Scanned scan_slopes(const LineCriterion& criterion, const Scan& scan, Control& c
     std::vector<Range> ranges = all_ranges(criterion, scan);
     const double strips = scan.cells.cell[0].weight / scan.k;
     for (int round = 0; round < scan.rounds && !ranges.empty(); ++round) {
-        if (!can_be_better(criterion, scan)) break;  // than what was found in between
+        if (control.stopped() || !can_be_better(criterion, scan)) break;  // by what was found
         if (round > 0) ranges = scanner.halved(ranges);
         if (!(lines_over(criterion, scan, ranges) <= scan.most_lines * strips * strips)) break;
         if (round > 0 && !coarse(criterion, scan, ranges)) break;
