@@ -48,7 +48,7 @@ std::pair<int, int> collapsed(const Column& x, const Column& y) {
 // first and last point, its left child, its rectangle (centre, half its sides), its weight and
 // sums.
 using Columns = std::vector<std::vector<double>>;
-std::tuple<Columns, std::vector<int>, Columns> tree(const Column& x, const Column& y, int n_jobs) {
+std::tuple<Columns, Array<int>, Columns> tree(const Column& x, const Column& y, int n_jobs) {
     const Cells cells = make_cells(points_of(x, y), {}, n_jobs);
     Columns out;
     for (const Cell& c : cells.cell) {
@@ -56,7 +56,8 @@ std::tuple<Columns, std::vector<int>, Columns> tree(const Column& x, const Colum
         out.push_back({first, last, left, c.x, c.y, c.hx, c.hy, c.weight, c.sums.x, c.sums.y,
                        c.sums.xx, c.sums.xy, c.sums.yy});
     }
-    return {{cells.x, cells.y, {cells.weight.begin(), cells.weight.end()}}, cells.member, out};
+    const auto values = [](const auto& v) { return std::vector<double>(v.begin(), v.end()); };
+    return {{values(cells.x), values(cells.y), values(cells.weight)}, cells.member, out};
 }
 
 std::int64_t count_ways(const std::vector<int>& copies, int need, bool k_or_more,

@@ -97,7 +97,7 @@ Boxes Relaxation::roots() const {
     auto open = std::make_shared<Undecided>();
     open->point.resize(cells_.size());
     std::iota(open->point.begin(), open->point.end(), 0);
-    open->copies = cells_.weight;
+    open->copies.assign(cells_.weight.begin(), cells_.weight.end());
     Boxes boxes;
     for (const Rectangle& root : ranges_.roots()) {
         auto box = std::make_unique<Box>();

@@ -10,7 +10,7 @@ namespace quadsweep::ellipse {
 // The least centred sum of squares belongs to k neighbours in sorted order. A value is off by an
 // ulp of itself. A subset whose smallest value is v has a mean within the root r of its centred sum
 // of squares from v, so its values together are off by at most sqrt(k) ulps of |v| + 2 r.
-Spread spread_of(const std::vector<double>& values, const std::vector<int>& weights, int k) {
+Spread spread_of(std::span<const double> values, std::span<const int> weights, int k) {
     std::vector<double> sorted;
     for (std::size_t i = 0; i < values.size(); ++i) {
         sorted.insert(sorted.end(), weights[i], values[i]);

@@ -24,7 +24,7 @@ struct Rectangle {
 struct Spread {
     double mean_lo, mean_hi, least, most;
 };
-Spread spread_of(const std::vector<double>& values, const std::vector<int>& weights, int k);
+Spread spread_of(std::span<const double> values, std::span<const int> weights, int k);
 
 struct Ranges {
     Spread x, y;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <memory>
 #include <span>
 
 #include "cell_tree.hpp"
@@ -106,6 +105,7 @@ void collect_members(std::span<const Entry> entries, const std::vector<int>& gro
     const int distinct = static_cast<int>(entries.size());
     cells.member.resize(n);
     cells.first_member.resize(distinct + 1);
+    cells.first_member[0] = 0;
     if (distinct == n) {
         in_parts(n, n_jobs, [&](int first, int last) {
             for (int p = first; p < last; ++p) {
@@ -127,15 +127,14 @@ void collect_members(std::span<const Entry> entries, const std::vector<int>& gro
 
 Cells make_cells(const Points& points, const Placing& at, int n_jobs, Control* control) {
     const int n = points.size();
-    // Not set to zero: each part is first touched by the thread that fills it.
-    const auto buffer = std::make_unique_for_overwrite<Entry[]>(n);
+    Array<Entry> buffer(n);
     int distinct = n;
     std::vector<int> group;  // of each row; none where every row is a point of its own
     if (worth_collapsing(points)) {
-        group = collapse(points, buffer.get(), distinct, control);
+        group = collapse(points, buffer.data(), distinct, control);
         if (std::ssize(group) < n) return {};
     }
-    const std::span<Entry> entries(buffer.get(), distinct);
+    const std::span<Entry> entries(buffer.data(), distinct);
     const Placer place(at);
     Cells cells;
     in_parts(distinct, n_jobs, [&](int first, int last) {

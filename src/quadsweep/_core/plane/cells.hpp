@@ -8,8 +8,8 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
+#include "shared/array.hpp"
 #include "shared/control.hpp"
 #include "shared/moments.hpp"
 #include "shared/points.hpp"
@@ -28,10 +28,10 @@ struct Cell {
 };
 
 struct Cells {
-    std::vector<double> x, y;  // distinct points in tree order
-    std::vector<int> weight;
-    std::vector<int> member, first_member;  // point p stands for member[first_member[p] ...]
-    std::vector<Cell> cell;                 // cell[0] is the root
+    Array<double> x, y;  // distinct points in tree order
+    Array<int> weight;
+    Array<int> member, first_member;  // point p stands for member[first_member[p] ...]
+    Array<Cell> cell;                 // cell[0] is the root
     double roundings = 0;             // in any cell's moments, relative to its sums of squares
     double reach_x = 0, reach_y = 0;  // no coordinate is farther from the origin
     bool resident = true;             // every point has its members; false: see outofcore/

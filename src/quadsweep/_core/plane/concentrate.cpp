@@ -25,7 +25,7 @@ constexpr int lifted_to_all = 2;      // of these, those that go from the subsam
 // k points on which every objective has a value, if there are any: with point 0, one that differs
 // from it in x and one that differs in y, both columns vary.
 std::vector<int> any_subset(const Points& points, int k) {
-    auto differs = [](const std::vector<double>& v) {
+    auto differs = [](std::span<const double> v) {
         const auto it = std::find_if(v.begin(), v.end(), [&](double t) { return t != v[0]; });
         return it == v.end() ? 0 : static_cast<int>(it - v.begin());
     };

@@ -130,7 +130,7 @@ class Writer {
         Undecided open;
         open.point.resize(cells_.size());
         std::iota(open.point.begin(), open.point.end(), 0);
-        open.copies = cells_.weight;
+        open.copies.assign(cells_.weight.begin(), cells_.weight.end());
         const bool correlation =
             problem_.objective == Objective::r2 || problem_.objective == Objective::r;
         if (correlation && !options_.k_or_more) {

@@ -22,8 +22,8 @@ struct Extent {
 
 // How much of the values lies in each of `bins` bins of this width. Neighbours in a tree often
 // share a bin, and would wait for each other: so four that are far apart in turn.
-std::vector<double> histogram(const std::vector<double>& v, const std::vector<int>& weight,
-                              double from, double width, int bins) {
+std::vector<double> histogram(std::span<const double> v, std::span<const int> weight, double from,
+                              double width, int bins) {
     const double scale = width > 0 ? 1 / width : 0;
     std::vector<double> count(bins + 1, 0.0);
     const auto add = [&](std::size_t i) {
@@ -39,7 +39,7 @@ std::vector<double> histogram(const std::vector<double>& v, const std::vector<in
 
 // For many values, the same from a histogram. A value is moved by at most half a bin's width w, so
 // a mean moves by w/2 at most, and the root of a centred sum of squares of k values by sqrt(k) w/2.
-ColumnRange column_range_by_bins(const std::vector<double>& v, const std::vector<int>& weight,
+ColumnRange column_range_by_bins(std::span<const double> v, std::span<const int> weight,
                                  const Extent& all, int k) {
     constexpr int bins = tuning::range_bins;
     const double from = all.centre - all.half, n = all.weight, width = 2 * all.half / bins;
@@ -99,7 +99,7 @@ ColumnRange column_range_by_bins(const std::vector<double>& v, const std::vector
 // k of them (always neighbours), the least positive one (at least two values differ by the smallest
 // gap), and one that no subset exceeds. smallest_gap() is asked where k values coincide.
 template <class SmallestGap>
-ColumnRange column_range(const std::vector<double>& v, const std::vector<int>& w, int k,
+ColumnRange column_range(std::span<const double> v, std::span<const int> w, int k,
                          SmallestGap&& smallest_gap) {
     std::vector<double> sorted;
     for (std::size_t i = 0; i < v.size(); ++i) sorted.insert(sorted.end(), w[i], v[i]);
@@ -158,7 +158,7 @@ Ranges ranges(const Cells& cells, const Points& points, const Placing& at, int k
                              {all.y, all.hy, all.weight, all.sums.yy}};
     parallel_for(cells.size() > tuning::threaded_ranges ? n_jobs : 1, 2,
                  [&](int, std::int64_t column) {
-                     const std::vector<double>& v = column == 0 ? cells.x : cells.y;
+                     const Array<double>& v = column == 0 ? cells.x : cells.y;
                      ColumnRange& r = column == 0 ? x : y;
                      const auto gap = [&] {
                          if (column == 0) return gap_as_given(points.given_x, at.ex);

@@ -126,7 +126,7 @@ Undecided Search::everything() const {
     if (capped || !options_.cells || cells.size() <= tuning::whole_points) {
         open.point.resize(cells.size());
         std::iota(open.point.begin(), open.point.end(), 0);
-        open.copies = cells.weight;
+        open.copies.assign(cells.weight.begin(), cells.weight.end());
         if (capped) {
             for (int& c : open.copies) c = std::min(c, problem_.k - 1);
         }

@@ -63,7 +63,7 @@ struct Axes {
 // ---- how finely to look ---------------------------------------------------------------------
 
 // Beyond it, from 0, there are few points.
-double far_out(const std::vector<double>& places) {
+double far_out(std::span<const double> places) {
     std::vector<double> away;
     away.reserve(places.size());
     for (const double p : places) away.push_back(std::fabs(p));

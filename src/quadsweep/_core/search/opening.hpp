@@ -9,6 +9,7 @@
 #pragma once
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
 #include "decisions.hpp"
@@ -43,7 +44,7 @@ inline void widen_gaps(const Ends& ends, double lambda, std::vector<double>& gap
 
 // A cell into its two halves, a leaf into its points.
 template <class Tree>
-void open_cell(const Tree& tree, const std::vector<int>& copies, int at, Undecided& open,
+void open_cell(const Tree& tree, std::span<const int> copies, int at, Undecided& open,
                std::vector<int>& finer) {
     const auto& c = tree.cell[at];
     if (c.unloaded()) {
@@ -61,7 +62,7 @@ void open_cell(const Tree& tree, const std::vector<int>& copies, int at, Undecid
 // The cells that take away most: at least this share of what they do on average. False if none is
 // opened.
 template <class Tree>
-bool open_cells(const Tree& tree, const std::vector<int>& copies, const std::vector<double>& gap,
+bool open_cells(const Tree& tree, std::span<const int> copies, const std::vector<double>& gap,
                 Undecided& open) {
     constexpr double opened_share = 0.25;  // plane/tuning.hpp's tenth: 932; 0.05: 1,053; 1: 1,020
     double total = 0;
@@ -90,7 +91,7 @@ bool open_cells(const Tree& tree, const std::vector<int>& copies, const std::vec
 }
 
 template <class Tree>
-void open_level(const Tree& tree, const std::vector<int>& copies, Undecided& open) {
+void open_level(const Tree& tree, std::span<const int> copies, Undecided& open) {
     std::vector<int> finer;
     for (int at : open.cell) open_cell(tree, copies, at, open, finer);
     open.cell = std::move(finer);

@@ -38,15 +38,15 @@ int spread_exponent(std::span<const double> v) {
 }
 
 // Any value near the middle will do.
-void centre(std::span<const double> from, std::vector<double>& to, double& m) {
+void centre(std::span<const double> from, Array<double>& to, double& m) {
     m = median(some_values(from));
     to.resize(from.size());
     for (std::size_t i = 0; i < from.size(); ++i) to[i] = from[i] - m;
 }
 
-void rescale(std::vector<double>& v, int exponent) { place(v, 0, exponent, v); }
+void rescale(Array<double>& v, int exponent) { place(v, 0, exponent, v); }
 
-bool overflows(const std::vector<double>& v) {
+bool overflows(std::span<const double> v) {
     constexpr double most = 0x1p200;  // its fourth power times a million million is still finite
     int beyond = 0;
 #pragma omp simd reduction(| : beyond)
@@ -73,7 +73,7 @@ bool underflows(std::span<const double> v, int exponent) {
                        [&](double t) { return t != 0 && std::fabs(t) < least; });
 }
 
-double half_range(const std::vector<double>& v) {
+double half_range(std::span<const double> v) {
     const auto [lo, hi] = std::minmax_element(v.begin(), v.end());
     return (*hi - *lo) / 2;
 }
@@ -96,7 +96,7 @@ Points standardise(std::span<const double> x, std::span<const double> y, Objecti
         p.ex = p.ey = std::max(p.ex, p.ey);
     bool wide[2];
     parallel_for(x.size() > 10000 ? n_jobs : 1, 2, [&](int, std::int64_t column) {
-        std::vector<double>& v = column == 0 ? p.x : p.y;
+        Array<double>& v = column == 0 ? p.x : p.y;
         rescale(v, column == 0 ? p.ex : p.ey);
         wide[column] = overflows(v);
         return true;

@@ -16,12 +16,13 @@
 #include <string_view>
 #include <vector>
 
+#include "array.hpp"
 #include "objectives.hpp"
 
 namespace quadsweep {
 
 struct Points {
-    std::vector<double> x, y;
+    Array<double> x, y;
     double mx = 0, my = 0;
     int ex = 0, ey = 0;
     // The rows as given. They belong to the caller, or to `held` where some are left out or made
