@@ -239,7 +239,11 @@ struct Group {
 class Scanner {
   public:
     Scanner(const LineCriterion& criterion, const Scan& scan, Control& control)
-        : criterion_(criterion), scan_(scan), far_(scan.cells), control_(control) {}
+        : criterion_(criterion),
+          scan_(scan),
+          far_(scan.cells),
+          control_(control),
+          workers_(scan.n_jobs, Strips(nearby_)) {}
 
     // Leaves open what is.
     void look(std::vector<Range>& ranges);
@@ -258,7 +262,7 @@ class Scanner {
     // A subset's mean of x.
     Interval means(const Range& range) const;
     std::vector<Group> groups(const std::vector<Range>& ranges) const;
-    void look(const Nearby& nearby, std::vector<Range>& ranges, const std::vector<Group>& all);
+    void look(const std::vector<Group>& all, std::vector<Range>& ranges);
     void keep(const Seen& worst, bool exchanged, double unit);
     void propose();
 
@@ -267,6 +271,8 @@ class Scanner {
     Far far_;
     Control& control_;
     std::vector<Found> found_;
+    Nearby nearby_;
+    std::vector<Strips> workers_;  // one a thread
 };
 
 std::vector<Group> Scanner::groups(const std::vector<Range>& ranges) const {
@@ -330,20 +336,19 @@ void Scanner::look(std::vector<Range>& ranges) {
         if (control_.stopped()) return;
         const Nearby::Wanted wanted{reach, tuning::cell_in_bin * bin, rows,
                                     swapped ? far_.y : far_.x};
-        look(Nearby(scan_.cells, lines_of, wanted), ranges, some);
+        nearby_.gather(scan_.cells, lines_of, wanted);
+        look(some, ranges);
     }
     std::erase_if(ranges, [](const Range& r) { return r.open.empty(); });
     propose();
 }
 
-void Scanner::look(const Nearby& nearby, std::vector<Range>& ranges,
-                   const std::vector<Group>& all) {
-    std::vector<Strips> workers(scan_.n_jobs, Strips(nearby));
+void Scanner::look(const std::vector<Group>& all, std::vector<Range>& ranges) {
     std::vector<Seen> worst(ranges.size(), Seen{infinity});
     std::vector<std::uint64_t> looked(all.size(), 0);
     parallel_for(scan_.n_jobs, std::ssize(all), [&](int id, std::int64_t at) {
         const Group& g = all[at];
-        Strips& strips = workers[id];
+        Strips& strips = workers_[id];
         strips.set(g.slope, g.lo, g.hi, g.bin, g.reach);
         for (std::size_t i = g.first; i < g.last; ++i) {
             Range& range = ranges[i];
@@ -359,7 +364,7 @@ void Scanner::look(const Nearby& nearby, std::vector<Range>& ranges,
         return !control_.stopped();
     });
     for (const std::uint64_t some : looked) lines += some;
-    evaluations += static_cast<double>(all.size()) * static_cast<double>(nearby.items().size());
+    evaluations += static_cast<double>(all.size()) * static_cast<double>(nearby_.items().size());
     for (std::size_t i = all.front().first; i < all.back().last; ++i) {
         if (ranges[i].open.empty()) continue;
         const double unit = Scale(criterion_, scan_, ranges[i]).residual;

@@ -30,7 +30,11 @@ Squares squares(double lo, double hi) {
 
 // ---- points near some lines -----------------------------------------------------------------
 
-Nearby::Nearby(const Cells& cells, const Lines& lines, const Wanted& wanted) {
+void Nearby::gather(const Cells& cells, const Lines& lines, const Wanted& wanted) {
+    items_.clear();
+    strays_.clear();
+    rows_.clear();
+    complete_ = true;
     most_x_ = lines.exchanged ? cells.reach_y : cells.reach_x;
     most_y_ = lines.exchanged ? cells.reach_x : cells.reach_y;
     const double most = std::max({most_x_, most_y_, 1.0}), weight = cells.cell[0].weight;
@@ -119,7 +123,7 @@ std::vector<double> Nearby::row_ends(double rows) const {
 
 void Nearby::sort_into_rows(double rows) {
     const std::vector<double> ends = row_ends(rows);
-    std::vector<int> row(items_.size());
+    Array<int> row(items_.size());
     std::vector<std::size_t> start(ends.size() + 2, 0);
     for (std::size_t i = 0; i < items_.size(); ++i) {
         const auto end = std::upper_bound(ends.begin(), ends.end(), items_[i].x);
@@ -127,10 +131,15 @@ void Nearby::sort_into_rows(double rows) {
         ++start[row[i] + 1];
     }
     for (std::size_t r = 1; r < start.size(); ++r) start[r] += start[r - 1];
-    std::vector<Item> sorted(items_.size());
     auto next = start;
-    for (std::size_t i = 0; i < items_.size(); ++i) sorted[next[row[i]]++] = items_[i];
-    items_ = std::move(sorted);
+    for (std::size_t r = 0; r + 1 < start.size(); ++r) {
+        while (next[r] < start[r + 1]) {  // in place: into the row where it belongs
+            const std::size_t at = next[r], to = next[row[at]]++;
+            if (to == at) continue;
+            std::swap(items_[at], items_[to]);
+            std::swap(row[at], row[to]);
+        }
+    }
     for (std::size_t r = 0; r + 1 < start.size(); ++r) {
         Row one{start[r], start[r + 1], infinity, -infinity, 0, 0};
         if (one.first == one.last) continue;

@@ -12,9 +12,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "cells.hpp"
+#include "shared/array.hpp"
 #include "shared/cost.hpp"
 
 namespace quadsweep {
@@ -43,6 +45,7 @@ struct WholeSums {
 };
 
 // The points near some lines, axes exchanged if theirs are; small cells stand for their points.
+// Gathered again for other lines, they take the place they had.
 class Nearby {
   public:
     struct Wanted {
@@ -51,7 +54,7 @@ class Nearby {
         double rows;      // about so many
         double farthest;  // points beyond it along x are few, and stand for themselves
     };
-    Nearby(const Cells& cells, const Lines& lines, const Wanted& wanted);
+    void gather(const Cells& cells, const Lines& lines, const Wanted& wanted);
 
     struct Item {
         double x, y, hx, hy;  // a rectangle's centre and half its sides
@@ -67,7 +70,7 @@ class Nearby {
     struct Stray {
         double x, y, weight;
     };
-    const std::vector<Item>& items() const { return items_; }
+    std::span<const Item> items() const { return items_; }
     const std::vector<Stray>& strays() const { return strays_; }  // however far from the lines
     double farthest() const { return farthest_; }                 // along x, of all others
     const std::vector<Row>& rows() const { return rows_; }
@@ -82,7 +85,7 @@ class Nearby {
     std::vector<double> row_ends(double rows) const;
     void sort_into_rows(double rows);
 
-    std::vector<Item> items_;
+    Array<Item> items_;
     std::vector<Stray> strays_;
     std::vector<Row> rows_;
     bool complete_ = true;
@@ -140,7 +143,7 @@ class Strips {
     const Nearby& nearby_;
     double slope_ = 0, from_ = 0, bin_ = 1, reach_ = 0, rounded_ = 0;
     int bins_ = 0;
-    std::vector<WholeSums> before_;  // row by row: of all bins before one
+    Array<WholeSums> before_;  // row by row: of all bins before one
 };
 
 }  // namespace quadsweep
