@@ -224,7 +224,7 @@ def test_rows_with_missing_values_and_no_more_than_an_intercept(tmp_path):
         ({"claim": "r2", "threshold": 0.5}, "claim 'r2'"),
         ({"groups": np.arange(20) // 2}, "groups"),
         ({"weights": np.arange(20) + 1.0}, "weights"),
-        ({"controls": np.arange(80.0).reshape(20, 4) ** 0.5 % 1}, "4 controls"),
+        ({"controls": np.arange(120.0).reshape(20, 6) ** 0.5 % 1}, "6 controls"),
         ({"controls": np.arange(20.0)[:, None] * [1, 2]}, "z2, which other controls explain"),
     ],
 )
