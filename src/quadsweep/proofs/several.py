@@ -35,6 +35,7 @@ Hints = tuple[list[float], list[float]]  # multipliers, and a lambda a corner
 MOST = 5  # predictors: with more the checker takes too long
 _SAFE = 1e-12  # of the sums of absolute values
 _NARROW = 1e-7  # sides of a box below which rows are branched on
+_POOR = 0.7  # of the worst corner: what the middle lacks, too, no halving of the box makes good
 _LISTED = 60  # subsets left that are listed
 _WIDTHS = (0.3, 0.1, 0.03)  # of smoothing, on the way to the best multipliers
 
@@ -185,12 +186,15 @@ class Tree:
         hints = free.tolist(), bound.lambdas.tolist()
         if bound.worst > 0:
             return ["bound", *hints], []
-        part = self.decided(part, bound)
-        if part.impossible() or part.ways() <= _LISTED:
+        left = replace(self.decided(part, bound), free=free)
+        if left.impossible() or left.ways() <= _LISTED:
             return ["list", *hints], []
-        if np.max(part.box[:, 1] - part.box[:, 0]) < _NARROW:
-            return self.branch(part, hints)
-        return self.split(replace(part, free=free), int(np.argmax(costs.change(free))), hints)
+        middle = self.bound(part, costs.in_middle(free)[None], -np.array([costs.base * costs.of_y]))
+        if middle.worst < _POOR * bound.worst or np.max(np.diff(part.box)) < _NARROW:
+            away = np.abs(middle.costs[0, len(part.kept) :] - middle.lambdas[0])
+            away = away[np.isin(part.open, left.open)]
+            return self.branch(left, hints, int(np.argmax(left.copies * away)))
+        return self.split(left, int(np.argmax(costs.change(free))), hints)
 
     def split(self, part: Part, at: int, hints: Hints) -> tuple[list[Any], list[Part]]:
         low, high = part.box[at]
@@ -274,9 +278,8 @@ class Tree:
             kept=np.concatenate([part.kept, more]), need=part.need - len(more),
         )  # fmt: skip
 
-    def branch(self, part: Part, hints: Hints) -> tuple[list[Any], list[Part]]:
-        """On the row that has most copies: more than half of them, or the others."""
-        i = int(np.argmax(part.copies))
+    def branch(self, part: Part, hints: Hints, i: int) -> tuple[list[Any], list[Part]]:
+        """On an open row: more than half of its copies, or the others."""
         return self.kept_or_not(part, hints, i, int(part.copies[i] - 1) // 2)
 
     def kept_or_not(self, part: Part, hints: Hints, i: int, z: int) -> tuple[list[Any], list[Part]]:
