@@ -123,8 +123,8 @@ def test_checking_what_was_written_takes_no_longer_than_the_time_left(monkeypatc
 
 
 def test_what_has_no_kind_of_proof_is_said():
-    x, y = plane(n=20, p=4)
-    with pytest.raises(ValueError, match="up to 3 predictors; got 4"):
+    x, y = plane(n=20, p=6)
+    with pytest.raises(ValueError, match="up to 5 predictors; got 6"):
         qs.solve(x, y, drop=2, proof=True)
     with pytest.raises(ValueError, match="without weights"):
         qs.solve(x[:, :2], y, drop=2, proof=True, weights=np.ones(20))
@@ -156,6 +156,6 @@ def test_a_slope_s_margin_is_checked_exactly():
     forged = copy.deepcopy(found.proof.content)
     forged["parts"][0]["claim"]["threshold"] = most * (1 + 1e-12)
     assert "passes the margin" in str(qs.check(Proof(forged), x, y))
-    units = (checker.in_units(list(map(Fraction, v.tolist()))) for v in (x, y))
-    (a, *_), (b, *_) = (checker.spread(*column, claim["keep"]) for column in units)
+    numbers, unit = checker.in_units([list(map(Fraction, v.tolist())) for v in (x, y)])
+    (a, *_), (b, *_) = (checker.spread(column, unit, claim["keep"]) for column in numbers)
     assert a > 0 < b

@@ -167,7 +167,7 @@ def audit(
     proof : bool
         Also write down why no fewer rows than ``lower`` break the claim: ``Audit.proof``, for
         :func:`quadsweep.check`; None where such a proof was not found. With controls or a formula
-        for the claims ``sign`` and ``slope`` and up to three controls; not with groups or weights.
+        for the claims ``sign`` and ``slope`` and up to five controls; not with groups or weights.
     memory_limit : float, optional
         As in :func:`quadsweep.solve`: for the boxes of a search, and for the rows of a source.
     client, out, resume : optional

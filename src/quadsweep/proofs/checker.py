@@ -8,22 +8,29 @@ rational it is, and a false one can only make an inequality fail.
 
 **Criteria.** X_1 .. X_p, Y are the columns, placed as the file says. In the frame of one of them,
 w, with v the others, e = p v - w + alpha is the distance from a plane. A subset that beats t has,
-for its own parameters and whatever g and G,  sum over it of cost  +  base  <  0 :
+for its own parameters and whatever g, G and l,  sum over it of cost  +  base  <  0 :
 
     claim                 cost of a row                               parameters   base
     r > t, R2 > t^2       (1 + t) e^2 - (1 - t) (p v + w - g)^2       p, alpha
-    R2 > t, several X     e^2 - (1 - t) e_Y^2 (y - g)^2               p, alpha
-    cov(X_p, Y | Z) > t   e^2 - e_D^2 (S - g - G Z)^2 + 4 t e_D^2     p, alpha
+    cov(X, Y) > t         (alpha - X + Y)^2 - (X + Y - g)^2 + 4 t     alpha
     lts < t               e^2                                         p, alpha     -t e_Y^2
     tv < t                (X - p_1)^2 + (Y - p_2)^2 - t               p_1, p_2
+    of several columns:
+    R2 > t                l e - (1 - t) |e_Y| (y - g)^2               p, alpha
+    lts < t               l e                                         p, alpha     -t |e_Y|
+    cov(X_p, Y | Z) > t   l e + t |e_Y|                               p, alpha
 
 alpha, p_1 and p_2 are means. In the first line p = sqrt(b/a), a and b the centred sums of squares
-of X and Y, or any p > 0 if t < 0. In the next three e = 0 is a least squares plane, e_Y and e_D its
-last coefficient; that of D = X_p - Y on Z = (X_1 .. X_{p-1}) for a covariance, and S = X_p + Y.
+of X and Y, or any p > 0 if t < 0. For lts and below e = 0 is a least squares plane, e_Y its last
+coefficient: of Y on all X, or on Z = (X_1 .. X_{p-1}). With several columns e is turned so that
+e_Y > 0, and l = Y - G X - g is what any plane leaves of Y, or -X_p - G Z - g: least squares leave
+of Y what is at right angles to 1 and all that is fitted, so that sum l e = e_Y RSS whatever G and
+g, or -e_Y times the sum of products that Z leaves of X_p and Y. e_Y has one sign in a box.
 
-**Boxes.** In a box of parameters the first squares lie above their tangents at its middle; what is
-left is concave, so least at a corner. There, for subsets that keep some rows for certain and `need`
-of the open ones (or more, if larger subsets count), and for every lambda,
+**Boxes.** In a box of parameters e^2 lies above its tangent m (2 e - m), m being e at its middle;
+what is left is concave, so least at a corner. There the cost is a sum of products of two forms, and
+for subsets that keep some rows for certain and `need` of the open ones (or more, if larger subsets
+count), and for every lambda,
 
     sum  >=  V  =  base + cost of the kept + need lambda - sum over the open (lambda - cost)^+ .
 
@@ -42,20 +49,22 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from fractions import Fraction
-from itertools import accumulate, chain, pairwise, product
+from functools import cache
+from itertools import accumulate, chain, islice, pairwise, product
 from itertools import combinations_with_replacement as combinations
 from math import isfinite, isqrt
 from operator import add, mul
 from typing import Any, NamedTuple
 
-FORMAT, VERSION = "quadsweep proof", 3
+FORMAT, VERSION = "quadsweep proof", 4
 MOST_LISTED = 10**7  # subsets that a proof may ask to be listed
 TURN = Fraction(7, 4)  # slopes from which lines count as steep
 MALFORMED = (LookupError, TypeError, AttributeError, ArithmeticError)
 
 Part = dict[str, Any]  # of the file
 Ints = Sequence[int]
-Form = Sequence[Any]  # coefficients of 1 and the columns, or of their products: int or Fraction
+Form = Sequence[Any]  # coefficients of 1 and the columns: int or Fraction
+Product = tuple[Form, Form]
 Box = Sequence[tuple[Fraction, Fraction]]  # the ends of each parameter, in either order
 
 
@@ -81,10 +90,12 @@ def whole(value: Any, low: int, high: int) -> int:
     return value
 
 
-def in_units(values: Form) -> tuple[list[int], int]:
+def in_units(forms: Sequence[Form]) -> tuple[list[tuple[int, ...]], int]:
     """Dyadic rationals as whole multiples of 2^-unit, and unit."""
-    unit = max(v.denominator for v in values).bit_length() - 1
-    return [v.numerator << unit + 1 - v.denominator.bit_length() for v in values], unit
+    unit = max(v.denominator for form in forms for v in form).bit_length() - 1
+    return [
+        tuple(v.numerator << unit + 1 - v.denominator.bit_length() for v in form) for form in forms
+    ], unit
 
 
 def below_root(square: Fraction) -> Fraction:
@@ -98,6 +109,10 @@ def mixed(columns: Sequence[Form], matrix: Sequence[Form]) -> list[list[Any]]:
     """For every row of the matrix, that combination of the columns."""
     rows = [*zip(*columns, strict=True)]
     return [[sum(map(mul, factors, row)) for row in rows] for factors in matrix]
+
+
+def dot(f: Form, values: Form) -> Any:
+    return sum(map(mul, f, values))
 
 
 def times(f: Form, g: Form) -> list[Any]:
@@ -125,7 +140,8 @@ def spread(values: Ints, unit: int, k: int) -> tuple[Fraction, Fraction, Fractio
 class Row(NamedTuple):
     """A point that occurs up to `copies` times, first as the row `name` of the data."""
 
-    products: Ints  # of 1 and its columns
+    point: Ints  # 1 and its columns
+    products: Ints  # of these
     copies: int
     name: int
 
@@ -146,18 +162,18 @@ class Claim:
         sign, beta = whole(claim["sign"], -1, 1), number(claim["beta"])
         require(sign != 0, "sign must be 1 or -1")
         columns[-1:] = mixed(columns[-2:], [(-sign * beta, sign)])
-        numbers, self.unit = in_units([*chain(*self.placed(columns, **part["placement"]))])
-        self.columns = [numbers[i : i + self.n] for i in range(0, len(numbers), self.n)]
+        self.columns, self.unit = in_units(self.placed(columns, **part["placement"]))
         same: dict[Ints, list[int]] = {}
         for i, row in enumerate(zip([1 << self.unit] * self.n, *self.columns, strict=True)):
-            same.setdefault(tuple(u * v for u, v in combinations(row, 2)), []).append(i)
+            same.setdefault(row, []).append(i)
         # k copies of one point have no correlation, so at most k - 1 of them are kept.
         most = self.k - 1 if self.objective in ("r", "r2") and not self.or_more else self.n
-        self.rows = [Row(point, min(len(at), most), at[0]) for point, at in same.items()]
-        self.products = {i: point for point, at in same.items() for i in at}
+        products = {point: [u * v for u, v in combinations(point, 2)] for point in same}
+        self.rows = [Row(z, products[z], min(len(at), most), at[0]) for z, at in same.items()]
+        self.products = {i: products[point] for point, at in same.items() for i in at}
 
     def placed(self, z: list[list[Fraction]], shift: list[Any], matrix: list[Any]) -> list[Any]:
-        """M (z - shift) for a triangle M; of a covariance Z, D and S; of R2 also y itself."""
+        """M (z - shift) for a triangle M; of a covariance Y before X; of R2 also y itself."""
         m = [list(map(number, row)) for row in matrix]
         whole_triangle = [len(row) for row in m] == [*range(1, self.p + 2)]
         require(whole_triangle and all(row[-1] > 0 for row in m), "no triangle of columns")
@@ -171,14 +187,15 @@ class Claim:
         self.scale = scale.get(self.objective, of_x * of_y)
         self.t, placed = self.threshold * self.scale, mixed(z, m)
         if self.objective == "cov":
-            placed[-2:] = mixed(placed[-2:], [(1, -1), (1, 1)])
+            placed[-2:] = placed[:-3:-1]
         return placed + mixed(z[-1:], [(of_y,)]) if several else placed
 
     def check_margin(self, margin: Fraction, columns: list[list[Fraction]]) -> None:
         """A slope that passes beta by the margin has sign (c - beta a) > margin sqrt(ab), so a
         covariance above the threshold: n threshold is no more than that for any k rows or more."""
         require((self.objective, self.p, self.or_more) == ("cov", 1, True), "no margin of a slope")
-        (a, *_), (b, *_) = (spread(*in_units(column), self.k) for column in columns)
+        numbers, unit = in_units(columns)
+        (a, *_), (b, *_) = (spread(column, unit, self.k) for column in numbers)
         reach = self.n * self.threshold
         require(margin >= 0 and reach >= 0, "a margin must not be negative")
         require(reach**2 <= margin**2 * a * b, "the threshold passes the margin")
@@ -216,19 +233,19 @@ class Claim:
         if self.objective == "tv":
             return m[1, 1] + m[2, 2] < t * n * below
         if self.objective == "cov":
-            return m[y, y] - m[y - 1, y - 1] > 4 * t * n * below
+            return m[y - 1, y] > t * n * below
         if self.objective == "lts":
             return m[y, y] < t * (below << 2 * self.unit)
         b = n * sums[-1] - sums[y] ** 2
         return b > 0 and n * m[y, y] < (1 - t) * b * below
 
     def hopeless(self, sums: Ints) -> bool:
-        """Whether Z explains X_p = (S + D)/2 or Y = (S - D)/2 on all these rows, and therefore on
-        some of them: then the covariance is 0 and no better than t."""
+        """Whether Z explains X_p or Y on all these rows, and therefore on some of them: then the
+        covariance is 0 and no better than t."""
         if self.objective != "cov" or self.t < 0:
             return False
-        m, d, s = self.left(sums, self.p - 1)[0], self.p, self.p + 1
-        return m[d, d] + m[s, s] == 2 * abs(m[d, s])
+        m, y, x = self.left(sums, self.p - 1)[0], self.p, self.p + 1
+        return m[y, y] == 0 or m[x, x] == 0
 
     def trivial(self) -> bool:
         """No correlation is above 1, no sum of squares below 0."""
@@ -274,58 +291,85 @@ class Criterion:
     """The costs at the corners of a box, and the boxes that hold all subsets that beat t."""
 
     def __init__(self, claim: Claim) -> None:
-        self.claim, self.kind, self.t, self.slopes = claim, claim.objective, claim.t, claim.p
-        if self.kind == "cov":
-            self.slopes -= 1
-        elif self.kind == "r" or (self.kind == "r2" and claim.p == 1):
+        self.claim, self.kind, self.t = claim, claim.objective, claim.t
+        self.several = claim.p > 1
+        if self.kind == "r" or (self.kind == "r2" and not self.several):
             require(self.t > -1 if self.kind == "r" else self.t >= 0, "no correlation is that")
             self.t, self.kind = self.t if self.kind == "r" else below_root(self.t), "line"
         self.any_slope = self.kind == "line" and self.t < 0
 
-    def terms(self, w: int, point: Form, g: Form) -> tuple[list[tuple[Any, Form]], Any, Any]:
-        """At a point: squares and what multiplies them; what is added to each cost, and once."""
-        if self.kind == "tv":
-            return [(1, (-point[0], 1, 0)), (1, (-point[1], 0, 1))], -self.t, 0
-        e = [point[-1], *plane(w, point[:-1], -1)]
-        if self.kind == "line":
-            mirrored = [-g[0], *plane(w, point[:-1], 1)]
-            return [(1 + self.t, e), (self.t - 1, mirrored)], 0, 0
-        last = e[-1] ** 2
-        if self.kind == "lts":
-            return [(1, e)], 0, -self.t * last
-        if self.kind == "r2":
-            return [(1, [*e, 0]), ((self.t - 1) * last, [-g[0], *[0] * len(point), 1])], 0, 0
-        return [(1, [*e, 0]), (-last, [*(-v for v in g), 0, 1])], 4 * self.t * last, 0
+    def costs(self, w: int, box: Box, free: Form) -> Iterator[tuple[list[Product], Any]]:
+        """At the corners, the last parameter running fastest: products of two forms that add up to
+        the cost of a row, and the base."""
+        points = [*product(*box)]
+        return (self.equations if self.several else self.tangents)(w, points, free)
 
-    def costs(self, w: int, box: Box, free: Form) -> Iterator[tuple[Form, Any]]:
-        """At the corners, the last parameter running fastest: the form that is the cost of a row,
-        and the base. For a line g is given at both ends of p; or there is one, and p itself."""
-        points, g = [*product(*box)], (free, free)
+    def equations(self, w: int, points: Sequence[Form], free: Form) -> Iterator[Any]:
+        """What any plane leaves of Y, or of -X_p, times what the own one leaves of Y."""
+        planes = [[at[-1], *plane(w, at[:-1], -1)] for at in points]
+        signs = {e[-1] > 0 for e in planes if e[-1] != 0}
+        require(len(signs) < 2, "the coefficient of Y has both signs")
+        wide = len(self.claim.columns) + 1 - len(planes[0])
+        *any_plane, g = free if self.kind == "r2" else [*free, 0]
+        require(len(any_plane) == len(planes[0]) - 1, "a multiplier for 1 and each fitted column")
+        left = [*any_plane, 0, -1] if self.kind == "cov" else [*any_plane, 1, *[0] * wide]
+        for plain in planes:
+            e = [*([-v for v in plain] if False in signs else plain), *[0] * wide]
+            of_y = abs(plain[-1])
+            if self.kind == "lts":
+                yield [(left, e)], -self.t * of_y
+            elif self.kind == "cov":
+                yield [(left, e), self.constant(self.t * of_y)], 0
+            else:
+                away = [-g, *[0] * (len(e) - 2), 1]
+                yield [(left, e), (away, [(self.t - 1) * of_y * v for v in away])], 0
+
+    def tangents(self, w: int, points: Sequence[Form], free: Form) -> Iterator[Any]:
+        """Squares to be added are replaced by their tangents at the middle."""
+        multipliers = {"line": 2, "cov": 1}.get(self.kind, 0)
+        require(len(free) == multipliers, f"{multipliers} multipliers, not {len(free)}")
         if self.any_slope:  # the box is of the means of Y + X and of Y - X
-            p = free[1]
+            g, p = free
             require(p > 0, "p must be positive")
             alphas = [((1 - p) * u + (1 + p) * v) / 2 for u, v in points]
-            w, points = 1, [(p, max(alphas)), (p, min(alphas))]
-        elif self.kind == "line":
-            g = (free[:1], free[1:])
-        corners = [self.terms(w, at, g[2 * i >= len(points)]) for i, at in enumerate(points)]
+            w, points, free = 1, [(p, max(alphas)), (p, min(alphas))], (g, g)
         middle = [(u + v) / 2 for u, v in zip(points[0], points[-1], strict=True)]
-        tangents, *_ = self.terms(w, middle, free)
-        for squares, each, base in corners:
-            parts = []
-            for (factor, f), (_, m) in zip(squares, tangents, strict=True):
+        at_middle, *_ = self.squares(w, middle, free[:1])
+        for i, point in enumerate(points):
+            squares, each, base = self.squares(w, point, free[i * len(free) // len(points) :])
+            products = [self.constant(each)]
+            for (factor, f), (_, m) in zip(squares, at_middle, strict=True):
                 tangent = [2 * v - u for u, v in zip(m, f, strict=True)]  # f^2 >= m (2 f - m)
-                square = times(m, tangent) if factor > 0 else times(f, f)
-                parts.append([factor * q for q in square])
-            first, *others = map(sum, zip(*parts, strict=True))
-            yield [first + each, *others], base
+                one, other = (m, tangent) if factor > 0 else (f, f)
+                products.append((one, [factor * v for v in other]))
+            yield products, base
+
+    def squares(self, w: int, point: Form, g: Form) -> tuple[list[tuple[Any, Form]], Any, Any]:
+        """Squares and what multiplies them; what is added to each cost, and once."""
+        if self.kind == "tv":
+            return [(1, (-point[0], 1, 0)), (1, (-point[1], 0, 1))], -self.t, 0
+        if self.kind == "cov":
+            return [(1, (point[0], 1, -1)), (-1, (-g[0], 1, 1))], 4 * self.t, 0
+        e = [point[-1], *plane(w, point[:-1], -1)]
+        if self.kind == "lts":
+            return [(1, e)], 0, -self.t * e[-1] ** 2
+        mirrored = [-g[0], *plane(w, point[:-1], 1)]
+        return [(1 + self.t, e), (self.t - 1, mirrored)], 0, 0
+
+    def constant(self, value: Any) -> Product:
+        nothing = [0] * len(self.claim.columns)
+        return [value, *nothing], [1, *nothing]
 
     def needed(self) -> Iterator[tuple[int, Box]]:
         """Boxes for the own parameters of all subsets that beat t: of means, or of slopes and of
         the means that belong to them."""
-        if self.kind == "tv" or self.any_slope:
-            forms = [(1, 0), (0, 1)] if self.kind == "tv" else [(1, 1), (-1, 1)]
-            yield 0, [self.mean(form) for form in forms]
+        means = {"tv": [(1, 0), (0, 1)]}
+        if self.any_slope:
+            means["line"] = [(1, 1), (-1, 1)]
+        if not self.several:
+            means["cov"] = [(-1, 1)]
+        if self.kind in means:
+            yield 0, [self.mean(form) for form in means[self.kind]]
             return
         for w, slopes in self.planes():
             corners = ([-p for p in corner] for corner in product(*slopes))
@@ -335,9 +379,10 @@ class Criterion:
         """Whatever the plane, one coefficient is the largest: it is divided by that. With one
         predictor lines count as steep from TURN, and sqrt(b/a) has a range; for lts |p| is at most
         that, and where X does not vary in a subset, slope 0 has its residuals."""
-        if self.claim.p > 1 or self.kind == "cov":
-            for w in range(self.slopes + 1):
-                yield w, [(Fraction(-1), Fraction(1))] * self.slopes
+        if self.several:
+            count = self.claim.p - (self.kind == "cov")
+            for w in range(count + 1):
+                yield w, [(Fraction(-1), Fraction(1))] * count
             return
         spreads = (spread(v, self.claim.unit, self.claim.k) for v in self.claim.columns)
         (_, a, a_most), (_, b, b_most) = spreads
@@ -442,14 +487,23 @@ class Checker:
         """Without what cannot beat t: rows that must be kept, or cannot be; or nothing is left."""
         if self.impossible(state):
             return state
-        one, values, gains = 1 << 2 * self.claim.unit, [], []  # of corners where V is below 0
+        corners = []
         costs = self.criterion.costs(state.frame, state.box, [*map(number, free)])
-        for (cost, base), at in zip(costs, map(number, lambdas), strict=True):
+        for (products, base), at in zip(costs, map(number, lambdas), strict=True):
             require(at >= 0 or not self.claim.or_more, "lambda may not be negative here")
-            (*form, once, level), _ = in_units([*cost, one * base, one * at])
-            above = [sum(map(mul, form, row.products)) - level for row in state.open]
+            corners.append([*products, *map(self.criterion.constant, (base, at))])
+        sides = (in_units(side)[0] for side in zip(*chain(*corners), strict=True))
+        wholes = zip(*sides, strict=True)
+        at_rows = cache(lambda form: [dot(form, row.point) for row in state.open])
+        values, gains, one = [], [], 1 << 2 * self.claim.unit  # of corners where V is below 0
+        for corner in corners:
+            *products, (base, once), (at, each) = islice(wholes, len(corner))
+            base, at = base[0] * once[0] * one, at[0] * each[0] * one
+            parts = (map(mul, at_rows(f), at_rows(g)) for f, g in products)
+            above = [cost - at for cost in map(sum, zip(*parts, strict=True))]
             below = sum(row.copies * g for row, g in zip(state.open, above, strict=True) if g < 0)
-            value = once + sum(map(mul, form, state.kept)) + state.need * level + below
+            kept = sum(dot(times(f, g), state.kept) for f, g in products)
+            value = base + kept + state.need * at + below
             if value < 0:
                 values.append(value)
                 gains.append(above)

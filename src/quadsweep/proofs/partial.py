@@ -1,12 +1,11 @@
 """The proof that no k rows or more have a coefficient of x on the other side, given controls Z.
 
-With X and Y what all rows leave of x and y, scaled alike, D = X - Y and S = X + Y, a subset whose
-partial covariance c|Z is above 0 has, since 4 c|Z = SS(S|Z) - SS(D|Z), for its own plane e in Z and
-D and for whatever g and G
+With X and Y what all rows leave of x and y, and e a plane of Y on Z turned so that theta_Y is above
+0, a subset whose partial covariance c|Z is above 0 has, for its own plane and whatever nu,
 
-    sum over it of  e^2 - theta_D^2 (S - g - G Z)^2  <  0 .
+    sum over it of  e (nu (1, Z) - X)  =  -theta_Y c|Z  <  0 .
 
-The boxes are those of ``several.py``; only what a row costs, and the multipliers, are different.
+The boxes are those of ``several.py``; only what is left to multiply e with is different.
 """
 
 from __future__ import annotations
@@ -18,9 +17,9 @@ import numpy as np
 
 from quadsweep.arrays import Floats, Mask
 from quadsweep.clock import Clock
+from quadsweep.proofs.multipliers import Costs
 from quadsweep.proofs.several import Part, Tree, short, whitening
 
-_STEPS = 8  # towards the best multipliers of a box
 _WIDE = 0.3  # sides of a box down to which it is halved before rare rows are branched on
 
 
@@ -33,8 +32,8 @@ class Placement:
     of_x: Floats  # of Z and x
     of_y: Floats  # of Z and y
     z: Floats
-    d: Floats
-    s: Floats
+    x: Floats
+    y: Floats
 
     @classmethod
     def about(cls, z: Floats, x: Floats, y: Floats) -> Placement:
@@ -44,8 +43,7 @@ class Placement:
         mix = short(whitening(moved))
         of_x, of_y = _left(moved, x), _left(moved, y)
         placed = [np.column_stack([moved, v]) @ of for v, of in ((x, of_x), (y, of_y))]
-        z = moved @ mix.T
-        return cls(shift, mix, of_x, of_y, z, placed[0] - placed[1], placed[0] + placed[1])
+        return cls(shift, mix, of_x, of_y, moved @ mix.T, *placed)
 
     def content(self) -> dict[str, Any]:
         mix = [row[: j + 1].tolist() for j, row in enumerate(self.mix)]
@@ -69,8 +67,8 @@ class SignTree(Tree):
     def __init__(
         self, place: Placement, given: tuple[Floats, Floats], k: int, most_nodes: int, clock: Clock
     ) -> None:
-        super().__init__(np.column_stack([place.z, place.d]), place.s, k, most_nodes, clock)
-        self.fitted = np.column_stack([np.ones(len(place.s)), place.z])
+        z = np.column_stack([place.z, place.y])
+        super().__init__(z, -place.x, place.y, k, most_nodes, clock)
         rare = [_rare(column) for column in given]  # x and y
         self.rare = [rows for rows in rare if np.count_nonzero(rows) <= len(rows) - k]
 
@@ -92,41 +90,12 @@ class SignTree(Tree):
             return ["list", *node[1:3]], []
         return self.kept_or_not(part, (node[1], node[2]), int(among[0]), 0)
 
-    def costs(self, part: Part, own: int) -> tuple[Floats, Floats, tuple[float, ...]]:
-        below, of_d, e, middle = self.squares(part, own)
-        rows = np.concatenate([part.kept, part.open])
-        free = self.multipliers(part, e, self.y[rows], self.fitted[rows], middle**2)
-        taken = (self.y[rows] - self.fitted[rows] @ free) ** 2
-        return below - of_d[:, None] ** 2 * taken, np.zeros(len(of_d)), tuple(free.tolist())
-
-    def multipliers(self, part: Part, e: Floats, s: Floats, fitted: Floats, of_d: float) -> Floats:
-        """Nearly the best at the middle: what fits S on the rows that they make one choose."""
-        fixed, copies, most = len(part.kept), part.copies, -np.inf
-        free = best = np.array(part.free) if part.free else _fit(fitted, s)
-        for step in range(_STEPS):
-            cost = e**2 - of_d * (s - fitted @ free) ** 2
-            order = np.argsort(cost[fixed:], kind="stable")
-            upto = np.cumsum(copies[order])
-            taken = np.clip(part.need - (upto - copies[order]), 0, copies[order])
-            taken = np.where(cost[fixed:][order] < 0, copies[order], taken)
-            weight = np.ones(len(s))
-            weight[fixed + order] = taken
-            if (value := float(weight @ cost)) > most:
-                most, best = value, free
-            chosen = weight > 0
-            if np.count_nonzero(chosen) <= fitted.shape[1]:
-                break
-            root = np.sqrt(weight[chosen])
-            aim = _fit(root[:, None] * fitted[chosen], root * s[chosen])
-            free = free + (aim - free) / (1 + step / 2)
-        return best
+    def start(self, costs: Costs) -> Floats:
+        """x is what is left of it by all rows."""
+        return np.zeros(costs.fitted.shape[1])
 
 
 def _rare(column: Floats) -> Mask:
     """Rows on which it is not what it is most often."""
     values, count = np.unique(column, return_counts=True)
     return np.asarray(column != values[np.argmax(count)])
-
-
-def _fit(columns: Floats, s: Floats) -> Floats:
-    return np.asarray(np.linalg.lstsq(columns, s, rcond=None)[0])

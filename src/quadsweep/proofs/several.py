@@ -2,40 +2,42 @@
 
 The search is the engine's in small, in NumPy, depth first, with the threshold known. Columns are
 placed about the subset found: X whitened by a triangle, Y what its plane leaves of y. In the frame
-of a column w, with v the others, e = w - p v - alpha with p in [-1, 1]; with theta the coefficients
-of e and alpha the plane's mean, a subset that beats t has
+of a column w, with v the others, e = w - p v - alpha with p in [-1, 1], turned so that theta_Y, its
+coefficient of Y, is above 0. At a subset's own plane e is at right angles to 1 and X, so one that
+beats t has, for any nu and g, with l = Y + nu (1, X),
 
-    sum over it of  e^2 - rho theta_Y^2 (y - g)^2  <  0          rho = 1 - t, any g    (R2)
-    sum over it of  e^2  -  t theta_Y^2  <  0                                          (lts)
+    sum over it of  e l - rho theta_Y (y - g)^2  <  0          rho = 1 - t     (R2)
+    sum over it of  e l  -  t theta_Y  <  0                                    (lts)
 
-In a box e^2 lies above its tangent at the middle, so that the least value is at a corner, where the
-sum of the `need` smallest costs is  need lambda - sum (lambda - cost)^+  with lambda the last of
-them. What rounding may hide is taken off (`_SAFE`); the checker does it all again exactly.
+Each cost is affine in the parameters, so that the least value is at a corner of a box in which
+theta_Y has one sign, where the sum of the `need` smallest costs is  need lambda - sum (lambda -
+cost)^+  with lambda the last of them. What rounding may hide is taken off (`_SAFE`); the checker
+does it all again exactly.
 """
 
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import product
 from math import comb
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from quadsweep.arrays import Floats, Ints
 from quadsweep.clock import Clock
+from quadsweep.proofs.multipliers import Costs
 
 Nodes = list[list[Any]]
 Hints = tuple[list[float], list[float]]  # multipliers, and a lambda a corner
 
-MOST = 3  # predictors: with more the checker takes too long
+MOST = 5  # predictors: with more the checker takes too long
 _SAFE = 1e-12  # of the sums of absolute values
 _NARROW = 1e-7  # sides of a box below which rows are branched on
+_POOR = 0.7  # of the worst corner: what the middle lacks, too, no halving of the box makes good
 _LISTED = 60  # subsets left that are listed
-_STEPS = 9  # towards the best multiplier of a box
+_WIDTHS = (0.3, 0.1, 0.03)  # of smoothing, on the way to the best multipliers
 
 
 class TooMany(Exception):
@@ -100,7 +102,7 @@ class Part:
     kept: Ints  # rows, with repetition
     need: int
     or_more: bool = False
-    free: tuple[float, ...] = ()  # multipliers to start from
+    free: Floats | None = None  # multipliers to start from
 
     def ways(self) -> int:
         """Subsets left, about: copies counted as rows."""
@@ -113,16 +115,37 @@ class Part:
         return (self.need < 0 and not self.or_more) or self.need > self.copies.sum()
 
 
-class Tree(ABC):
-    """Writes the nodes below the roots. What a row costs is for those to say that inherit."""
+class Bound(NamedTuple):
+    """Of a box: at every corner what rows cost, kept and open ones side by side, lambda, V, and
+    what rounding may hide of it."""
+
+    costs: Floats
+    lambdas: Floats
+    values: Floats
+    doubt: Floats
+
+    @property
+    def worst(self) -> float:
+        return float(np.min(self.values - self.doubt))
+
+
+class Tree:
+    """Writes the nodes below the roots: of planes in the columns z, the last of them fitted on the
+    others, and of l, which is `left` and any combination of those."""
 
     or_more = False  # whether larger subsets count
+    y: Floats | None = None  # its square is taken off, rho times
+    rho = 0.0
+    base = 0.0  # times theta_Y, is taken off once
 
-    def __init__(self, z: Floats, y: Floats, k: int, most_nodes: int, clock: Clock) -> None:
-        self.z, self.y, self.k, self.p = z, y, k, z.shape[1] - 1
+    def __init__(
+        self, z: Floats, left: Floats, y: Floats, k: int, most_nodes: int, clock: Clock
+    ) -> None:
+        self.z, self.left, self.k, self.p = z, left, k, z.shape[1] - 1
+        self.fitted = np.column_stack([np.ones(len(z)), z[:, :-1]])
         self.most, self.clock, self.count = most_nodes, clock, 0
         same: dict[bytes, list[int]] = {}
-        for i, row in enumerate(np.column_stack([self.z, self.y])):
+        for i, row in enumerate(np.column_stack([z, left, y])):
             same.setdefault(row.tobytes(), []).append(i)
         self.names = np.array([at[0] for at in same.values()], dtype=np.int64)
         self.copies = np.array([len(at) for at in same.values()], dtype=np.int64)
@@ -155,46 +178,77 @@ class Tree(ABC):
     def visit(self, part: Part, own: int) -> tuple[list[Any], list[Part]]:
         if part.impossible():
             return ["list", [], []], []
-        costs, base, free = self.costs(part, own)
-        lambdas, values, doubt = self.values(part, costs, base)
-        hints = list(free), lambdas.tolist()
-        if np.all(values > doubt):
+        y = self.p - 1  # the parameter that is theta_Y, but in the frame of Y
+        if own < self.p and part.box[y, 0] < 0 < part.box[y, 1]:
+            return self.split(part, y, ([], []))
+        costs = self.costs(part, own)
+        free, bound = self.best(part, costs)
+        hints = free.tolist(), bound.lambdas.tolist()
+        if bound.worst > 0:
             return ["bound", *hints], []
-        part = self.decided(part, costs, lambdas, values - doubt)
-        if part.impossible() or part.ways() <= _LISTED:
+        left = replace(self.decided(part, bound), free=free)
+        if left.impossible() or left.ways() <= _LISTED:
             return ["list", *hints], []
-        width = part.box[:, 1] - part.box[:, 0]
-        if np.max(width) < _NARROW:
-            return self.branch(part, hints)
-        at = self.longest(part, own, width)
+        middle = self.bound(part, costs.in_middle(free)[None], -np.array([costs.base * costs.of_y]))
+        if middle.worst < _POOR * bound.worst or np.max(np.diff(part.box)) < _NARROW:
+            away = np.abs(middle.costs[0, len(part.kept) :] - middle.lambdas[0])
+            away = away[np.isin(part.open, left.open)]
+            return self.branch(left, hints, int(np.argmax(left.copies * away)))
+        return self.split(left, int(np.argmax(costs.change(free))), hints)
+
+    def split(self, part: Part, at: int, hints: Hints) -> tuple[list[Any], list[Part]]:
         low, high = part.box[at]
         parts = []
         for half in ([low, (low + high) / 2], [(low + high) / 2, high]):
             box = part.box.copy()
             box[at] = half
-            parts.append(replace(part, box=box, free=free))
+            parts.append(replace(part, box=box))
         return ["split", *hints, at + 1], parts
 
-    def plane(self, at: Floats, own: int) -> tuple[Floats, float]:
-        """Coefficients of the columns, and alpha."""
-        return np.insert(-at[:-1], own, 1.0), float(at[-1])
+    def costs(self, part: Part, own: int) -> Costs:
+        rows = np.concatenate([part.kept, part.open])
+        of_y = np.zeros(self.p + 1)  # what theta_Y is by the parameters
+        of_y[self.p - 1] = -(own < self.p)
+        middle, half = part.box.mean(axis=1), (part.box[:, 1] - part.box[:, 0]) / 2
+        turned = np.sign(of_y @ middle + (own == self.p))
+        others = np.column_stack([np.delete(self.z[rows], own, axis=1), np.ones(len(rows))])
+        return Costs(
+            self.fitted[rows], self.left[rows], None if self.y is None else self.y[rows],
+            self.rho, self.base,
+            np.concatenate([np.ones_like(part.kept), part.copies]),
+            len(part.kept), part.need, part.or_more,
+            e=turned * (self.z[rows, own] - others @ middle),
+            of_y=turned * (of_y @ middle + (own == self.p)),
+            e_by=-turned * half[:, None] * others.T,
+            of_y_by=turned * half * of_y,
+        )  # fmt: skip
 
-    @abstractmethod
-    def costs(self, part: Part, own: int) -> tuple[Floats, Floats, tuple[float, ...]]:
-        """At every corner, of kept rows and of open ones (side by side); bases; multipliers."""
+    def best(self, part: Part, costs: Costs) -> tuple[Floats, Bound]:
+        """The multipliers with the best worst corner, until they close the box."""
+        found = None
+        for free in self.some(part, costs):
+            bound = self.bound(part, *costs.at_corners(free))
+            if found is None or bound.worst > found[1].worst:
+                found = free, bound
+            if bound.worst > 0:
+                break
+        assert found is not None
+        return found
 
-    def squares(self, part: Part, own: int) -> tuple[Floats, Floats, Floats, float]:
-        """At every corner tangents of e^2, and the last coefficient; at the middle e, and that."""
-        z = self.z[np.concatenate([part.kept, part.open])]
-        middle, alpha = self.plane(part.box.mean(axis=1), own)
-        e = z @ middle - alpha
-        ends = [self.plane(np.array(c), own) for c in product(*part.box)]
-        theta = np.array([c for c, _ in ends])
-        moved = theta @ z.T - np.array([a for _, a in ends])[:, None]
-        return e * (2 * moved - e), theta[:, -1], e, float(middle[-1])
+    def some(self, part: Part, costs: Costs) -> Iterator[Floats]:
+        """Multipliers from those of the box before, and from those of the plane in the middle:
+        large ones, right where no subset has its own plane, are worthless where some have."""
+        if part.free is not None:
+            yield part.free
+            yield from costs.climb(part.free, _WIDTHS[-1:])
+        start = self.start(costs)
+        yield start
+        yield from costs.climb(start, _WIDTHS)
 
-    def values(self, part: Part, costs: Floats, base: Floats) -> tuple[Floats, Floats, Floats]:
-        """At every corner: lambda, V, and what rounding may hide of it."""
+    def start(self, costs: Costs) -> Floats:
+        return costs.own()
+
+    def bound(self, part: Part, costs: Floats, base: Floats) -> Bound:
         fixed = len(part.kept)
         offset = base + costs[:, :fixed].sum(axis=1)
         free = costs[:, fixed:]
@@ -207,17 +261,15 @@ class Tree(ABC):
             lambdas = np.maximum(lambdas, 0) if part.need > 0 else np.zeros(len(free))
         below = (np.maximum(lambdas[:, None] - free, 0) * part.copies).sum(axis=1)
         size = np.abs(costs).sum(axis=1) + self.k * np.abs(lambdas) + np.abs(base)
-        return lambdas, offset + part.need * lambdas - below, _SAFE * size
+        return Bound(costs, lambdas, offset + part.need * lambdas - below, _SAFE * size)
 
-    def decided(self, part: Part, costs: Floats, lambdas: Floats, values: Floats) -> Part:
+    def decided(self, part: Part, bound: Bound) -> Part:
         """Without the rows whose copies all corners keep, or leave out."""
-        free = costs[:, len(part.kept) :]
-        above = np.maximum(free - lambdas[:, None], 0)
-        under = np.maximum(lambdas[:, None] - free, 0)
-        out = np.all(values[:, None] + above >= 0, axis=0)
-        kept = np.all(values[:, None] + under >= 0, axis=0) & ~out
-        both = np.all(values[:, None] + under >= 0, axis=0) & out
-        if np.any(both):  # nothing here is better
+        above = bound.costs[:, len(part.kept) :] - bound.lambdas[:, None]
+        values = (bound.values - bound.doubt)[:, None]
+        out = np.all(values + np.maximum(above, 0) >= 0, axis=0)
+        kept = np.all(values + np.maximum(-above, 0) >= 0, axis=0)
+        if np.any(kept & out):  # nothing here is better
             return replace(part, open=part.open[:0], copies=part.copies[:0], need=1)
         stay = ~(out | kept)
         more = np.repeat(part.open[kept], part.copies[kept])
@@ -226,16 +278,8 @@ class Tree(ABC):
             kept=np.concatenate([part.kept, more]), need=part.need - len(more),
         )  # fmt: skip
 
-    def longest(self, part: Part, own: int, width: Floats) -> int:
-        """The parameter along which the tangents are furthest off, about."""
-        rows = np.concatenate([part.kept, part.open])
-        others = np.delete(self.z[rows], own, axis=1)
-        squares = np.append((others**2).mean(axis=0), 1.0)
-        return int(np.argmax(width * np.sqrt(squares)))
-
-    def branch(self, part: Part, hints: Hints) -> tuple[list[Any], list[Part]]:
-        """On the row that has most copies: more than half of them, or the others."""
-        i = int(np.argmax(part.copies))
+    def branch(self, part: Part, hints: Hints, i: int) -> tuple[list[Any], list[Part]]:
+        """On an open row: more than half of its copies, or the others."""
         return self.kept_or_not(part, hints, i, int(part.copies[i] - 1) // 2)
 
     def kept_or_not(self, part: Part, hints: Hints, i: int, z: int) -> tuple[list[Any], list[Part]]:
@@ -257,31 +301,10 @@ class Optimum(Tree):
     def __init__(
         self, place: Placement, k: int, t: float, squared: bool, most_nodes: int, clock: Clock
     ) -> None:
-        super().__init__(place.columns, place.y, k, most_nodes, clock)
-        self.squared, self.t = squared, t if squared else t * 4.0**place.power
+        z = place.columns
+        super().__init__(z, z[:, -1], place.y, k, most_nodes, clock)
         if squared:
+            self.y, self.rho = place.y, 1 - t
             self.copies = np.minimum(self.copies, k - 1)
-
-    def costs(self, part: Part, own: int) -> tuple[Floats, Floats, tuple[float, ...]]:
-        below, of_y, e, middle = self.squares(part, own)
-        if not self.squared:
-            return below, -self.t * of_y**2, ()
-        y = self.y[np.concatenate([part.kept, part.open])]
-        g = self.multiplier(part, e, y, middle**2)
-        taken = (1 - self.t) * of_y[:, None] ** 2 * (y - g) ** 2
-        return below - taken, np.zeros(len(of_y)), (g,)
-
-    def multiplier(self, part: Part, e: Floats, y: Floats, of_y: float) -> float:
-        """Nearly the best one at the middle: the mean of y over the rows it makes one choose."""
-        low, high = float(y.min()), float(y.max())
-        fixed, rho = len(part.kept), (1 - self.t) * of_y
-        g = part.free[0] if part.free and low <= part.free[0] <= high else (low + high) / 2
-        for _ in range(_STEPS):
-            cost = e[fixed:] ** 2 - rho * (y[fixed:] - g) ** 2
-            order = np.argsort(cost, kind="stable")
-            upto = np.cumsum(part.copies[order])
-            taken = np.clip(part.need - (upto - part.copies[order]), 0, part.copies[order])
-            mean = (y[:fixed].sum() + (taken * y[fixed:][order]).sum()) / self.k
-            low, high = (g, high) if mean > g else (low, g)
-            g = mean if low < mean < high and _ % 2 == 0 else (low + high) / 2
-        return float(g)
+        else:
+            self.base = t * 4.0**place.power

@@ -241,8 +241,8 @@ def _exact(statement: Statement, part: dict[str, Any]) -> checker.Claim:
 
 def largest_covariance(x: Floats, y: Floats, k: int, margin: float) -> float:
     """The largest T with n T <= margin sqrt(ab) for any k rows or more, or just below it."""
-    units = (checker.in_units([Fraction(v) for v in c.tolist()]) for c in (x, y))
-    (a, *_), (b, *_) = (checker.spread(*column, k) for column in units)
+    numbers, unit = checker.in_units([list(map(Fraction, c.tolist())) for c in (x, y)])
+    (a, *_), (b, *_) = (checker.spread(column, unit, k) for column in numbers)
     most = Fraction(margin) ** 2 * a * b / len(x) ** 2
     t = math.sqrt(a) * math.sqrt(b) * margin / len(x)
     while Fraction(t) ** 2 > most:
