@@ -37,6 +37,7 @@ from quadsweep.auditing.resources import Resources
 from quadsweep.auditing.result import Audit, OutOfCoreAudit, RegressionAudit
 from quadsweep.auditing.rows import FEWEST_KEPT, drop_limit, phrase, two_columns, units_limit
 from quadsweep.auditing.verdict import Known, reported
+from quadsweep.blas import one_thread
 from quadsweep.clock import Stopped
 from quadsweep.inputs import validation
 from quadsweep.inputs.arguments import arranged
@@ -260,6 +261,7 @@ def audit_given(
 # ---- rows in memory -----------------------------------------------------------------------------
 
 
+@one_thread()
 def _in_memory(
     kind: type[Audit], given: Regression, claim: str, terms: Terms, max_drop: Any,
     resources: Resources, note: Callable[[Fewest], None], proof: bool,

@@ -4,14 +4,15 @@ Imports the problem and what everyone shares: `quadsweep.least_squares` has the 
 on which predictors depend on each other.
 """
 
+from quadsweep.blas import one_thread
 from quadsweep.solving.methods.problem import Method
 from quadsweep.solving.methods.regression.certified import certified, quickly
 from quadsweep.solving.methods.regression.concentrate import concentrate
 from quadsweep.solving.methods.regression.exhaustive import exhaustive
 
 METHODS: dict[str, Method] = {
-    "certified": certified,
+    "certified": one_thread()(certified),
     "exhaustive": exhaustive,
-    "concentrate": concentrate,
-    "bounded": quickly,  # what auto takes beyond the predictors that are searched
+    "concentrate": one_thread()(concentrate),
+    "bounded": one_thread()(quickly),  # what auto takes beyond the predictors that are searched
 }
