@@ -1,15 +1,16 @@
 """The long tail: how much slower and larger the worst data sets are than the usual ones.
 
     python benchmarks/tail.py [--quick] [--points N] [--seeds S] [--seconds T] [--keep SHARE]
-                              [--objective NAME] [--state FILE]
+                              [--objective NAME] [--predictors P] [--state FILE]
 
 Families of N points (uniform, normal, two lines, circle, a line with outliers, heavy tails,
 clusters) and S seeds of each, half of the points kept (four fifths on the line with outliers) or
-SHARE of them, two threads, through the public call. Each runs in a process of its own, so that its
-peak of memory can be seen; T seconds are its limit. Every run is written to FILE as a line of JSON,
-and a run that is there is not repeated: stop and start as you like. Printed for each family: how
-many were proved, the median and slowest time, their ratio (goal: 4), and the peak (goals: 1 GB at
-10^6 points, 4 GB at 10^7).
+SHARE of them, two threads, through the public call. With P predictors the first one is the
+family's, the others are columns of the same kind that have nothing to do with y. Each runs in a
+process of its own, so that its peak of memory can be seen; T seconds are its limit. Every run is
+written to FILE as a line of JSON, and a run that is there is not repeated: stop and start as you
+like. Printed for each family: how many were proved, the median and slowest time, their ratio (goal:
+4), and the peak (goals: 1 GB at 10^6 points, 4 GB at 10^7).
 """
 
 from __future__ import annotations
@@ -81,12 +82,15 @@ FAMILIES: dict[str, Callable[[Generator, int], Points]] = {
 
 
 def run(
-    family: str, seed: int, n: int, objective: str, seconds: float, share: float | None
+    family: str, seed: int, n: int, objective: str, seconds: float, share: float | None, p: int
 ) -> dict[str, Any]:
     """One data set in this process: status, seconds by the wall and of both threads, peak."""
     import resource
 
-    x, y = FAMILIES[family](np.random.default_rng(seed), n)
+    rng = np.random.default_rng(seed)
+    x, y = FAMILIES[family](rng, n)
+    if p > 1:
+        x = np.column_stack([x, *(FAMILIES[family](rng, n)[0] for _ in range(p - 1))])
     keep = share or (0.8 if family == "line with outliers" else 0.5)
     wall, own = time.perf_counter(), time.process_time()
     found = qs.solve(x, y, keep, objective=objective, n_jobs=2, time_limit=seconds)
@@ -128,6 +132,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60, metavar="T", help="for a data set")
     parser.add_argument("--keep", type=float, metavar="SHARE", help="of the points")
     parser.add_argument("--objective", default="r2", metavar="NAME")
+    parser.add_argument("--predictors", type=int, default=1, metavar="P")
     parser.add_argument("--state", type=Path, metavar="FILE", help="keeps what is done")
     parser.add_argument("--alone", type=json.loads, help=argparse.SUPPRESS)
     given = parser.parse_args()
@@ -136,6 +141,8 @@ def main() -> None:
         return
     n, seeds = (2_000, 2) if given.quick else (given.points, given.seeds)
     kept = "" if given.keep is None else f" {given.keep}"
+    if given.predictors > 1:
+        kept += f" {given.predictors} predictors"
     done: dict[str, dict[str, Any]] = {}
     if given.state is not None and given.state.exists():
         for line in given.state.read_text().splitlines():
@@ -146,7 +153,7 @@ def main() -> None:
             if key in done:
                 continue
             done[key] = in_its_own_process(
-                family, seed, n, given.objective, given.seconds, given.keep
+                family, seed, n, given.objective, given.seconds, given.keep, given.predictors
             )
             if given.state is not None:
                 with given.state.open("a") as file:
