@@ -1,4 +1,4 @@
-// A vector with an entry for every row. Beyond a few megabytes it asks for large pages, since the
+// A vector with an entry for every row. From two megabytes on it asks for large pages, since the
 // first touch of each small one costs as much as a pass over it, and resizing leaves new numbers as
 // they are, so that each part is first touched by the thread that fills it.
 #pragma once
@@ -23,17 +23,17 @@ struct PageAllocator {
 
     PageAllocator() = default;
     template <class U>
-    PageAllocator(const PageAllocator<U>&) {}  // NOLINT: as allocators are converted
+    PageAllocator(const PageAllocator<U>&) {}
 
-    static constexpr std::size_t page = std::size_t{1} << 21, least = 2 * page;
+    static constexpr std::size_t page = std::size_t{1} << 21;
 
     T* allocate(std::size_t n) {
 #ifdef __linux__
-        if (n >= least / sizeof(T) && n < std::size_t{1} << 60) {
+        if (n >= page / sizeof(T)) {
             const std::size_t bytes = (n * sizeof(T) + page - 1) / page * page;
             void* const at = std::aligned_alloc(page, bytes);
             if (at == nullptr) throw std::bad_alloc();
-            madvise(at, bytes, MADV_HUGEPAGE);  // advice: without them it works as well
+            madvise(at, bytes, MADV_HUGEPAGE);  // advice: it works without
             return static_cast<T*>(at);
         }
 #endif
@@ -42,7 +42,7 @@ struct PageAllocator {
 
     void deallocate(T* at, std::size_t n) {
 #ifdef __linux__
-        if (n >= least / sizeof(T) && n < std::size_t{1} << 60) return std::free(at);
+        if (n >= page / sizeof(T)) return std::free(at);
 #endif
         std::allocator<T>().deallocate(at, n);
     }
