@@ -22,7 +22,7 @@ import numpy as np
 from quadsweep.arrays import Floats, Ints
 
 _STEPS = 3  # for a width of smoothing
-_SHORTENED = 3  # tries of a step, each a third of the last
+_SHARES = 3.0 ** -np.arange(3)  # of a step that are tried
 _ROUNDED = 1e-3  # |slope| near zero, of its standard deviation
 
 
@@ -83,9 +83,6 @@ class Costs:
                 now = then
             free = now.free
             yield free
-
-
-_SHARES = 3.0 ** -np.arange(_SHORTENED)
 
 
 class Smoothed(NamedTuple):
