@@ -27,6 +27,42 @@ AUDITS: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.parametrize(
+    ("seed", "n", "claim", "max_drop"),
+    [(8, 60, 1, 6), (36, 120, 0, 4), (37, 200, 0, 2), (30, 1000, 5, 1)],
+)
+def test_no_more_rows_are_removed_than_allowed(
+    seed: int, n: int, claim: int, max_drop: int, tmp_path: Path
+) -> None:
+    asked = AUDITS[claim] | {"max_drop": max_drop}
+    assert_nothing_false_with_few_removals(seed, n, asked, tmp_path)
+
+
+@pytest.mark.slow
+def test_limits_on_removals_hold_on_many_data_sets(tmp_path: Path) -> None:
+    for seed in range(500):
+        rng = np.random.default_rng(seed)
+        asked = AUDITS[seed // 6 % 6] | {"max_drop": int(rng.integers(1, 9))}
+        assert_nothing_false_with_few_removals(seed, int(rng.integers(40, 400)), asked, tmp_path)
+
+
+def assert_nothing_false_with_few_removals(
+    seed: int, n: int, asked: dict[str, Any], folder: Path
+) -> None:
+    """Against the audit in memory with the same limit: rounding may leave an audit out of core
+    undecided, but its bounds hold."""
+    x, y = some_points(seed, n)
+    file = written(folder / "points.parquet", x, y)
+    here = qs.audit(x, y, **asked)
+    found = qs.audit(file, x="a", y="b", memory_limit=1e-7 * n, **asked)
+    told = f"seed {seed}, n {n}, {asked}: {found.message} In memory: {here.message}"
+    assert isinstance(found, qs.OutOfCoreAudit), told
+    assert found.drop is None or found.drop <= asked["max_drop"], told
+    assert here.lower == (asked["max_drop"] + 1 if here.upper is None else here.upper), told
+    assert found.lower <= here.lower, told
+    assert found.upper is None or found.upper == len(found.outliers) >= here.lower, told
+
+
 def assert_same_audit(seed: int, n: int, asked: dict[str, Any], folder: Path) -> qs.OutOfCoreAudit:
     x, y = some_points(seed, n)
     file = written(folder / "points.parquet", x, y)

@@ -137,7 +137,7 @@ class Fewest:
         return min([self.last + 1, *left])
 
     def _offer(self, removal: Any) -> None:
-        if self.upper is None or len(removal) < self.upper:
+        if len(removal) <= self.last:
             self.removal = removal
         self._report(self)
 
