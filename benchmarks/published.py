@@ -6,7 +6,7 @@
     python benchmarks/published.py --columns docs/images/columns.png    # lower / upper by columns
 
 Columns: the interval [lower, upper], seconds, the peak of memory (each runs in a process of its
-own), and beside them the best removal and lower bound that others publish (docs/audit-peers.md).
+own), and beside them the best removal and lower bound that others publish (docs/comparisons.md).
 A twin has the rows, the columns and the kind of columns of a regression whose data are not public
 here: what it shows is what to expect of that size, not what holds there.
 """
