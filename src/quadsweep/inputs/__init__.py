@@ -3,6 +3,7 @@
 ``arguments``        the first arguments of every question, in one order
 ``frames``           data frames and names become columns; a frame out with the answer
 ``formulas``         a formula and a frame become columns, or an equation
+``fitted``           models of other libraries, which these fit again to some rows
 ``models``           a fitted model becomes an equation
 ``equations``        a regression with its fixed effects, instruments, weights, standard errors
 ``validation``       columns become clean arrays, options numbers

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from quadsweep.arrays import Floats, Ints
+from quadsweep.inputs.fitted.protocol import Model
 from quadsweep.inputs.standard_errors import StandardErrors
 
 
@@ -26,6 +27,7 @@ class Equation:
     rows, given : where the rows in use are among those given, and how many were given.
     term : the term that a data set says its regression is about, or None.
     labels, table : what the rows given are called, and the table they are from.
+    model : what fits the same regression again to some of the rows in use, or None.
     """
 
     outcome: str
@@ -44,3 +46,4 @@ class Equation:
     se: Mapping[str, float] | None = None
     link: str = ""
     term: str | None = None
+    model: Model | None = None
