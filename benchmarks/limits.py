@@ -61,7 +61,6 @@ def choosing(scale: int) -> Iterator[Question]:
         lambda **limits: qs.significance(x, y, 0.8, permutations=999, **limits),
     )
     yield "stability", lambda **limits: qs.stability(x, y, 0.8, **limits)
-    yield "influence_curve", lambda **limits: qs.influence_curve(x, y, **limits)
 
 
 def auditing(scale: int) -> Iterator[Question]:

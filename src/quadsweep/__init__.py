@@ -16,11 +16,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from quadsweep import datasets as datasets
     from quadsweep.auditing.audit import audit as audit
-    from quadsweep.auditing.deletion import Influence as Influence
-    from quadsweep.auditing.deletion import influence as influence
-    from quadsweep.auditing.influence import CoefficientCurve as CoefficientCurve
-    from quadsweep.auditing.influence import InfluenceCurve as InfluenceCurve
-    from quadsweep.auditing.influence import influence_curve as influence_curve
     from quadsweep.auditing.reference import Reference as Reference
     from quadsweep.auditing.result import Audit as Audit
     from quadsweep.auditing.result import OutOfCoreAudit as OutOfCoreAudit
@@ -64,8 +59,6 @@ __version__ = "0.1.0"
 # Loaded when they are asked for, so that the import takes no longer than what is used of it.
 _PLACES = {
     "auditing.audit": "audit",
-    "auditing.deletion": "Influence influence",
-    "auditing.influence": "CoefficientCurve InfluenceCurve influence_curve",
     "auditing.reference": "Reference",
     "auditing.result": "Audit OutOfCoreAudit RegressionAudit",
     "auditing.tables": "AuditTable audit_table",

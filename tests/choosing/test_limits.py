@@ -28,8 +28,6 @@ ASKED: dict[str, Callable[[], Any]] = {
     "significance, 2 predictors": lambda: qs.significance(X, y, 0.8, permutations=999, **LIMITS),
     "stability": lambda: qs.stability(x, y, 0.8, **LIMITS),
     "stability, 2 predictors": lambda: qs.stability(X, y, 0.8, **LIMITS),
-    "influence_curve": lambda: qs.influence_curve(x, y, **LIMITS),
-    "influence_curve, a control": lambda: qs.influence_curve(x, y, controls=X[:, 1], **LIMITS),
 }
 
 

@@ -158,7 +158,7 @@ def test_built_in_data_sets_come_back_as_well(run, tmp_path):
     assert [row[-1] == "true" for row in rows[1:]] == answer.mask.tolist()
 
 
-def test_commands_for_pairs_stability_influence_and_data_sets(run, file):
+def test_commands_for_pairs_stability_and_data_sets(run, file):
     _, out, _ = run("pairwise", file(HOUSES), "--drop", 1, "--permutations", 9, "--json")
     pairs = json.loads(out)
     assert pairs["names"] == ["GrLivArea", "SalePrice"]  # Id only counts the rows
@@ -170,10 +170,6 @@ def test_commands_for_pairs_stability_influence_and_data_sets(run, file):
     stability = json.loads(out)
     assert stability["rows"] == "number from 1"
     assert sorted(stability["near"][0]) == stability["result"]["inliers"]
-    _, out, _ = run("influence", "stars-cyg", "--max-drop", 2, "--json")
-    data = qs.datasets.load("stars-cyg")
-    mine = qs.influence_curve(data.x, data.y, max_drop=2)
-    assert json.loads(out)["slope_high"] == pytest.approx(mine.slope.high.tolist())
     _, out, _ = run("datasets")
     assert all(name in out for name in qs.datasets.names())
     _, out, _ = run("datasets", "phone-calls", "--json")
@@ -181,18 +177,6 @@ def test_commands_for_pairs_stability_influence_and_data_sets(run, file):
     code, _, err = run("datasets", "phone-cells")
     assert code == 2
     assert "phone-calls" in err
-
-
-def test_influence_takes_a_formula(run, file):
-    rng = np.random.default_rng(2)
-    rows = "".join(f"{u:.3f},{v:.3f},{u + 2 * v:.3f}\n" for u, v in rng.normal(size=(15, 2)))
-    code, out, _ = run(
-        "influence", file("a,b,y\n" + rows), "--formula", "y ~ a + b", "--term", "a",
-        "--max-drop", 1,
-    )  # fmt: skip
-    assert code == 0
-    assert "coefficient of a" in out
-    assert "y against a" in out
 
 
 # ---- one numbering ----------------------------------------------------------------------------
@@ -255,7 +239,6 @@ def test_printing_any_result_is_its_summary():
         qs.compare(x, y, drop=1, methods=["pearson"]),
         qs.audit(x, y),
         qs.audit(x, y, controls=x**2),
-        qs.influence_curve(x, y, max_drop=1),
         qs.pairwise(np.column_stack([x, y]), drop=1, permutations=9),
         qs.solve_many(x[None], y[None], k=10),
         qs.separate(x, y, np.arange(10)),
@@ -489,7 +472,5 @@ def test_an_audit_takes_a_table_and_names_as_solve_does(library):
     given = qs.audit(columns["age"], columns["wage"], controls=columns["years"])
     assert controlled.upper == given.upper
     assert "(given years)" in controlled.message
-    curve = qs.influence_curve(data=frame, x="age", y="wage", max_drop=2)
-    assert len(curve.m) == 3
     with pytest.raises(ValueError, match="did you mean 'wage'"):
         qs.audit(data=frame, x="age", y="wages")

@@ -136,7 +136,6 @@ def test_a_callback_that_returns_false_stops_whichever_false_it_is(no):
     stop = {"progress": lambda *_: no}
     assert qs.solve(x[:45], y[:45], 22, method="exhaustive", **stop).status == "interrupted"
     assert qs.audit(x, y, **stop).status == "interrupted"
-    assert qs.influence_curve(x, y, **stop).status == "interrupted"
     assert qs.significance(x, y, 40, permutations=10**6, **stop).status == "interrupted"
     assert qs.stability(x, y, 40, resamples=10**6, **stop).status == "interrupted"
     many = np.random.default_rng(0).uniform(size=(2, 2000))

@@ -138,8 +138,6 @@ def test_masked_numbers_are_missing_wherever_columns_are_taken():
     clean = qs.audit(np.asarray(x)[used], y[used])
     assert qs.audit(x, y, nan_policy="omit").before == clean.before
     assert qs.path(x, y, drop=[1], nan_policy="omit").n == 6
-    curve = qs.influence_curve(x, y, max_drop=1, nan_policy="omit")
-    assert curve.full == clean.before
     table = np.ma.column_stack([x, y, y[::-1]])
     assert qs.pairwise(table, drop=1).rows[0].tolist() == [6, 6, 6]
     listed = [1.0, np.ma.masked, 3, 4, 6]

@@ -29,7 +29,6 @@ def results():
     yield "LineSignificance", qs.path(X, Y, drop=4, permutations=3, null="line").noise
     yield "Audit", qs.audit(X, Y)
     yield "RegressionAudit", qs.audit(X, Y, controls=np.arange(len(X)) % 5, max_drop=2)
-    yield "InfluenceCurve", qs.influence_curve(X, Y, max_drop=2)
     yield "Separation", qs.separate(X, Y, qs.solve(X, Y, drop=4).mask)
     yield "Dataset", STARS
 

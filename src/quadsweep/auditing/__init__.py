@@ -1,8 +1,7 @@
 """How few observations a conclusion depends on.
 
 ``audit``       the question: the fewest rows whose removal breaks a claim
-``influence``   the question: how far m removals can move slope, r and R2; its result, a curve
-``rows``        the rows both are about, what they are called, and how many may go
+``rows``        the rows it is about, what they are called, and how many may go
 ``design``      the regression: term, controls, weights, what is removed at once
 ``classes``     dummies of a partition, fitted by means whichever rows go
 ``span``        what some columns span: classes, and an orthonormal basis of the others
@@ -27,10 +26,8 @@
 ``specification``  the audits of one regression, and their numbers as a table writes them
 ``tables``      audits of terms, claims and regressions, as one table
 ``reference``   the same audit of clean regressions of the same strength: is that few?
-``deletion``    the regression without each row or group, beside the exact fewest
 ``proving``     the proof file of the lower bound
 ``approximations``  the usual ones, to compare with
-``climbing``    the ends of the influence curve
 ``controls``    reading a regression; bounds and removals for any number of controls
 
 Removals are rows or groups to remove, everywhere in here; the engine is given those to keep.

@@ -145,7 +145,11 @@ class Audit(Verdict):
         seconds = max(_SHARE * self.time_limit, _LEAST)
         return approximations(self.cases, self.max_drop, self.followed, seconds)
 
-    plot = drawn_by("audit.plot_audit", "The rows removed, and the line with and without them.")
+    plot = drawn_by(
+        "audit.plot_audit",
+        "The rows removed, and the line with and without them; with ``view='influence'`` what the\n"
+        "removal of each row does to the statistic, to first order.",
+    )
 
     def to_frame(self) -> Any:
         """The data with a column ``inlier``, in the library it came from (pandas for arrays), with
@@ -225,7 +229,8 @@ class RegressionAudit(Audit):
 
     plot = drawn_by(
         "audit.plot_regression",
-        "The added-variable plot of the term: rows removed, the line with and without them.",
+        "The added-variable plot of the term: rows removed, the line with and without them; with\n"
+        "``view='influence'`` what the removal of each row does to the statistic, to first order.",
     )
 
 

@@ -35,11 +35,6 @@ class Column:
         self.n = len(values)
 
     @cached_property
-    def least_gap(self) -> float:
-        """Between two values that differ, 0 where all are equal."""
-        return _least_gap(self.sorted)
-
-    @cached_property
     def _some_gap(self) -> float:
         """One that is no smaller, 0 where some values do not tell."""
         return _least_gap(self.sorted[:_SOME])
@@ -58,7 +53,7 @@ class Column:
         least = float(total.min()) * (1 - 1e-9)
         if self._some_gap > 0 and least >= 0.499 * self._some_gap**2:
             return least
-        return max(least, 0.499 * self.least_gap**2)
+        return max(least, 0.499 * _least_gap(self.sorted) ** 2)
 
     def distance(self, k: int, centre: float) -> float:
         """How far the mean of k or more points can lie from a centre, in their own spread."""

@@ -1,4 +1,4 @@
-"""``quadsweep audit`` and ``influence``: on how few rows a finding depends."""
+"""``quadsweep audit``: on how few rows a finding depends."""
 
 from __future__ import annotations
 
@@ -39,20 +39,3 @@ def audit_command(given: Given) -> None:
     if source is not None:
         answer_source(given, source)
     answer(given, read_points(given.file, given.x, given.y, given.label, given.by))
-
-
-@command(
-    f"x y max_drop formula {_DESIGN} {_ANSWER}",
-    asks="auditing.influence:influence_curve",
-    max_drop="The most rows; default: 5%, at most 20.",
-    formula=FORMULA,
-)
-def influence_command(given: Given) -> None:
-    """How far the slope, r and R2 can be moved by removing up to m rows, with bounds.
-
-    Example: quadsweep influence stars-cyg --max-drop 4 --plot funnel.png
-    """
-    given = of_data_set(given)
-    if is_regression(given):
-        answer_regression(given)
-    answer(given, read_points(given.file, given.x, given.y, given.label))

@@ -52,7 +52,6 @@ class ReadRegression:
 
     source: str
     labels: Any
-    outcome: str
     arguments: dict[str, Any]
 
 
@@ -80,7 +79,7 @@ def read_regression(given: Given) -> ReadRegression:
         arguments["controls"] = "fixed"
     if given.vcov is not None:
         arguments["vcov"] = given.vcov
-    return ReadRegression(table.source, labels, outcome_of(given), arguments)
+    return ReadRegression(table.source, labels, arguments)
 
 
 def outcome_of(given: Given) -> str:
@@ -93,17 +92,8 @@ def answer_regression(given: Given) -> NoReturn:
     """Read the columns, ask, and show the answer."""
     read = read_regression(given)
     found = asked_once(given, **read.arguments, **given.arguments(), nan_policy="omit")
-    finish(given, found, _points(found, read))
-
-
-def _points(found: Any, read: ReadRegression) -> NamedPoints:
-    """The columns of the answer, for what is said about rows that were skipped."""
-    import numpy as np
-
-    if hasattr(found, "x"):
-        return NamedPoints(found.x, found.y, found.names, read.labels, read.source)
-    whole = np.zeros(len(read.labels))  # a curve does not keep its rows
-    return NamedPoints(whole, whole, (found.term, read.outcome), read.labels, read.source)
+    points = NamedPoints(found.x, found.y, found.names, read.labels, read.source)
+    finish(given, found, points)
 
 
 def _quoted(name: Any) -> str:

@@ -45,8 +45,8 @@ def arranged(question: str, points: Any, x: Any, y: Any, data: Any, models: bool
         return _of_formula(question, x, y, data)
     if is_model(x) and not models:
         raise TypeError(
-            f"{question} takes columns, a data frame or a formula; got {described(x)} (audit and "
-            "influence_curve take fitted models)"
+            f"{question} takes columns, a data frame or a formula; got {described(x)} (audit takes "
+            "fitted models)"
         )
     return x, y, data
 

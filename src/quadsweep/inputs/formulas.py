@@ -112,8 +112,8 @@ def columns(text: str, data: Any) -> Columns:
     read = parts(text)
     if read.absorbed or read.instruments:
         raise ValueError(
-            f"fixed effects and instruments after '|' are for audit and influence_curve; got "
-            f"{text!r} (write fixed effects as C({read.absorbed[0] if read.absorbed else '...'}))"
+            f"fixed effects and instruments after '|' are for audit; got {text!r} (write "
+            f"fixed effects as C({read.absorbed[0] if read.absorbed else '...'}))"
         )
     frame, labels = _pandas(data)
     left, right = _matrices(text, frame)

@@ -1,4 +1,4 @@
-"""An audit on the data (with controls the added-variable plot), and the funnel of influence."""
+"""An audit on the data (with controls the added-variable plot), and what each row does to it."""
 
 from __future__ import annotations
 
@@ -8,18 +8,19 @@ import numpy as np
 
 from quadsweep.arrays import Axes, Floats, Mask
 from quadsweep.plotting import canvas
-from quadsweep.plotting.canvas import INLIER, LINE, OUTLIER, PALE, REGION
-from quadsweep.plotting.labels import name_points
+from quadsweep.plotting.canvas import INLIER, LINE, OUTLIER, PALE
+from quadsweep.plotting.labels import name_points, shortened
 
 if TYPE_CHECKING:
-    from quadsweep.auditing.influence import Curve
     from quadsweep.auditing.result import Audit
 
-_TITLES = {"slope": "slope", "r": "correlation r", "r2": "R²"}
+_MOST_INFLUENTIAL = 20  # rows that are drawn
 
 
-def plot_audit(audit: Audit, ax: Axes | None = None) -> Axes:
-    """The rows removed, and the line with and without them."""
+def plot_audit(audit: Audit, ax: Axes | None = None, view: str = "data") -> Axes:
+    """The rows removed, and the line with and without them; or the influence of each row."""
+    if _is_influence(view):
+        return plot_influence(audit, ax)
     used = np.isfinite(audit.x) & np.isfinite(audit.y)
     through = [(0.0, 0.0 if fit is None else fit.intercept) for fit in (audit.before, audit.after)]
     ax = _rows_removed(audit, ax, audit.x, audit.y, used, through)
@@ -28,13 +29,16 @@ def plot_audit(audit: Audit, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def plot_regression(audit: Audit, ax: Axes | None = None) -> Axes:
+def plot_regression(audit: Audit, ax: Axes | None = None, view: str = "data") -> Axes:
     """What the controls leave of the term and of the outcome, on all rows.
 
     The coefficient of all rows is the slope of the dashed line; that without the removed rows, with
     the controls refitted, is the slope of the solid one, drawn through the middle of the rows kept.
     A logistic or Poisson regression is drawn as it is, its curves at the same controls everywhere.
+    With ``view="influence"`` the influence of each row or group is drawn instead.
     """
+    if _is_influence(view):
+        return plot_influence(audit, ax)
     from quadsweep.auditing.moments import Moments
 
     assert audit.design is not None
@@ -97,40 +101,44 @@ def _curve(ax: Axes, link: str, x: Floats, y: Floats, slope: float, **style: Any
     ax.plot(along, curve, zorder=2, linewidth=1.3, scalex=False, scaley=False, **style)
 
 
-def plot_funnel(curve: Curve, statistic: str = "slope", ax: Axes | None = None) -> Axes:
-    """What up to m removals can reach, around the value of all rows.
+def _is_influence(view: str) -> bool:
+    if view not in ("data", "influence"):
+        raise ValueError(f"view must be 'data' or 'influence'; got {view!r}")
+    return view == "influence"
 
-    Parameters
-    ----------
-    curve : InfluenceCurve or CoefficientCurve
-    statistic : {"slope", "r", "r2"}
-    ax : matplotlib axes, optional
-        A new figure if left out.
+
+def plot_influence(audit: Audit, ax: Axes | None = None) -> Axes:
+    """What the removal of each row or group does to the statistic, to first order.
+
+    The most influential are at the top, those that break the claim together are crosses.
     """
-    if statistic not in _TITLES:
-        raise ValueError(f"statistic must be one of {', '.join(_TITLES)}; got {statistic!r}")
-    ax = canvas.tidy_axes(ax)
-    reach = getattr(curve, statistic)
-    low, high = (np.where(np.isfinite(b), b, v) for b, v in (
-        (reach.low_bound, reach.low), (reach.high_bound, reach.high)
-    ))  # fmt: skip
-    ax.fill_between(
-        curve.m, low, high, color=REGION, linewidth=0, label="nothing outside: proved", zorder=1
-    )
-    ax.plot(
-        curve.m, reach.high, "o-", color=INLIER, markersize=3, linewidth=1, label="attained",
-        zorder=3,
-    )  # fmt: skip
-    ax.plot(curve.m, reach.low, "o-", color=INLIER, markersize=3, linewidth=1, zorder=3)
-    ax.axhline(
-        getattr(curve.full, statistic), color=PALE, linestyle=(0, (5, 3)), linewidth=1.3,
-        label="all rows", zorder=2,
-    )  # fmt: skip
-    if low.min() < 0 < high.max():
-        ax.axhline(0, color=OUTLIER, linewidth=0.8, zorder=2)
-    canvas.whole_ticks(ax, "x")
-    ax.set_xlabel(f"rows removed, of {curve.n:,}")
-    ax.set_ylabel(_TITLES[statistic])
-    canvas.titled(ax, f"How far can removals move the {_TITLES[statistic]}?")
+    regression = audit.regression
+    assert regression is not None
+    design = regression.design
+    effect = audit.cases[0].influence()[0]
+    removed = np.isin(regression.rows, audit.outliers)
+    together = np.array([bool(removed[rows].any()) for rows in design.members])
+    order = np.argsort(-np.abs(effect), kind="stable")[:_MOST_INFLUENTIAL]
+    if design.units is not None:
+        names = [design.units[i] for i in order]
+    else:
+        rows = regression.rows[order].tolist()
+        names = rows if audit.labels is None else [audit.labels[i] for i in rows]
+    ax, at = canvas.tidy_axes(ax), np.arange(len(order))
+    for gone, marker, color, label in (
+        (False, "o", INLIER, "kept"),
+        (True, "X", OUTLIER, "removed: they break the claim together"),
+    ):
+        some = together[order] == gone
+        if np.any(some):
+            ax.plot(
+                effect[order][some], at[some], marker, color=color, markersize=6, label=label,
+                zorder=3,
+            )  # fmt: skip
+    ax.axvline(0, color=PALE, linestyle=(0, (5, 3)), linewidth=1.3, zorder=2)
+    ax.set_yticks(at, [canvas.literal(shortened(str(name))) for name in names])
+    ax.set_ylim(len(order) - 0.5, -0.5)
+    ax.set_xlabel("influence on the statistic (first order); to the right it breaks sooner")
+    canvas.titled(ax, canvas.literal(audit.message.replace(". ", ".\n", 1)), 10)
     canvas.legend_below(ax)
     return ax

@@ -42,8 +42,8 @@ _TRUSTED = 1e-10  # rounding of the residuals beyond which nothing is proved
 class Prover:
     """Proves that no removal of some sizes breaks a claim."""
 
-    def __init__(self, case: Case, resources: Resources | None = None, most_nodes: int = 0) -> None:
-        self._case, self._most_nodes = case, most_nodes
+    def __init__(self, case: Case, resources: Resources | None = None) -> None:
+        self._case = case
         self._resources = Resources(math.inf) if resources is None else resources
         m = case.moments
         self._trusted = m.basis.clear and not m.degenerate and m.error < _TRUSTED
@@ -95,7 +95,7 @@ class Prover:
         return Form(self._controls, self.design, p, q, extra)
 
     def _run(self, form: Form, m: int, branch: bool) -> Verdict:
-        return form.refute(m, self._resources, branch=branch, most_nodes=self._most_nodes)
+        return form.refute(m, self._resources, branch=branch)
 
     def _slope_form(self, how: SlopeBeyond) -> Form:
         m = self._case.moments

@@ -107,14 +107,12 @@ class Form:
         known = self.least(m, seconds) > -math.inf
         return emptied if known else emptied + int(self._controls.q.shape[1])
 
-    def refute(
-        self, m: int, resources: Resources, *, branch: bool = True, most_nodes: int = 0
-    ) -> Verdict:
+    def refute(self, m: int, resources: Resources, *, branch: bool = True) -> Verdict:
         """Whether no removal of up to m units makes the form zero or negative.
 
-        Branching ends after ``most_nodes``, or where there is a limit on time, with it.
+        Branching ends after ``MOST_NODES``, or where there is a limit on time, with it.
         """
-        nodes = most_nodes or (_NODES if resources.is_limited else MOST_NODES)
+        nodes = _NODES if resources.is_limited else MOST_NODES
         limit = resources.for_a_question() if branch else resources.left()
         found = self._core.refute(
             m, most_nodes=nodes if branch else 1, n_jobs=resources.n_jobs, progress=resources.count,

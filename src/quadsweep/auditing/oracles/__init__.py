@@ -22,7 +22,7 @@ A new kind of standard error or estimator is a new kind of case and an oracle fo
 oracle finds is a removal: positions of units (rows, or groups) in ascending order. Kept rows occur
 only where the engine is asked.
 
-Imports the rest of auditing but ``fewest``, ``audit`` and ``influence``, which import it.
+Imports the rest of auditing but ``fewest`` and ``audit``, which import it.
 """
 
 from __future__ import annotations

@@ -120,21 +120,6 @@ class Plane(Oracle):
         one_less = np.setdiff1d(removal, others[np.argmax(past)])
         return one_less if self.case.broken(one_less) else removal
 
-    def steeper(self, m: int, t: float, step: float, sign: int) -> Decision:
-        """Is sign * slope > t + step for some subset with at most m removed?
-
-        Then c - (t + step/2) a >= step/2 a, and a is at least half the square of the smallest gap
-        between two x: more than rounding takes away, as a rule, and more than the 0 of subsets on
-        which x is constant. The removal is not checked.
-        """
-        z = sign * self._y - (t + step / 2) * self._x
-        if not np.any(z != z[0]):
-            return REFUTED
-        least = step / 4 * self._columns[0].least_gap ** 2 / self.n
-        a, b = self.case.moments.scale
-        off = 3 * self.slack(m) * (a * b + abs(t + step / 2) * a * a) / (self.n - m)
-        return self._ask(self._x, z, m, "cov", above=least - off)
-
     def above(self, m: int, t: float, sign: int) -> Decision:
         """Is sign * r > t > 0 for some subset with at most m removed? Not checked."""
         t -= self.slack(m)
