@@ -1,4 +1,4 @@
-"""The hull distance in batches against one by one, and the exact decision against it.
+"""The hull distance in batches against one by one, the exact decision against it, and slabs.
 
     python benchmarks/separability.py [--quick]
 
@@ -8,6 +8,9 @@ Each pair is timed in turn, in this process, best of several; both times and the
 from __future__ import annotations
 
 import argparse
+import itertools
+import math
+import time
 
 import numpy as np
 from paper_methods import best_times
@@ -41,6 +44,28 @@ def main() -> None:
         lambda t=t: decide(x[t], y[t], mixed[t], "L5") for t in range(min(count, 50))
     )))  # fmt: skip
     print(f"exact, the slowest of {min(count, 50)} random subsets: {slowest * 1e3:.2f} ms")
+    slabs(*((5, (20,)) if quick else (100, (20, 30, 60))))
+
+
+def slabs(trials: int, sizes: tuple[int, ...]) -> None:
+    """How often random hyperplanes with slabs find the best subset, and in what time."""
+    print(
+        "| n | hyperplanes | slab | optimum found | ms | all hyperplanes |\n"
+        "|---|---|---|---|---|---|"
+    )
+    for n in sizes:
+        x, y = np.random.default_rng(n).random((2, trials, n))
+        best = qs.solve_many(x, y, k=n // 2).values
+        for planes, width in itertools.product((300, 1000), (0.0, 0.1, 0.3)):
+            start = time.perf_counter()
+            found = [
+                qs.naive_sweep(x[t], y[t], n // 2, slab=width, planes=planes).value
+                for t in range(trials)
+            ]
+            each = (time.perf_counter() - start) / trials
+            hits = int((np.array(found) >= best - 1e-9).sum())
+            print(f"| {n} | {planes:,} | {width:g} | {hits} of {trials} | {1e3 * each:.0f} "
+                  f"| {math.comb(n, 5):,} |")  # fmt: skip
 
 
 if __name__ == "__main__":

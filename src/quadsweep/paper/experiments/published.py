@@ -15,6 +15,7 @@ import numpy as np
 
 from quadsweep import lifts
 from quadsweep.arrays import Floats, Ints, Mask
+from quadsweep.paper.separability.slab import r2_of_sums
 
 DIMENSION = 5
 PART_SIZES = (1, 2, 3)
@@ -42,7 +43,7 @@ def published_sweep(x: Floats, y: Floats, k: int) -> Mask:
             continue
         first = single[:, others[:, :rest]].sum(axis=2)
         for part in combinations(range(DIMENSION), size):
-            score = _r2(first + members[:, :, part].sum(axis=2), k)
+            score = r2_of_sums(first + members[:, :, part].sum(axis=2), k)
             top = int(np.argmax(score))
             if score[top] > best:
                 best = float(score[top])
@@ -65,10 +66,3 @@ def _sorted_others(lifted: Floats, tuples: Ints) -> Ints:
     np.put_along_axis(products, tuples, -np.inf, axis=1)
     order: Ints = np.argsort(-products, axis=1, kind="stable")
     return order[:, : len(lifted) - DIMENSION]
-
-
-def _r2(sums: Floats, k: int) -> Floats:
-    su, sw, suu, suw, sww = sums
-    a, b, c = suu - su * su / k, sww - sw * sw / k, suw - su * sw / k
-    product = a * b
-    return np.where(product > 0, c * c / np.where(product > 0, product, 1.0), -np.inf)

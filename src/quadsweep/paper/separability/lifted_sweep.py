@@ -20,6 +20,7 @@ from quadsweep import _core, lifts, objectives
 from quadsweep.arrays import Floats, Ints
 from quadsweep.inputs import frames, validation
 from quadsweep.lifts import Lift
+from quadsweep.paper.separability.slab import best_in_slabs
 from quadsweep.results.result import Result
 from quadsweep.solving.answering import make_result
 from quadsweep.solving.methods import Outcome
@@ -38,8 +39,11 @@ def naive_sweep(
     lift: str | Lift = "L5",
     score: str | ScoreOf = "r2",
     order: str = "both",
+    slab: float | None = None,
+    planes: int = 1000,
+    seed: int = 0,
 ) -> Result:
-    """The best candidate of the naive quadratic sweep.
+    """The best candidate of the paper's naive quadratic sweep (its algorithm 1).
 
     For every d of the lifted points, the hyperplane through them; the other points sorted by their
     signed distance from it; as candidates every part of the d points with the first of the others.
@@ -59,6 +63,13 @@ def naive_sweep(
     order : {"both", "ascending", "descending"}
         From which end of the sorted points to take the first. The published code has one
         direction; because the sign of a plane is arbitrary, that misses some subsets.
+    slab : float, optional
+        The approximate sweep of the paper's conclusion, for score ``r2``: ``planes`` random
+        hyperplanes in place of all, and around each a slab of this width, in units of the distance
+        between the means of its two sides, of whose points all parts are tried. Its result is
+        ``heuristic``; it can find subsets that no conic cuts off.
+    planes, seed : int
+        How many hyperplanes, and how they are drawn.
 
     Returns
     -------
@@ -82,6 +93,8 @@ def naive_sweep(
     """
     if order not in ORDERS:
         raise ValueError(f"order must be one of {', '.join(ORDERS)}; got {order!r}")
+    if slab is not None:
+        return _with_slabs(x, y, k, lift, score, slab, planes, seed)
     if not isinstance(score, str):
         return _with_function(x, y, k, lift, ScoreFunction.of(score), order)
     if score not in objectives.OBJECTIVES:
@@ -96,6 +109,28 @@ def naive_sweep(
             asked.x, asked.y, lifted, asked.k, score, "naive", order, math.inf, 1, None
         )
     )
+    return question.result(outcome, asked.k, "naive", time.perf_counter() - start)
+
+
+def _with_slabs(
+    x: Any, y: Any, k: Any, lift: str | Lift, score: Any, width: float, planes: int, seed: int
+) -> Result:
+    """The sweep over random hyperplanes with slabs around them."""
+    if score != "r2":
+        raise ValueError(f"with a slab score must be 'r2'; got {score!r}")
+    if not 0 <= width < math.inf:
+        raise ValueError(f"slab must be a number of at least 0; got {width!r}")
+    question = pose(x, y, objective="r2", n_jobs=1).keeping(k, None)
+    asked = question.problem
+    lifted = _lift(lift, asked.x, asked.y)
+    u, w = asked.x - asked.x.mean(), asked.y - asked.y.mean()
+    columns = np.stack([u, w, u * u, u * w, w * w])
+    start = time.perf_counter()
+    if asked.k == len(u) or len(u) <= lifted.shape[1]:
+        return naive_sweep(x, y, k, lift=lift)
+    kept, scored = best_in_slabs(lifted, columns, asked.k, planes, width, seed)
+    value = objectives.get("r2").value(asked.x[kept], asked.y[kept])
+    outcome = Outcome(kept, value, 1.0, "heuristic", scored)
     return question.result(outcome, asked.k, "naive", time.perf_counter() - start)
 
 

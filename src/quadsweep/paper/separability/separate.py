@@ -21,6 +21,7 @@ from quadsweep.inputs import frames, predictors, validation
 from quadsweep.messages import free
 from quadsweep.paper.separability.hulls.distance import TOLERANCE, HullDistances, hull_distance
 from quadsweep.paper.separability.hulls.exact import Decision, Plane, decide
+from quadsweep.paper.separability.slab import narrowest_slab
 from quadsweep.results.conic import Conic
 from quadsweep.results.formatting import ResultMixin, as_frame, attributes, drawn_by
 
@@ -166,6 +167,7 @@ def separate(
     data: Any = None,
     lift: str | None = None,
     exact: bool = True,
+    slab: float | None = None,
     time_limit: float | None = 60.0,
 ) -> Separation:
     """Whether a conic, or with several predictors a quadric, cuts the inliers strictly off.
@@ -186,6 +188,10 @@ def separate(
         Decide in rational arithmetic. Otherwise the answer is the paper's: separable if the
         quadratic program's squared distance is above 1e-10, which needs the extra
         ``separability``.
+    slab : float, optional
+        Decide approximate separability, as the paper's conclusion proposes: whether all points on
+        the wrong side lie in a slab of this width around a hyperplane of the lift, in units of the
+        distance between the two sides' means. Numerical, by a linear program; nothing is proved.
     time_limit : float, optional
         Seconds for the exact decision; when they are over, the answer is None.
 
@@ -217,13 +223,17 @@ def separate(
     ys = np.zeros_like(points.y) if lift == "L2" else points.y
     mask = _mask(inliers, points.n)
     seconds = validation.seconds(time_limit)
-    if exact:
+    if slab is not None:
+        exact = False
+    elif exact:
         _check_reach(points.n, points.p)
-    primal, dual, shares = _distance(points.x, ys, mask, lift, needed=not exact)
+    primal, dual, shares = _distance(points.x, ys, mask, lift, needed=not exact and slab is None)
     about = Separation(
         None, False, primal, primal, dual, None, {}, None, lift, _UNKNOWN,
         mask, points.x, points.y, given.names, given.labels,
     )  # fmt: skip
+    if slab is not None:
+        return _within_slab(about, ys, slab)
     if not exact:
         return _numerical(about, shares)
     decision = decide(points.x, ys, mask, lift, seconds)
@@ -309,6 +319,17 @@ def _numerical(about: Separation, shares: Floats) -> Separation:
         separable=apart,
         weights={} if apart else {int(i): float(shares[i]) for i in np.flatnonzero(shares > 1e-9)},
         message=f"Numerical: the squared distance is {relation} {TOLERANCE:g}; nothing is proved.",
+    )
+
+
+def _within_slab(about: Separation, ys: Floats, width: float) -> Separation:
+    """Whether a slab of that width holds all points on the wrong side."""
+    narrowest = narrowest_slab(lifts.get(about.lift, len(about.names) - 1)(about.x, ys), about.mask)
+    return replace(
+        about,
+        separable=narrowest <= width,
+        message=f"Numerical: the narrowest slab that holds all points on the wrong side is "
+        f"{max(narrowest, 0.0):.4g} of the distance between the two sides' means wide.",
     )
 
 
