@@ -120,7 +120,7 @@ def quick_fit(X: Floats, y: Floats, weights: Floats | None = None, intercept: bo
         return _Projection(X, y, weights, intercept).plane()
 
 
-def independent(columns: Floats, intercept: bool = True) -> Ints:
+def independent(columns: Floats, intercept: bool = True, before: Floats | None = None) -> Ints:
     """Positions of the columns that are not combinations of those before them.
 
     A column is one if every row says so at its own size: with z the columns before it, about their
@@ -132,7 +132,8 @@ def independent(columns: Floats, intercept: bool = True) -> Ints:
     columns that share a sentinel such as 1e20 in one row are not, since the other rows tell them
     apart, nor is a column far from zero, nor one of which a thousandth of a row's values is left,
     however large the coefficients of nearly dependent columns are. Rows are scaled for the
-    coefficients, so that none hides the others; weights do not matter.
+    coefficients, so that none hides the others; weights do not matter. Where something was taken
+    off the columns (and there is no intercept), ``before`` are the values as given.
 
     >>> independent(np.array([[0.0, 1, 0], [1, 1, 2], [2, 1, 4], [3, 1, 6]]))
     array([0])
@@ -142,7 +143,7 @@ def independent(columns: Floats, intercept: bool = True) -> Ints:
         _scaled(columns, intercept)[1]
     ):
         return np.arange(columns.shape[1])
-    found = [j for j, _ in _residuals(columns, intercept)]
+    found = [j for j, _ in _residuals(columns, intercept, before)]
     return np.array(found, dtype=np.int64)
 
 
@@ -184,9 +185,12 @@ def _scaled(
     return given, about / unit, unit
 
 
-def _residuals(columns: Floats, intercept: bool) -> Iterator[tuple[int, Floats]]:
+def _residuals(
+    columns: Floats, intercept: bool, before: Floats | None = None
+) -> Iterator[tuple[int, Floats]]:
     """Each independent column's position, and what those before it leave of it."""
     given, scaled, unit = _scaled(columns, intercept)
+    given = given if before is None else before
     allowed = DEPENDENT * np.abs(scaled) + _ULPS * np.abs(given / unit)
     q = np.zeros(scaled.shape, order="F")
     into = np.zeros((scaled.shape[1], scaled.shape[1]))  # Q = the columns found times this

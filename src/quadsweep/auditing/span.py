@@ -14,14 +14,15 @@ from quadsweep.auditing.classes import Classes
 from quadsweep.least_squares import DEPENDENT
 
 UNCLEAR = 1e-7  # up to here it is not clear whether a column depends on the others
-_WELL = 1e6  # condition numbers up to here: no column depends on the others
+_WELL = 1e-6  # of a column's length: where that much is left of every one, none depends on others
 
 
 @dataclass(frozen=True, eq=False)
 class Basis:
     """An orthonormal basis of some columns, and how far its rounding can be trusted.
 
-    ``clear`` is False where it is not certain which columns depend on which.
+    ``clear`` is False where it is not certain which columns depend on which; ``condition`` is that
+    of the columns before anything was taken off them.
     """
 
     q: Floats
@@ -43,28 +44,35 @@ def basis(columns: Floats, given: Floats | None = None) -> Basis:
     """Of the column space, by a QR decomposition of the columns at length one: with pivoting where
     some may depend on others, which takes several times as long.
 
-    ``given`` are the columns before something was taken off them; their lengths count.
+    ``given`` are the columns before something was taken off them. Their lengths count: of a column
+    that was explained only rounding is left, and that is not a column.
     """
     from scipy.linalg import qr
 
     length = lengths(columns if given is None else given)
-    used = np.flatnonzero(length > 0)
+    left = length if given is None else lengths(columns)
+    used = np.flatnonzero(left > (0.0 if given is None else DEPENDENT) * length)
     units = columns[:, used] / length[used]
     if len(used) == 0:
         return Basis(np.zeros((len(columns), 0)), 1.0, True, np.zeros((0, 0)), used, length)
     if len(used) <= len(columns):
         q, r = np.linalg.qr(units)
-        condition = float(np.linalg.cond(r))
-        if condition < _WELL:
-            return Basis(np.ascontiguousarray(q), condition, True, r, used, length)
+        values = np.linalg.svd(r, compute_uv=False)
+        if values[-1] > _WELL:
+            return Basis(np.ascontiguousarray(q), _condition(values), True, r, used, length)
     q, r, order = qr(units, mode="economic", pivoting=True)
-    left = np.abs(np.diag(r))
-    rank = int((left > DEPENDENT).sum())
-    clear = not np.any((left > DEPENDENT) & (left < UNCLEAR))
+    pivots = np.abs(np.diag(r))
+    rank = int((pivots > DEPENDENT).sum())
+    clear = not np.any((pivots > DEPENDENT) & (pivots < UNCLEAR))
     r = r[:rank, :rank]
-    condition = float(np.linalg.cond(r)) if rank else 1.0
+    condition = _condition(np.linalg.svd(r, compute_uv=False)) if rank else 1.0
     q = np.ascontiguousarray(q[:, :rank])
     return Basis(q, condition, clear, r, used[order[:rank]], length)
+
+
+def _condition(values: Floats) -> float:
+    """Of columns whose singular values are these where their own lengths were one."""
+    return max(float(values[0]), 1.0) / float(values[-1])
 
 
 def lengths(columns: Floats) -> Floats:

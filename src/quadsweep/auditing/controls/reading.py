@@ -21,7 +21,7 @@ from quadsweep.inputs import formulas, frames, models, standard_errors, validati
 from quadsweep.inputs.arguments import is_formula
 from quadsweep.inputs.equations import Equation
 from quadsweep.inputs.standard_errors import StandardErrors
-from quadsweep.least_squares import independent
+from quadsweep.least_squares import DEPENDENT, independent
 from quadsweep.messages import argument, hint
 
 FIXED = "fixed"
@@ -346,9 +346,9 @@ def _independent(design: Design, columns: Floats) -> Ints:
     """Positions of the columns that the intercept, the classes and those before do not explain."""
     if design.classes is None:
         return independent(columns, design.intercept is not None)
-    classes = Classes(design.classes, np.ones(design.n))
-    vary = np.flatnonzero([not classes.is_constant(column) for column in columns.T])
-    return np.asarray(vary[independent(classes.about(columns[:, vary]), False)])
+    about = Classes(design.classes, np.ones(design.n)).about(columns)
+    about[np.abs(about) <= DEPENDENT * (np.abs(columns) + np.abs(columns - about))] = 0.0
+    return independent(about, intercept=False, before=columns)
 
 
 def explained(design: Design, column: Floats) -> bool:
