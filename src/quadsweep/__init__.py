@@ -88,19 +88,7 @@ _MODULE_OF = {name: module for module, names in _PLACES.items() for name in name
 __all__ = ["datasets", *_MODULE_OF]
 
 
-_FORMER = {  # names of the release before
-    "StreamedResult": "OutOfCoreResult",
-    "StreamedPath": "OutOfCorePath",
-    "StreamedAudit": "OutOfCoreAudit",
-}
-
-
 def __getattr__(name: str) -> Any:
-    if name in _FORMER:
-        from warnings import warn
-
-        warn(f"{name} is now called {_FORMER[name]}", DeprecationWarning, stacklevel=2)
-        name = _FORMER[name]
     if name not in _MODULE_OF:
         return _module(name)
     found = getattr(import_module(f"quadsweep.{_MODULE_OF[name]}"), name)

@@ -42,8 +42,6 @@ def test_without_memory_the_gap_is_honest_and_the_message_says_why() -> None:
     best = qs.solve(x, y, 1000)
     stopped = qs.solve(x, y, 1000, memory_limit=1e-6)
     assert stopped.status == "memory_limit"
-    with pytest.warns(DeprecationWarning, match="limit is deprecated"):
-        assert stopped.limit == "memory"
     assert "memory limit" in stopped.message
     assert "memory limit" in stopped.summary()
     assert stopped.value <= best.value + 1e-9

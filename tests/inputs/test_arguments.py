@@ -131,10 +131,3 @@ def test_a_data_set_with_a_published_regression_stands_for_it_in_audits():
     other = qs.audit(data, term="rugged")
     assert other.term == "rugged"
     assert qs.solve(data, drop=3).n == len(data.x)  # its two columns
-
-
-@pytest.mark.parametrize("name", ["StreamedResult", "StreamedPath", "StreamedAudit"])
-def test_former_names_warn_and_are_what_they_were(name: str) -> None:
-    with pytest.warns(DeprecationWarning, match=f"{name} is now called OutOfCore"):
-        found = getattr(qs, name)
-    assert found is getattr(qs, name.replace("Streamed", "OutOfCore"))

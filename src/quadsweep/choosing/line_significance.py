@@ -18,7 +18,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
-from warnings import warn
 
 import numpy as np
 
@@ -91,12 +90,6 @@ class LineSignificance(PathSignificance):
     normal: float = 1.0
     law: str = "line"
     plane: bool = False
-
-    @property
-    def standing_out(self) -> int:
-        """The former name of ``n_outliers``."""
-        warn("standing_out is now called n_outliers", DeprecationWarning, stacklevel=2)
-        return self.n_outliers
 
     def verdict(self, advice: str | None = None) -> str:
         """How many rows are outliers, and how often a clean line gains as much."""

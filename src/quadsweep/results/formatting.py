@@ -11,7 +11,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
-from warnings import warn
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -57,11 +56,6 @@ class ResultMixin(ABC):
     @abstractmethod
     def plot(self, ax: Axes | None = None) -> Axes:
         """The picture."""
-
-    def lines(self) -> list[tuple[str, str]]:
-        """The former name of :meth:`summary_items`."""
-        warn("lines() is now called summary_items()", DeprecationWarning, stacklevel=2)
-        return self.summary_items()
 
     @property
     def headline(self) -> str:

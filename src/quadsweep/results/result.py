@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
-from warnings import warn
 
 import numpy as np
 
@@ -118,12 +117,6 @@ class Result(Certified):
             f"<Result: {self.objective} = {self.value:.6g}, {self.k:,} of {self.n:,} kept, "
             f"{self.status}; dropped: {dropped}>"
         )
-
-    @property
-    def limit(self) -> str:
-        """Deprecated: the status says which limit stopped the search."""
-        warn("limit is deprecated; status says memory_limit", DeprecationWarning, stacklevel=2)
-        return "memory" if self.status == "memory_limit" else "time"
 
     @property
     def omitted(self) -> Ints:
