@@ -234,15 +234,3 @@ def corrected_p_values(table: list[list[float]], slack: Sequence[float]) -> list
     """Of the first data set: the share whose smallest p-value is as small, for each size."""
     p = pointwise_p_values(table, slack)
     return [sum(min(row) <= own for row in p) / len(p) for own in p[0]]
-
-
-def near_optimal(
-    x: Numbers, y: Numbers, k: int, objective: str, best: Sequence[int], margin: float
-) -> set[Subset]:
-    """All subsets whose value is within this share of that of ``best``, ties included."""
-    top, share = subset_score(exact(x), exact(y), best, objective), Fraction(margin)
-    assert top is not None
-    worst = top - share * abs(top)
-    if objective == "r":  # the score is r |r|
-        worst = top * (1 - share) ** 2 if top > 0 else top * (1 + share) ** 2
-    return {subset for s, subset in ranked_subsets(x, y, k, objective) if s >= worst}

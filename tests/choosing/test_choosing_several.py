@@ -64,7 +64,6 @@ def test_stability_counts_how_often_a_row_is_dropped(plane):
     answer = qs.stability(X, y, drop=2, resamples=20, objective="lts")
     assert set(np.argsort(-answer.dropped)[:2].tolist()) == {2, 9}
     assert answer.status == "finished"
-    assert answer.near[0].tolist() == answer.result.inliers.tolist()
 
 
 def test_more_predictors_than_can_be_proved_still_have_an_answer():
@@ -77,9 +76,6 @@ def test_more_predictors_than_can_be_proved_still_have_an_answer():
     assert path.result(54).outliers.tolist() == list(range(6))
     assert path.result(54).method == "concentrate"
     assert qs.significance(X, y, drop=6, permutations=3).p_value == 0.25
-    stable = qs.stability(X, y, drop=6, resamples=3)
-    assert not stable.needed.any()
-    assert not stable.complete
 
 
 @pytest.mark.slow

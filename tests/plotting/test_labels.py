@@ -117,13 +117,3 @@ def test_lines_of_a_comparison_differ_in_colour_dashes_and_shape(ax):
     for style in ("get_color", "get_marker"):
         assert len({str(getattr(line, style)()) for line in drawn}) == len(drawn) >= 4
     assert len({str(line._dash_pattern) for line in drawn}) == len(drawn)
-
-
-@pytest.mark.slow
-def test_a_stability_study_of_many_rows_can_be_read(ax):
-    answer = qs.stability(*many(), drop=5, resamples=3, margin=0.01, most=60)
-    assert answer.disputed.sum() > 40
-    answer.plot(ax=ax)
-    rings = [c for c in ax.collections if c.get_label().startswith("disputed")]
-    assert len(rings[0].get_offsets()) == 40
-    assert rings[0].get_label() == f"disputed ({answer.disputed.sum():,}), 40 ringed"

@@ -22,7 +22,7 @@ def results():
     yield "Path", walk
     yield "PathSignificance", walk.noise
     yield "Significance", qs.significance(X, Y, drop=4, permutations=9)
-    yield "Stability", qs.stability(X, Y, drop=4, resamples=5, most=3)
+    yield "Stability", qs.stability(X, Y, drop=4, resamples=5)
     yield "PairwiseResult", qs.pairwise(np.column_stack([X, Y, X * Y]), drop=4, permutations=9)
     yield "PairwiseFiles", qs.pairwise(np.column_stack([X, Y, X + Y]), drop=4, out=FILES.name)
     yield "Comparison", qs.compare(X, Y, drop=4, methods=["pearson", "kendall"])

@@ -5,7 +5,7 @@
                   line (``line_significance``); of rows that are not in memory (``outofcore``);
                   what both are (``curve``)
 ``significance``  a p-value that allows for the choosing
-``stability``     who is dropped when the data change a little, and what else comes near (``near``)
+``stability``     who is dropped when the data change a little
 ``intervals``     the bootstrap of the line, behind `Result.bootstrap`
 ``pairwise``      every pair of columns: its solves (``pairs``), the answer (``pairwise_result``)
 ``shuffles``, ``clean_line``: null data. ``p_values``: what they are called, and corrections.

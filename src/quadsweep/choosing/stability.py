@@ -1,9 +1,7 @@
 """Which points are outliers under small changes of the data?
 
-Two looks at the same question. Resampling: draw the points again (bootstrap) or leave out one at a
-time (jackknife), solve again, and count how often each point is dropped. Near-optimal subsets: all
-subsets whose value is within a margin of the optimum; points on which they disagree could as well
-have been judged the other way (`near`).
+The points are drawn again (bootstrap) or left out one at a time (jackknife), every data set is
+solved exactly, and each point's share of the draws in which it was dropped is counted.
 """
 
 from __future__ import annotations
@@ -17,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from quadsweep.arrays import Floats, Ints, Mask
-from quadsweep.choosing.near import NearOptimal, Subset
 from quadsweep.choosing.shuffles import blocks
 from quadsweep.clock import Clock
 from quadsweep.inputs import validation
@@ -26,7 +23,6 @@ from quadsweep.messages import argument
 from quadsweep.outofcore.solve import loaded
 from quadsweep.progress import CountProgress, Tick, counting
 from quadsweep.results.formatting import (
-    INDEX,
     ResultMixin,
     as_frame,
     attributes,
@@ -36,11 +32,9 @@ from quadsweep.results.formatting import (
 from quadsweep.results.result import Result
 from quadsweep.solving.methods import Problem
 from quadsweep.solving.methods.batch import Batch, varied
-from quadsweep.solving.methods.regression.certified import provable
 from quadsweep.solving.methods.spreading import Executor, executor
-from quadsweep.solving.question import Question, pose
+from quadsweep.solving.question import pose
 
-_LARGEST_MARGIN = 0.01  # of the value, where none is given
 _CLEAR = 0.1  # dropped less often than this, or kept less often, is clear
 
 
@@ -56,17 +50,6 @@ class Stability(ResultMixin):
         Data sets solved for it.
     resample : str
         ``bootstrap`` or ``jackknife``.
-    needed : boolean array
-        Inliers that are in every near-optimal subset: proved.
-    disputed : boolean array
-        Points on which near-optimal subsets disagree: inliers that some of them lack (all of
-        these are known), outliers that some of them contain (those found).
-    near : list of arrays
-        Near-optimal subsets, the optimum first.
-    complete : bool
-        True if ``near`` holds all of them.
-    margin : float
-        Within this share of the optimum's value a subset is near-optimal.
     result : Result
         The optimum.
     status : str
@@ -77,11 +60,6 @@ class Stability(ResultMixin):
     dropped: Floats
     resamples: int
     resample: str
-    needed: Mask
-    disputed: Mask
-    near: list[Ints] = field(repr=False)
-    complete: bool
-    margin: float
     result: Result = field(repr=False)
     status: str
     seconds: float
@@ -91,13 +69,6 @@ class Stability(ResultMixin):
         """Points dropped in some resamples and kept in others, ten percent at least of each."""
         with np.errstate(invalid="ignore"):
             return np.flatnonzero((self.dropped >= _CLEAR) & (self.dropped <= 1 - _CLEAR))
-
-    def nearness(self) -> str:
-        """How many subsets come near the optimum, itself among them."""
-        near = f"within {100 * self.margin:.2g}% of the best value"
-        if len(self.near) < 2:
-            return f"no other subset {near}" if self.complete else f"at least 1 subset {near}"
-        return f"{'' if self.complete else 'at least '}{len(self.near):,} subsets {near}"
 
     def summary_items(self) -> list[tuple[str, str]]:
         r, labels = self.result, self.result.labels
@@ -113,8 +84,6 @@ class Stability(ResultMixin):
                 named_rows(nearly, labels, f"over {1 - _CLEAR:.0%} of the times drawn"),
             ),
             ("unclear", named_rows(self.unclear, labels)),
-            ("near-optimal", self.nearness()),
-            ("disputed", named_rows(np.flatnonzero(self.disputed), labels)),
         ]
         if self.status != "finished":
             lines.append(
@@ -135,20 +104,12 @@ class Stability(ResultMixin):
                 names[1]: self.result.y,
                 "inlier": self.result.mask,
                 "dropped": self.dropped,
-                "needed": self.needed,
-                "disputed": self.disputed,
             }
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
-        return {
-            **attributes(self, "dropped resamples resample"),
-            "rows": INDEX,
-            "needed": np.flatnonzero(self.needed).tolist(),
-            "disputed": np.flatnonzero(self.disputed).tolist(),
-            **attributes(self, "near complete margin status seconds result"),
-        }
+        return attributes(self, "dropped resamples resample status seconds result")
 
 
 def stability(
@@ -162,8 +123,6 @@ def stability(
     objective: str = "r2",
     resample: str = "bootstrap",
     resamples: int = 200,
-    margin: float | None = None,
-    most: int = 200,
     tol: float = 1e-9,
     time_limit: float | None = None,
     n_jobs: int | None = None,
@@ -178,7 +137,7 @@ def stability(
     out: str | os.PathLike[str] | None = None,
     resume: bool = False,
 ) -> Stability:
-    """How often each point is dropped when the data change a little, and what else comes near.
+    """How often each point is dropped when the data change a little.
 
     Parameters
     ----------
@@ -191,13 +150,6 @@ def stability(
         keeps the same share of the others.
     resamples : int
         For the bootstrap.
-    margin : float, optional
-        A subset is near-optimal if its value is within this share of the optimum's; decided in
-        rational arithmetic, ties included. If left out, what one row of ordinary size is worth: for
-        ``r2`` and ``r`` the n-th part of what they lack to 1, for the others the n-th part of the
-        value, and at most 0.01 of the value.
-    most : int
-        Near-optimal subsets to list; there may be astronomically many.
     time_limit : float, optional
         Seconds for everything. What is finished by then is kept, and so it is after Ctrl-C.
     n_jobs : int, optional
@@ -219,8 +171,8 @@ def stability(
     --------
     >>> import quadsweep as qs
     >>> answer = qs.stability([1, 2, 3, 4, 5, 6], [1, 2.1, 9, 4, 5.1, 6], drop=1, resamples=50)
-    >>> int(answer.dropped.argmax()), len(answer.near), answer.complete
-    (2, 1, True)
+    >>> int(answer.dropped.argmax())
+    2
     """
     clock = Clock(validation.seconds(time_limit))
     if objective == "var":
@@ -230,43 +182,23 @@ def stability(
             f"{argument('resample')} must be 'bootstrap' or 'jackknife'; got {resample!r}"
         )
     draws = validation.whole(resamples, "resamples", 1)
-    listed = validation.whole(most, "most", 1)
-    wanted = None if margin is None else validation.tolerance(margin, "margin")
     x, y, data = loaded("stability", *arranged("stability", points, x, y, data))
     question = pose(
         x, y, data=data, objective=objective, tol=tol, n_jobs=n_jobs, seed=seed,
         nan_policy=nan_policy, fit_intercept=fit_intercept, weights=weights,
     ).keeping(k, drop)  # fmt: skip
     result = question.answer(time_limit=clock.left())
-    share = ordinary_margin(result) if wanted is None else wanted
-    best = frozenset(np.flatnonzero(result.mask[question.points.rows]).tolist())
     with (
         executor(workers, client, question.problem.n_jobs, out, resume) as helpers,
         counting(progress, "resamples") as tick,
     ):
-        counts = _Counts(question.problem, resample, draws, clock, helpers, best)
+        is_outlier = ~result.mask[question.points.rows]
+        counts = _Counts(question.problem, resample, draws, clock, helpers, is_outlier)
         status = counts.go(tick)
-    near = NearOptimal(question.problem, best, result.value, share, listed, clock)
-    decidable = not question.problem.several or provable(question.problem.p)
-    if status == "finished" and result.success and decidable:
-        status = near.go()
-    return _collect(question, result, counts, near, best, status, resample, share, clock)
-
-
-def ordinary_margin(result: Result) -> float:
-    """What one row of ordinary size is worth, as a share of the value; at most 0.01.
-
-    It shrinks with n as the part of a single row does: a fixed share puts nearly every row of a
-    large table into dispute.
-
-    >>> import quadsweep as qs
-    >>> round(ordinary_margin(qs.solve(range(100), [i + 30 * (i % 2) for i in range(100)], 95)), 5)
-    0.00247
-    """
-    value = abs(result.value)
-    lacking = max(1.0 - value, 0.0) if result.objective in ("r2", "r") else value
-    worth = lacking / result.n
-    return worth / value if worth < _LARGEST_MARGIN * value else _LARGEST_MARGIN
+    dropped = np.full(question.points.given, np.nan)
+    with np.errstate(invalid="ignore"):
+        dropped[question.points.rows] = counts.gone / counts.drawn
+    return Stability(dropped, counts.done, resample, result, status, clock.gone())
 
 
 def fewest_kept(problem: Problem) -> int:
@@ -353,55 +285,19 @@ class _Counts(Resampling):
         draws: int,
         clock: Clock,
         helpers: Executor,
-        best: Subset,
+        is_outlier: Mask,
     ) -> None:
         super().__init__(problem, resample, draws, clock, helpers)
         self.drawn, self.gone = np.zeros(problem.n), np.zeros(problem.n)
-        self.out = np.array([i not in best for i in range(problem.n)])
+        self.is_outlier = is_outlier
         self.copies = resample == "bootstrap"
 
     def sizes(self, chosen: Ints) -> Ints:
         if not self.copies:
             return super().sizes(chosen)
         fewest = fewest_kept(self.problem)
-        return np.asarray(np.maximum(chosen.shape[1] - self.out[chosen].sum(axis=1), fewest))
+        return np.asarray(np.maximum(chosen.shape[1] - self.is_outlier[chosen].sum(axis=1), fewest))
 
     def record(self, rows: Ints, kept: Mask) -> None:
         self.drawn += np.bincount(rows.ravel(), minlength=self.problem.n)
         self.gone += np.bincount(rows[~kept], minlength=self.problem.n)
-
-
-def _collect(
-    question: Question,
-    result: Result,
-    counts: _Counts,
-    near: NearOptimal,
-    best: Subset,
-    status: str,
-    resample: str,
-    margin: float,
-    clock: Clock,
-) -> Stability:
-    rows, given = question.points.rows, question.points.given
-    dropped = np.full(given, np.nan)
-    with np.errstate(invalid="ignore"):
-        dropped[rows] = counts.gone / counts.drawn
-    kept_by_some = frozenset[int]().union(*near.subsets)
-    disputed = (kept_by_some - best) | near.lacking
-    in_doubt, needed = np.zeros(given, dtype=bool), np.zeros(given, dtype=bool)
-    in_doubt[rows[sorted(disputed)]] = True
-    if near.looked and status == "finished":
-        needed[rows[sorted(best - near.lacking)]] = True
-    return Stability(
-        dropped=dropped,
-        resamples=counts.done,
-        resample=resample,
-        needed=needed,
-        disputed=in_doubt,
-        near=[rows[sorted(s)] for s in near.subsets],
-        complete=near.complete,
-        margin=margin,
-        result=result,
-        status=status,
-        seconds=clock.gone(),
-    )

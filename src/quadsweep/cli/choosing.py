@@ -49,11 +49,11 @@ def significance_command(given: Given) -> None:
 
 
 @command(
-    f"{_ROWS} objective resample resamples margin {_ANSWER} dask",
+    f"{_ROWS} objective resample resamples {_ANSWER} dask",
     asks="choosing.stability:stability",
 )
 def stability_command(given: Given) -> None:
-    """How often each row is dropped when the data change a little, and what else comes near.
+    """How often each row is dropped when the data change a little.
 
     Example: quadsweep stability stars-cyg --drop 4 --plot stability.png
     """

@@ -131,7 +131,6 @@ OPTIONS = {
     "permutations": Option("Shufflings of y to compare with.", "N", int, argument="permutations"),
     "resample": Option("bootstrap or jackknife.", "NAME", argument="resample"),
     "resamples": Option("Data sets of the bootstrap.", "N", int, argument="resamples"),
-    "margin": Option("Near-optimal: within this share of the value.", "S", float, "margin"),
     "p_values": Option("own, pooled or none.", "NAME", argument="p_values"),
     "lift": Option("L2, L3c, L3d, L3t, L4 or L5; one --x.", "NAME"),
     "output": Option(

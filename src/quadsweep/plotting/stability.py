@@ -6,15 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quadsweep.arrays import Axes, Floats
+from quadsweep.arrays import Axes
 from quadsweep.plotting import canvas
-from quadsweep.plotting.canvas import INLIER, LINE, MANY, OUTLIER, PALE
+from quadsweep.plotting.canvas import INLIER, MANY, OUTLIER, PALE
 from quadsweep.plotting.labels import name_outliers
 
 if TYPE_CHECKING:
     from quadsweep.choosing.stability import Stability
 
-_MOST_RINGS = 40
 _EDGED = 0.02  # points dropped less often than this have no edge
 
 
@@ -25,8 +24,7 @@ def plot_stability(answer: Stability, ax: Axes | None = None) -> Axes:
     ----------
     answer : Stability
         Circles are the optimum's inliers, crosses its outliers; the more often a point was dropped,
-        the larger. Rings mark points on which near-optimal subsets disagree, the forty most often
-        dropped where they are more.
+        the larger.
     ax : matplotlib axes, optional
         A new figure if left out.
     """
@@ -51,7 +49,6 @@ def plot_stability(answer: Stability, ax: Axes | None = None) -> Axes:
                 edgecolors=np.where(share[rows] < _EDGED, "none", PALE).tolist(), linewidths=0.4,
                 label=label, zorder=3 if marker == "o" else 3.1, rasterized=result.n > MANY,
             )  # fmt: skip
-    _rings(ax, answer, share, size)
     if image is not None:
         bar = ax.figure.colorbar(image, ax=ax, pad=0.02)
         bar.set_label(f"how often dropped ({answer.resample})", fontsize=9)
@@ -63,24 +60,6 @@ def plot_stability(answer: Stability, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def _rings(ax: Axes, answer: Stability, share: Floats, size: Floats) -> None:
-    disputed = np.flatnonzero(answer.disputed)
-    if len(disputed) == 0:
-        return
-    label = f"disputed ({len(disputed):,})"
-    if len(disputed) > _MOST_RINGS:
-        disputed = disputed[np.argsort(-share[disputed], kind="stable")[:_MOST_RINGS]]
-        label += f", {_MOST_RINGS} ringed"
-    x, y = answer.result.x[disputed], answer.result.y[disputed]
-    ax.scatter(
-        x, y, s=3.2 * np.maximum(size[disputed], 12.0), facecolors="none", edgecolors=LINE,
-        linewidths=0.8, zorder=2.8, label=label,
-    )  # fmt: skip
-
-
 def _title(answer: Stability) -> str:
     result = answer.result
-    return (
-        f"k = {result.k:,} of {result.n:,} points, {answer.resamples:,} resamples\n"
-        f"{answer.nearness()}"
-    )
+    return f"k = {result.k:,} of {result.n:,} points, {answer.resamples:,} resamples"

@@ -228,9 +228,7 @@ def chance(p: float) -> str:
 
 OUTCOME = "objective method n k value bound gap status success message"
 INDEX = "index from 0"  # how plain values call rows, unless they say otherwise
-_ROWS = frozenset(
-    {"inliers", "outliers", "omitted", "leaving", "returning", "needed", "disputed", "near"}
-)
+_ROWS = frozenset({"inliers", "outliers", "omitted", "leaving", "returning"})
 
 
 def renumbered(content: dict[str, Any], labels: Sequence[Any], called: str) -> dict[str, Any]:
