@@ -1,10 +1,9 @@
 """What it costs to choose k with open eyes, each beside the plain way to the same answer.
 
-    python benchmarks/choosing.py [--quick] [--only path|significance|pairwise] [--columns 500]
+    python benchmarks/choosing.py [--quick] [--only path|significance]
 
 path          all sizes of a range at once, against one solve a size
 significance  decisions about shuffled data, against full solves of the same shuffles
-pairwise      every pair of many columns: values alone, and with p-values of both kinds
 
 The two of a ratio take turns in one process, the best of several; time on the clock and of the
 processor (on a busy machine the clock shows the others). Values are checked to be the same.
@@ -95,35 +94,17 @@ def significance(n: int, permutations: int, rounds: int) -> None:
         print(f"  p = {(1 + sum(full)) / (1 + len(full)):.3f}; early stop after {len(early)}")
 
 
-def pairwise(rows: int, columns: int) -> None:
-    data = np.random.default_rng(2).normal(size=(rows, columns))
-    pairs = columns * (columns - 1) // 2
-    print(f"pairwise, {columns} columns of {rows} rows, {pairs:,} pairs, drop 10%")
-    for name, null in {"values": None, "pooled p-values": "pooled", "own p-values": "own"}.items():
-        clock, processor, answer = timed(
-            lambda null=null: qs.pairwise(data, drop=0.1, p_values=null)
-        )
-        assert answer.status == "finished"
-        each = 1e3 * processor / pairs
-        print(
-            f"  {name:<34}{clock:9.1f} s{processor:9.1f} s of the processor, {each:.2f} ms a pair"
-        )
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="small sizes, once each")
-    parser.add_argument("--only", choices=["path", "significance", "pairwise"])
-    parser.add_argument("--columns", type=int, default=500, help="of pairwise")
+    parser.add_argument("--only", choices=["path", "significance"])
     options = parser.parse_args()
     rounds = 1 if options.quick else 3
-    chosen = [options.only] if options.only else ["path", "significance", "pairwise"]
+    chosen = [options.only] if options.only else ["path", "significance"]
     if "path" in chosen:
         path(100 if options.quick else 1000, rounds)
     if "significance" in chosen:
         significance(50 if options.quick else 200, 99 if options.quick else 999, rounds)
-    if "pairwise" in chosen:
-        pairwise(100, 25 if options.quick else options.columns)
 
 
 if __name__ == "__main__":

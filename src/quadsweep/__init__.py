@@ -25,9 +25,8 @@ if TYPE_CHECKING:
     from quadsweep.choosing.intervals import Bootstrap as Bootstrap
     from quadsweep.choosing.line_significance import LineSignificance as LineSignificance
     from quadsweep.choosing.outofcore import OutOfCorePath as OutOfCorePath
+    from quadsweep.choosing.pairwise import PairwiseResult as PairwiseResult
     from quadsweep.choosing.pairwise import pairwise as pairwise
-    from quadsweep.choosing.pairwise_result import PairwiseFiles as PairwiseFiles
-    from quadsweep.choosing.pairwise_result import PairwiseResult as PairwiseResult
     from quadsweep.choosing.path import Path as Path
     from quadsweep.choosing.path import path as path
     from quadsweep.choosing.path_significance import PathSignificance as PathSignificance
@@ -65,8 +64,7 @@ _PLACES = {
     "choosing.outofcore": "OutOfCorePath",
     "choosing.intervals": "Bootstrap",
     "choosing.line_significance": "LineSignificance",
-    "choosing.pairwise": "pairwise",
-    "choosing.pairwise_result": "PairwiseFiles PairwiseResult",
+    "choosing.pairwise": "PairwiseResult pairwise",
     "choosing.path": "Path path",
     "choosing.path_significance": "PathSignificance",
     "choosing.significance": "Significance significance",

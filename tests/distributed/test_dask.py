@@ -95,36 +95,6 @@ def test_losing_one_of_two_workers_gives_the_same_table(dask_processes, tmp_path
         assert (tmp_path / "dask" / name).read_bytes() == (tmp_path / "here" / name).read_bytes()
 
 
-def test_losing_one_of_two_workers_gives_the_same_pairs(dask_processes, tmp_path):
-    import numpy as np
-    from distributed import Client
-
-    import quadsweep as qs
-
-    data = np.random.default_rng(1).normal(size=(40, 150))
-    address, workers = dask_processes
-    with Client(address) as client:
-        client.wait_for_workers(2, timeout=60)
-
-        def kill_one_when_under_way(done: int, *_: object) -> None:
-            if done > 0 and workers[0].poll() is None:
-                workers[0].kill()
-
-        there = qs.pairwise(
-            data, drop=4, p_values=None, client=client, out=tmp_path / "there",
-            progress=kill_one_when_under_way,
-        )  # fmt: skip
-    assert workers[0].wait() == -9
-    assert there.status == "finished"
-    qs.pairwise(data, drop=4, p_values=None, out=tmp_path / "here", n_jobs=1)
-    one, other = (
-        {path.name: path.read_bytes() for path in (tmp_path / name).glob("*.parquet")}
-        for name in ("there", "here")
-    )
-    assert one == other
-    assert len(one) == 6
-
-
 @pytest.mark.parametrize("lost", [False, True])
 def test_passes_on_two_workers_give_the_same_bytes_also_if_one_is_lost_in_the_second(
     lost, dask_processes, tmp_path, monkeypatch

@@ -7,7 +7,7 @@
 ``significance``  a p-value that allows for the choosing
 ``stability``     who is dropped when the data change a little
 ``intervals``     the bootstrap of the line, behind `Result.bootstrap`
-``pairwise``      every pair of columns: its solves (``pairs``), the answer (``pairwise_result``)
+``pairwise``      every pair of columns
 ``shuffles``, ``clean_line``: null data. ``p_values``: what they are called, and corrections.
 
 Imports solving and all below it. Never draws; the pictures are in `plotting`.

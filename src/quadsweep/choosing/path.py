@@ -293,7 +293,7 @@ def path(
         :func:`solve`.
     client : dask Client or str, optional
         A cluster that searches runs of sizes and the data sets of the null, or that reads data out
-        of core: a client, the address of a scheduler, or ``"local"``, as in :func:`pairwise`.
+        of core: a client, the address of a scheduler, or ``"local"``, as in :func:`solve_many`.
     out, resume : path, bool
         A directory that keeps finished parts of the work, and whether to go on with those in it.
 

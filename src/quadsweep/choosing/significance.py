@@ -187,7 +187,7 @@ def significance(
     progress : bool or callable, optional
         As in :func:`quadsweep.solve`; a callable is given (done, total, seconds).
     workers, client :
-        Who solves the shuffles, as in :func:`pairwise`: threads, joblib, or a dask cluster.
+        Who solves the shuffles, as in :func:`solve_many`: threads, joblib, or a dask cluster.
     out, resume : path, bool
         A directory that keeps finished parts of the work, and whether to go on with those in it.
 

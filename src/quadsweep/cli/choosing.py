@@ -70,21 +70,17 @@ def compare_command(given: Given) -> None:
 
 
 @command(
-    "xs keep drop objective p_values permutations plot json time_limit jobs dask out resume seed",
+    "xs keep drop objective plot json time_limit jobs dask seed",
     asks="choosing.pairwise:pairwise",
     xs="A column; again for more. Default: all numeric.",
     objective=replace(OPTIONS["objective"], help="r2, r, cov or tv.", default="r"),
-    permutations="Shuffles, at most; default: enough for Holm.",
 )
 def pairwise_command(given: Given) -> None:
     """The trimmed correlation of every pair of columns, Pearson's beside it.
 
     Example: quadsweep pairwise birds.csv --drop 5% --plot matrix.png
     """
-    asked = given.arguments()
-    if asked.get("p_values") == "none":
-        asked["p_values"] = None
-    found = asked_once(given, table(read_columns(given.file, given.xs)), **asked)
+    found = asked_once(given, table(read_columns(given.file, given.xs)), **given.arguments())
     content = found.to_dict() if given.json else {}
     show(found, given.plot, given.json, {"source": given.file, **content})
     raise typer.Exit(code_of_all([found.status]))

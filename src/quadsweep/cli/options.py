@@ -131,7 +131,6 @@ OPTIONS = {
     "permutations": Option("Shufflings of y to compare with.", "N", int, argument="permutations"),
     "resample": Option("bootstrap or jackknife.", "NAME", argument="resample"),
     "resamples": Option("Data sets of the bootstrap.", "N", int, argument="resamples"),
-    "p_values": Option("own, pooled or none.", "NAME", argument="p_values"),
     "lift": Option("L2, L3c, L3d, L3t, L4 or L5; one --x.", "NAME"),
     "output": Option(
         "Write the table with a column inlier: .csv, .parquet.", "FILE", flags=("--output", "-o")
@@ -146,7 +145,6 @@ OPTIONS = {
         "A dask scheduler's address, or 'local' to start one.", "ADDRESS", argument="client"
     ),
     "work": Option("Keep finished parts of the work here.", "DIR", argument="out"),
-    "out": Option("Parquet files, for many columns.", "DIR", argument="out"),
     "resume": Option(
         "Go on with the finished files in the directory.", kind=bool, argument="resume"
     ),

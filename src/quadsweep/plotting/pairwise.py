@@ -11,7 +11,7 @@ from quadsweep.objectives import get
 from quadsweep.plotting.canvas import LINE, axes_or_new, literal, titled
 
 if TYPE_CHECKING:
-    from quadsweep.choosing.pairwise_result import PairwiseResult
+    from quadsweep.choosing.pairwise import PairwiseResult
 
 _CORRELATING = ("r2", "r", "mcd")  # objectives of which the sign is shown
 _MOST_NAMES = 40
@@ -28,7 +28,8 @@ def plot_pairwise(answer: PairwiseResult, ax: Axes | None = None) -> Axes:
     signed = answer.objective in _CORRELATING
     low, high = (-1.0, 1.0) if signed else (None, None)
     colours = "RdBu_r" if signed or answer.objective == "cov" else "Blues"
-    image = ax.imshow(_shown(answer), cmap=colours, vmin=low, vmax=high, interpolation="nearest")
+    shown = _shown(answer)
+    image = ax.imshow(shown, cmap=colours, vmin=low, vmax=high, interpolation="nearest")
     bar = ax.figure.colorbar(image, ax=ax, pad=0.02)
     bar.set_label("r" if signed else f"best {get(answer.objective).title}", fontsize=9)
     bar.outline.set_visible(False)
@@ -41,34 +42,24 @@ def plot_pairwise(answer: PairwiseResult, ax: Axes | None = None) -> Axes:
         ax.set_xticks(range(count), names, rotation=90 if max(map(len, names)) > 4 else 0)
         ax.set_yticks(range(count), names)
     if count <= _MOST_NUMBERS:
-        _numbers(ax, answer)
-    star = " (* Holm's p ≤ 0.05)" if count <= _MOST_NUMBERS and answer.p_values is not None else ""
+        _numbers(ax, shown)
     what = "\nabove: r of rows kept, below: Pearson" if signed else ""
-    title = f"{answer.pairs:,} pairs of columns{star}{what}"
-    titled(ax, title)
+    titled(ax, f"{len(answer):,} pairs of columns{what}")
     return ax
 
 
 def _shown(answer: PairwiseResult) -> Floats:
     """The values; for correlations those of the rows kept, Pearson's below the diagonal."""
     if answer.objective not in _CORRELATING:
-        return answer.values
-    return np.triu(answer.r) + np.tril(answer.pearson, -1)
+        return answer.matrix()
+    return np.triu(answer.matrix("r")) + np.tril(answer.matrix("pearson"), -1)
 
 
-def _numbers(ax: Axes, answer: PairwiseResult) -> None:
-    """Each value, with a star where its p-value, adjusted for all pairs, is at most 0.05."""
-    shown = _shown(answer)
+def _numbers(ax: Axes, shown: Floats) -> None:
     largest = float(np.nanmax(np.abs(shown)))
-    adjusted = None if answer.p_values is None else answer.adjusted()
-    for i, row in enumerate(shown):
-        for j, value in enumerate(row):
-            if i == j or not np.isfinite(value):
-                continue
-            below = answer.objective in _CORRELATING and i > j
-            p = np.nan if adjusted is None or below else adjusted[i, j]
-            dark = abs(value) > 0.65 * largest
-            ax.text(
-                j, i, f"{value:.2f}{'*' if p <= 0.05 else ''}", ha="center", va="center",
-                fontsize=8, color="white" if dark else LINE,
-            )  # fmt: skip
+    for i, j in np.argwhere(np.isfinite(shown)):
+        if i != j:
+            dark = abs(shown[i, j]) > 0.65 * largest
+            text = f"{shown[i, j]:.2f}"
+            ax.text(j, i, text, ha="center", va="center", fontsize=8,
+                    color="white" if dark else LINE)  # fmt: skip

@@ -131,8 +131,12 @@ def solve_many(
     n_jobs : int, optional
         Threads; None is as many as there are cores. The answers do not depend on it,
         except between subsets tied within ``tol``.
-    workers, client :
-        Who solves the data sets, as in :func:`pairwise`: threads, joblib, or a dask cluster.
+    workers : {"threads", "joblib"}
+        Threads of this process, or whatever joblib is set to use: processes, or what
+        ``joblib.parallel_config(backend=...)`` names.
+    client : dask Client or str, optional
+        A cluster instead: a client, the address of a scheduler, or ``"local"`` to start one on this
+        machine. Data sets of a worker that is lost are given to another.
     out, resume : path, bool
         A directory that keeps finished parts of the work, and whether to go on with those in it.
 
