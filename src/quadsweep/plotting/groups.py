@@ -19,16 +19,16 @@ _TITLES = {"p_value": "p-value", "drop": "rows that break the claim"}
 def plot_groups(groups: Groups, ax: Axes | None = None) -> Axes:
     """A dot a group: its p-value, slope, number of rows to remove, or value."""
     ax = tidy_axes(ax)
-    rows = groups.rows()
-    shown = next((name for name in _SHOWN if any(row.get(name) is not None for row in rows)), None)
+    columns = groups.columns()
+    shown = next((name for name in _SHOWN if name in columns), None)
     if shown is None:
         raise ValueError("these answers have no number to draw: draw them one by one")
-    values = [float(math.nan if row.get(shown) is None else row[shown]) for row in rows]
-    names = [literal(shortened(str(row[groups.column]))) for row in rows]
-    ax.plot(values, range(len(rows)), "o", color=INLIER)
-    ax.set_yticks(range(len(rows)), names)
-    ax.set_ylim(len(rows) - 0.5, -0.5)
+    values = [math.nan if value is None else float(value) for value in columns[shown]]
+    names = [literal(shortened(str(group))) for group in groups.members]
+    ax.plot(values, range(len(names)), "o", color=INLIER)
+    ax.set_yticks(range(len(names)), names)
+    ax.set_ylim(len(names) - 0.5, -0.5)
     ax.grid(axis="y", color="#ececec", linewidth=0.8, zorder=0)
     ax.set_xlabel(_TITLES.get(shown, shown))
-    titled(ax, f"{len(rows):,} groups by {literal(groups.column)}")
+    titled(ax, f"{len(names):,} groups by {literal(groups.column)}")
     return ax
