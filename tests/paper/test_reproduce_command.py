@@ -65,3 +65,15 @@ def test_an_unknown_dask_scheduler_is_reported_in_one_line(run, tmp_path):
         code, said = run("table1", "--out", str(tmp_path), "--dask", "tcp://127.0.0.1:9")
     assert code == 2
     assert "127.0.0.1:9" in said
+
+
+def test_what_is_not_installed_is_named_before_anything_is_computed(run, tmp_path, monkeypatch):
+    there = campaign.find_spec
+    gone = {"piqp", "simanneal"}
+    monkeypatch.setattr(
+        campaign, "find_spec", lambda library: None if library in gone else there(library)
+    )
+    code, said = run("all", "--out", str(tmp_path))
+    assert code == 2
+    assert "piqp, simanneal: install the extra quadsweep[experiments]" in said
+    assert not any(tmp_path.iterdir())

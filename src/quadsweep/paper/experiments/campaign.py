@@ -8,6 +8,7 @@ import platform
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -43,21 +44,41 @@ EXPERIMENTS = {
 NAMES = (*EXPERIMENTS, "figures", "all")
 
 
+# What must be installed beside the core.
+_LIBRARIES = {
+    "table1": ("pyarrow", "piqp"),
+    "table2": ("pyarrow", "simanneal", "sklearn"),
+    "timing": ("pyarrow", "matplotlib"),
+    "figures": ("matplotlib",),
+}
+
+
 def parts(what: str) -> tuple[str, ...]:
-    """The experiments a name stands for.
+    """The experiments a name stands for; raises if a library they need is not installed.
 
     >>> parts("all")
     ('table1', 'table2', 'timing', 'figures')
     """
     if what not in NAMES:
         raise ValueError(f"the experiment must be one of {', '.join(NAMES)}; got {what!r}")
-    return (*EXPERIMENTS, "figures") if what == "all" else (what,)
+    chosen = (*EXPERIMENTS, "figures") if what == "all" else (what,)
+    libraries = dict.fromkeys(library for name in chosen for library in _LIBRARIES[name])
+    missing = [library for library in libraries if find_spec(library) is None]
+    if missing:
+        raise ModuleNotFoundError(
+            f"the paper's experiments need {', '.join(missing)}: "
+            "install the extra quadsweep[experiments]",
+            name=missing[0],
+        )
+    return chosen
 
 
 def reproduce(
     what: str, scale: Scale, out: Path, workers: Workers, *, resume: bool
 ) -> dict[str, str]:
-    """Run experiments and write their files to ``out``; returns the tables as Markdown by name.
+    """Run experiments and write their files to ``out``.
+
+    Returns the first table of each, the one that stands in the paper, as Markdown by name.
 
     Examples
     --------
@@ -90,7 +111,9 @@ def _one(name: str, scale: Scale, out: Path, workers: Workers, resume: bool) -> 
     )
     if experiment.draw is not None:
         experiment.draw(results, scale, out)
-    return write(experiment.tables(results, scale), out, name, experiment.label.capitalize())
+    tables = experiment.tables(results, scale)
+    write(tables, out, name, experiment.label.capitalize())
+    return tables[0].markdown()
 
 
 def chunk_directory(out: Path, scale: Scale, name: str) -> Path:
