@@ -75,5 +75,5 @@ def test_what_is_not_installed_is_named_before_anything_is_computed(run, tmp_pat
     )
     code, said = run("all", "--out", str(tmp_path))
     assert code == 2
-    assert "piqp, simanneal: install the extra quadsweep[experiments]" in said
+    assert 'need piqp, simanneal: pip install "quadsweep[experiments]"' in said
     assert not any(tmp_path.iterdir())

@@ -67,7 +67,7 @@ def parts(what: str) -> tuple[str, ...]:
     if missing:
         raise ModuleNotFoundError(
             f"the paper's experiments need {', '.join(missing)}: "
-            "install the extra quadsweep[experiments]",
+            'pip install "quadsweep[experiments]"',
             name=missing[0],
         )
     return chosen
