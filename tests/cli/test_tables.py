@@ -6,11 +6,14 @@ import io
 import numpy as np
 import pytest
 
-from quadsweep.cli import main
+from quadsweep.cli import main, points
 from quadsweep.cli.ending import BadInput
-from quadsweep.cli.points import read_points
-from quadsweep.cli.tables import Reading, reading
+from quadsweep.cli.tables import FileOptions
 from quadsweep.cli.tables import delimited as delimited_text
+
+
+def read_points(file, x=None, y=None, **options):
+    return points.read_points(FileOptions(file, **options), x, y)
 
 
 def written(path, content):
@@ -26,9 +29,9 @@ def trial(tmp_path):
 
 
 def test_row_numbers_without_a_name_are_never_guessed(trial, capsys):
-    points = read_points(trial)
-    assert points.names == ("treat", "profit")
-    assert np.isnan(points.x[:1200]).all()
+    table = read_points(trial)
+    assert table.names == ("treat", "profit")
+    assert np.isnan(table.x[:1200]).all()
     assert "x is 'treat'" in capsys.readouterr().err
 
 
@@ -51,11 +54,10 @@ def test_text_that_is_not_utf8_is_read_as_western_european_and_said_so(tmp_path,
     file = written(
         tmp_path / "t.csv", "Straße,x,y\nBäckerstraße,1,2\nc,2,3\nd,5,5\n".encode("cp1252")
     )
-    points = read_points(file)
-    assert points.labels[0] == "Bäckerstraße"
+    table = read_points(file)
+    assert table.labels[0] == "Bäckerstraße"
     assert "is not UTF-8; read as cp1252" in capsys.readouterr().err
-    with reading(Reading(encoding="latin-1")):
-        assert read_points(file).labels[0] == "Bäckerstraße"
+    assert read_points(file, encoding="latin-1").labels[0] == "Bäckerstraße"
     assert "UTF-8" not in capsys.readouterr().err
 
 
@@ -67,20 +69,20 @@ def test_a_byte_order_mark_is_no_part_of_a_name(tmp_path):
 
 def test_decimal_commas_are_recognised_beside_semicolons(tmp_path):
     file = written(tmp_path / "t.csv", "x;y\n1,5;1.000,25\n2;3\n-3,25;0,5\n")
-    points = read_points(file)
-    assert points.x.tolist() == [1.5, 2, -3.25]
-    assert points.y.tolist() == [1000.25, 3, 0.5]
+    table = read_points(file)
+    assert table.x.tolist() == [1.5, 2, -3.25]
+    assert table.y.tolist() == [1000.25, 3, 0.5]
     tabs = written(tmp_path / "t.tsv", "x\ty\n1.5\t2\n2.5\t3\n9\t4\n")
     assert read_points(tabs).x.tolist() == [1.5, 2.5, 9]
-    with reading(Reading(decimal=",")):
-        assert read_points(written(tmp_path / "u.tsv", "x\ty\n1,5\t2\n2,5\t3\n9\t4\n")).x[0] == 1.5
+    commas = written(tmp_path / "u.tsv", "x\ty\n1,5\t2\n2,5\t3\n9\t4\n")
+    assert read_points(commas, decimal=",").x[0] == 1.5
 
 
 def test_marks_between_thousands_and_percentages_are_numbers(tmp_path, capsys):
     file = written(tmp_path / "t.csv", 'x,y\n"1,234",10%\n"2,345,678.5",20 %\n7,3%\n')
-    points = read_points(file)
-    assert points.x.tolist() == [1234, 2345678.5, 7]
-    assert points.y == pytest.approx([0.1, 0.2, 0.03])
+    table = read_points(file)
+    assert table.x.tolist() == [1234, 2345678.5, 7]
+    assert table.y == pytest.approx([0.1, 0.2, 0.03])
     assert "10% is read as 0.1" in capsys.readouterr().err
 
 
@@ -101,8 +103,8 @@ def test_dates_and_times_are_days(tmp_path, capsys):
     file = written(
         tmp_path / "t.csv", "when,y\n1970-01-02,1\n1970-01-03T12:00,2\nNA,3\n1970-02-01,9\n"
     )
-    points = read_points(file)
-    np.testing.assert_array_equal(points.x, [1, 2.5, np.nan, 31])
+    table = read_points(file)
+    np.testing.assert_array_equal(table.x, [1, 2.5, np.nan, 31])
     assert "days since 1970" in capsys.readouterr().err
 
 
@@ -152,10 +154,10 @@ def test_other_programs_files_are_read_through_pandas(tmp_path, kind):
         pytest.importorskip("pyreadstat").write_sav(frame, file)
     else:
         getattr(frame, f"to_{kind}")(file)
-    points = read_points(file)
-    np.testing.assert_array_equal(points.x, [1.5, 2, np.nan, 5])
-    assert points.names == ("x", "y")
-    assert list(points.labels) == list("abcd")
+    table = read_points(file)
+    np.testing.assert_array_equal(table.x, [1.5, 2, np.nan, 5])
+    assert table.names == ("x", "y")
+    assert list(table.labels) == list("abcd")
 
 
 def test_a_sheet_is_chosen_by_name_or_number(tmp_path):
@@ -169,13 +171,9 @@ def test_a_sheet_is_chosen_by_name_or_number(tmp_path):
         )
     assert read_points(file).x[0] == 1
     for sheet in ("two", "2"):
-        with reading(Reading(sheet=sheet)):
-            assert read_points(file).x[0] == 7
-    with (
-        reading(Reading(sheet="three")),
-        pytest.raises(BadInput, match="its sheets are one, two"),
-    ):
-        read_points(file)
+        assert read_points(file, sheet=sheet).x[0] == 7
+    with pytest.raises(BadInput, match="its sheets are one, two"):
+        read_points(file, sheet="three")
 
 
 def test_a_very_large_file_is_read_by_the_column_with_the_same_result(tmp_path, monkeypatch):

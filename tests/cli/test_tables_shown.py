@@ -3,13 +3,7 @@
 import pytest
 
 import quadsweep as qs
-from quadsweep.cli.presenting import fitted
-
-GROUPS = (
-    "station name,x,y\n"
-    + "".join(f"Amsterdam Noord,{i},{(7 * i) % 20}\n" for i in range(20))
-    + "".join(f"Paris Charles de Gaulle,{i},{(3 * i) % 20}\n" for i in range(20))
-)
+from quadsweep.cli.answering import fitted
 
 
 @pytest.mark.parametrize("width", [200, 80, 60, 40, 30])
@@ -24,16 +18,6 @@ def test_a_table_fits_and_keeps_its_first_column(width):
     assert table[1][0].startswith("Paris Ch")
     assert len(table[0]) + left_out == len(grid[0])
     assert left_out == 0 or width < 120
-
-
-@pytest.mark.parametrize("command", [("solve", "--drop", 2), ("audit",)])
-def test_groups_fit_in_80_columns(run, tmp_path, command):
-    path = tmp_path / "t.csv"
-    path.write_text(GROUPS)
-    code, out, _ = run(command[0], path, "--x", "x", "--y", "y", "--by", "1", *command[1:])
-    assert code == 0
-    assert max(len(line) for line in out.splitlines()) <= 80
-    assert "Paris Charles" in out
 
 
 def test_a_data_set_is_written_as_a_file_and_read_again(run, tmp_path):

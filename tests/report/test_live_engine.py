@@ -10,6 +10,7 @@ import quadsweep as qs
 from quadsweep.choosing.path_significance import corrected_p_values
 from quadsweep.cli.ending import BadInput
 from quadsweep.cli.points import read_page_table
+from quadsweep.cli.tables import FileOptions
 from quadsweep.objectives import OBJECTIVES
 
 pytestmark = [needs_engine, needs_node]
@@ -165,9 +166,9 @@ def test_tables_are_read_as_on_the_command_line(name, tmp_path):
     if "failed" in told:
         option = "(; if it means that the value is missing: --missing \\w+)?"  # a page has none
         with pytest.raises(BadInput, match=f"^{re.escape(told['failed'])}{option}$"):
-            read_page_table(str(file))
+            read_page_table(FileOptions(str(file)))
         return
-    mine = read_page_table(str(file))
+    mine = read_page_table(FileOptions(str(file)))
     numeric = [told["names"][i] for i in told["numeric"]]
     ours = dict(zip(mine.names, mine.columns, strict=True))
     assert numeric == [name for name in mine.names if name in numeric]

@@ -1,56 +1,85 @@
-"""The tail of every command: ask, show the answer, and end with the code it deserves."""
+"""The end of a command: ask, write, show the answer, and set the exit status."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
 import typer
 
-from quadsweep.cli.ending import BadInput, code_of_all
-from quadsweep.cli.flagging import write_flagged
-from quadsweep.cli.options import Given
-from quadsweep.cli.places import write_proof
+from quadsweep.cli.ending import code_of_all, note, print_json, print_pairs, width
+from quadsweep.cli.places import check_picture, check_place, write_picture, write_proof
 from quadsweep.cli.points import NamedPoints
-from quadsweep.cli.presenting import present
-from quadsweep.groups import Groups, ask_groups
+from quadsweep.results.formatting import aligned, renumbered
+
+_NARROWEST = 12  # characters that a column of a table keeps at least
 
 Pairs = list[tuple[str, str]]
 
 
+@dataclass(frozen=True)
+class Outputs:
+    """Where an answer goes: --plot, --json and --proof, checked before any work."""
+
+    plot: str | None = None
+    as_json: bool = False
+    proof: str | None = None
+
+    def __post_init__(self) -> None:
+        check_picture(self.plot)
+        check_place(self.proof)
+
+
 def answer(
-    given: Given,
-    points: NamedPoints,
-    more: Callable[[Any], Pairs] = lambda found: [],
-    **asked: Any,
+    question: Callable[..., Any], points: NamedPoints, outputs: Outputs, asked: dict[str, Any]
 ) -> NoReturn:
-    """Ask about points what the options say; print the answer, and ``more`` pairs after it."""
-    asked = {**given.arguments(points), "nan_policy": "omit", **asked}
-    if points.by is None:
-        found = asked_once(given, points.columns, **asked)
-    else:
-        found = _every_group(given, points, **asked)
-    write_flagged(found, points, given.output)
-    finish(given, found, points, [] if given.json else more(found))
+    """Ask a question about points and show the answer."""
+    finish(ask(question, points.columns, outputs=outputs, nan_policy="omit", **asked),
+           points, outputs)  # fmt: skip
 
 
-def asked_once(given: Given, *arguments: Any, **asked: Any) -> Any:
-    """The function's answer, its progress on a terminal and its proof where --proof says."""
-    if given.proof is not None:
+def ask(question: Callable[..., Any], *data: Any, outputs: Outputs, **asked: Any) -> Any:
+    """The answer, with progress on a terminal; its proof is written where --proof says."""
+    if outputs.proof is not None:
         asked["proof"] = True
-    found = given.function(*arguments, progress=sys.stderr.isatty(), **asked)
-    write_proof(getattr(found, "proof", None), given.proof)
+    found = question(*data, progress=sys.stderr.isatty(), **asked)
+    write_proof(getattr(found, "proof", None), outputs.proof)
     return found
 
 
-def finish(given: Given, found: Any, points: NamedPoints, more: Pairs | None = None) -> NoReturn:
-    """Show an answer and end."""
-    present(found, points, given.plot, given.json, more)
-    answers = found.answers.values() if isinstance(found, Groups) else [found]
-    raise typer.Exit(code_of_all([status for one in answers for status in statuses(one)]))
+def finish(
+    found: Any, points: NamedPoints, outputs: Outputs, more: Sequence[tuple[str, str]] = ()
+) -> NoReturn:
+    """Show an answer about points; ``more`` pairs stand after it in a table of text."""
+    skipped = note_skipped(points)
+    content = {"data": described(points)}
+    show(found, outputs, as_object(found, points, skipped) if outputs.as_json else content, more)
+
+
+def show(
+    found: Any, outputs: Outputs, content: dict[str, Any], more: Sequence[tuple[str, str]] = ()
+) -> NoReturn:
+    """Draw an answer, print it as JSON or as a table, and end with its exit code."""
+    write_picture(found, outputs.plot)
+    if outputs.as_json:
+        print_json(content)
+    else:
+        print_answer(found, content, more)
+    raise typer.Exit(code_of_all(statuses(found)))
+
+
+def print_answer(found: Any, content: dict[str, Any], more: Sequence[tuple[str, str]]) -> None:
+    """The answer's table if it is one, its sentence, and pairs."""
+    more = list(more)
+    if found.grid():
+        table, left_out = fitted(found.grid(), width())
+        typer.echo(aligned(table) + "\n")
+        more += [("columns", f"{left_out} more with --json")] * bool(left_out)
+    first = [("answer", found.headline)] if found.headline else []
+    print_pairs([*content.items(), *first, *found.summary_items(), *more])
 
 
 def statuses(found: Any) -> list[str]:
@@ -60,11 +89,56 @@ def statuses(found: Any) -> list[str]:
     return [*own, about.status] if hasattr(about, "status") else own  # Path.result is a method
 
 
-def _every_group(given: Given, points: NamedPoints, **asked: Any) -> Groups:
-    """The same question of every group of --by."""
-    if given.proof is not None:
-        raise BadInput("--proof is for one answer; remove --by")
-    assert points.by is not None
-    assert points.groups is not None
-    found = ask_groups(points.columns, points.by, points.groups, given.function, **asked)
-    return replace(found, called=points.called)
+def note_skipped(points: NamedPoints) -> list[int]:
+    """Rows that have no number in some column, counted on standard error."""
+    skipped: list[int] = np.flatnonzero(~points.whole).tolist()
+    if skipped:
+        note(f"skipped {len(skipped):,} of {len(points.x):,} rows with missing values")
+    return skipped
+
+
+def fitted(grid: list[Any], width: int) -> tuple[list[list[str]], int]:
+    """A table that fits: the widest columns cut, then the last columns left out; and how many.
+
+    >>> fitted([["site", "rows dropped"], ["a", "1, 2, 3, 5, 8, 13, 21, 34"]], 20)[0][1]
+    ['a', '1, 2, 3, …']
+    """
+    rows = [list(row) for row in grid]
+    widths = [max(len(row[j]) for row in rows) for j in range(len(rows[0]))]
+    while sum(widths) + 2 * (len(widths) - 1) > width and len(widths) > 2:
+        widest = max(range(len(widths)), key=widths.__getitem__)
+        if widths[widest] > _NARROWEST:
+            over = sum(widths) + 2 * (len(widths) - 1) - width
+            widths[widest] = max(_NARROWEST, widths[widest] - over)
+        else:
+            widths.pop()
+    if sum(widths) + 2 * (len(widths) - 1) > width:
+        widths = [max(_NARROWEST, min(w, width // 2 - 1)) for w in widths]
+    cut = [[_cut(row[j], widths[j]) for j in range(len(widths))] for row in rows]
+    return cut, len(rows[0]) - len(widths)
+
+
+def _cut(text: str, width: int) -> str:
+    if len(text) <= width:
+        return text
+    words = text[: width - 1].rsplit(" ", 1)[0] if ", " in text else text[: width - 2]
+    return words.rstrip() + " …"
+
+
+def as_object(found: Any, points: NamedPoints, skipped: Sequence[int] = ()) -> dict[str, Any]:
+    """The answer as plain values, rows by label or by number from 1; ``rows`` says which."""
+    content = {
+        "source": points.source,
+        "x": points.names[0] if len(points.names) == 2 else list(points.names[:-1]),
+        "y": points.names[-1],
+        **renumbered(found.to_dict(), points.labels, points.called),
+        "skipped": [points.labels[i] for i in skipped],
+    }
+    if hasattr(found, "outliers"):
+        content["dropped"] = [points.labels[i] for i in found.outliers]
+    return content
+
+
+def described(points: NamedPoints) -> str:
+    """The columns and where they come from."""
+    return f"{points.names[-1]} against {', '.join(points.names[:-1])}, {points.source}"

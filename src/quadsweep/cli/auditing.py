@@ -2,24 +2,64 @@
 
 from __future__ import annotations
 
-from quadsweep.cli.answering import answer
+from typing import Annotated
+
+import typer
+
+from quadsweep.auditing.claims import NAMES
+from quadsweep.cli import options as opt
+from quadsweep.cli.answering import Outputs, answer
 from quadsweep.cli.ending import BadInput
-from quadsweep.cli.options import Given, command
-from quadsweep.cli.outofcore import answer_source, source_of
+from quadsweep.cli.options import amount, given
+from quadsweep.cli.outofcore import answer_source, find_source
 from quadsweep.cli.points import read_points
-from quadsweep.cli.regressions import FORMULA, answer_regression, is_regression, of_data_set
-
-_DESIGN = "term controls groups weights"
-_ANSWER = "label plot json time_limit jobs seed"
+from quadsweep.cli.regressions import Design, answer_regression
+from quadsweep.cli.tables import FileOptions
 
 
-@command(
-    f"x y claim level threshold max_drop formula {_DESIGN} vcov fixed_controls by {_ANSWER} proof "
-    "memory_limit dask work resume",
-    asks="auditing.audit:audit",
-    formula=FORMULA,
-)
-def audit_command(given: Given) -> None:
+def audit_command(
+    file: opt.File,
+    x: opt.X = None,
+    y: opt.Y = None,
+    claim: Annotated[
+        str | None, typer.Option(metavar="NAME", help=f"What must not survive: {', '.join(NAMES)}.")
+    ] = None,
+    level: Annotated[
+        float | None, typer.Option(metavar="P", help="Of the significance test.")
+    ] = None,
+    threshold: Annotated[
+        str | None,
+        typer.Option(metavar="T", help="For r2 a number; for slope an interval: 0.5,2."),
+    ] = None,
+    max_drop: opt.MaxDrop = None,
+    formula: opt.DesignFormula = None,
+    term: opt.Term = None,
+    controls: opt.Controls = None,
+    groups: opt.GroupsColumn = None,
+    weights: opt.Weights = None,
+    vcov: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="HC0 to HC3, or clusters: firm, firm+year."),
+    ] = None,
+    fixed_controls: Annotated[
+        bool, typer.Option("--fixed-controls", help="Do not refit the controls: approximate.")
+    ] = False,
+    label: opt.Label = None,
+    plot: opt.Plot = None,
+    proof: opt.Proof = None,
+    as_json: opt.Json = False,
+    time_limit: opt.TimeLimit = None,
+    memory_limit: opt.MemoryLimit = None,
+    jobs: opt.Jobs = None,
+    seed: opt.Seed = None,
+    dask: opt.Dask = None,
+    work: opt.Work = None,
+    resume: opt.Resume = False,
+    encoding: opt.Encoding = None,
+    decimal: opt.Decimal = None,
+    sheet: opt.Sheet = None,
+    missing: opt.Missing = None,
+) -> None:
     """The fewest rows whose removal changes the conclusion, proved.
 
     Example: quadsweep audit trial.csv --x dose --y effect --claim significance --plot trial.png
@@ -30,12 +70,33 @@ def audit_command(given: Given) -> None:
 
     Fixed effects: quadsweep audit wages.csv --formula "wage ~ educ | firm" --term educ --vcov firm
     """
-    given = of_data_set(given)
-    if is_regression(given):
-        if given.by is not None:
-            raise BadInput("--by is for --x and --y alone; remove the options of a regression")
-        answer_regression(given)
-    source = source_of(given) if given.proof is None else None
+    from quadsweep.auditing.audit import audit
+
+    options = FileOptions(file, encoding, decimal, sheet, missing)
+    outputs = Outputs(plot, as_json, proof)
+    design = Design(
+        x, y, formula, term, controls, groups, weights, vcov, fixed_controls, label
+    ).published(file)
+    asked = given(
+        claim=claim, level=level, threshold=_numbers(threshold),
+        max_drop=amount("--max-drop", max_drop), time_limit=time_limit, memory_limit=memory_limit,
+        n_jobs=jobs, seed=seed, client=dask, out=work, resume=resume,
+    )  # fmt: skip
+    if design.is_regression:
+        answer_regression(audit, options, design, outputs, asked)
+    in_core = label is not None or proof is not None
+    source = None if in_core else find_source(file, [x] if x else None, y, memory_limit)
     if source is not None:
-        answer_source(given, source)
-    answer(given, read_points(given.file, given.x, given.y, given.label, given.by))
+        answer_source(audit, source, file, outputs, asked)
+    answer(audit, read_points(options, x, y, label), outputs, asked)
+
+
+def _numbers(text: str | None) -> float | tuple[float, ...] | None:
+    """A threshold: a number, or two."""
+    if text is None:
+        return None
+    try:
+        numbers = tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise BadInput(f"--threshold must be a number or two, low,high; got {text!r}") from None
+    return numbers[0] if len(numbers) == 1 else numbers

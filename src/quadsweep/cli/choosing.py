@@ -1,86 +1,184 @@
-"""``path``, ``significance``, ``stability``, ``compare``, ``pairwise``: what to think of a k."""
+"""``path``, ``significance``, ``stability``, ``pairwise``: how many rows to drop."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from typing import Annotated
 
 import typer
 
-from quadsweep.cli.answering import answer, asked_once
-from quadsweep.cli.ending import code_of_all
-from quadsweep.cli.options import OPTIONS, Given, command
-from quadsweep.cli.outofcore import answer_source, source_of
+from quadsweep.cli import options as opt
+from quadsweep.cli.answering import Outputs, answer, ask, show
+from quadsweep.cli.options import amount, given
+from quadsweep.cli.outofcore import answer_source, find_source
 from quadsweep.cli.points import read_columns
 from quadsweep.cli.predictors import read_predictors
-from quadsweep.cli.presenting import show
+from quadsweep.cli.tables import FileOptions
 from quadsweep.inputs.frames import table
 
-_ROWS = "xs y formula keep drop"
-_ANSWER = "label plot json time_limit jobs seed"
 
-
-@command(
-    f"xs y formula drop objective permutations null {_ANSWER} proof memory_limit dask work resume",
-    asks="choosing.path:path",
-    drop="The most points to drop; default: half.",
-    permutations="Data sets to compare with; 99 with --null.",
-)
-def path_command(given: Given) -> None:
+def path_command(
+    file: opt.File,
+    x: opt.Xs = None,
+    y: opt.Y = None,
+    formula: opt.Formula = None,
+    drop: Annotated[
+        str | None, typer.Option(metavar="M", help="The most points to drop; default: half.")
+    ] = None,
+    objective: opt.Objective = None,
+    permutations: Annotated[
+        int | None, typer.Option(metavar="N", help="Data sets to compare with; 99 with --null.")
+    ] = None,
+    null: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Compare with y 'shuffled', a clean 'line', or one with 'normal' noise.",
+        ),
+    ] = None,
+    label: opt.Label = None,
+    plot: opt.Plot = None,
+    proof: opt.Proof = None,
+    as_json: opt.Json = False,
+    time_limit: opt.TimeLimit = None,
+    memory_limit: opt.MemoryLimit = None,
+    jobs: opt.Jobs = None,
+    seed: opt.Seed = None,
+    dask: opt.Dask = None,
+    work: opt.Work = None,
+    resume: opt.Resume = False,
+    encoding: opt.Encoding = None,
+    decimal: opt.Decimal = None,
+    sheet: opt.Sheet = None,
+    missing: opt.Missing = None,
+) -> None:
     """The best subset of every size, and how many rows stand out.
 
     Example: quadsweep path stars-cyg --drop 10 --null line --permutations 99 --plot path.png
     """
-    source = source_of(given)
+    from quadsweep.choosing.path import path
+
+    options = FileOptions(file, encoding, decimal, sheet, missing)
+    outputs = Outputs(plot, as_json, proof)
+    asked = given(
+        drop=amount("--drop", drop), objective=objective, permutations=permutations, null=null,
+        time_limit=time_limit, memory_limit=memory_limit, n_jobs=jobs, seed=seed,
+        client=dask, out=work, resume=resume,
+    )  # fmt: skip
+    source = None if formula or label else find_source(file, x, y, memory_limit)
     if source is not None:
-        answer_source(given, source)
-    answer(given, read_predictors(given))
+        answer_source(path, source, file, outputs, asked)
+    points = read_predictors(options, x, y, formula, label)
+    answer(path, points, outputs, asked | points.suggest("objective", unless=asked))
 
 
-@command(
-    f"{_ROWS} objective permutations by {_ANSWER} dask",
-    asks="choosing.significance:significance",
-)
-def significance_command(given: Given) -> None:
+def significance_command(
+    file: opt.File,
+    x: opt.Xs = None,
+    y: opt.Y = None,
+    formula: opt.Formula = None,
+    keep: opt.Keep = None,
+    drop: opt.Drop = None,
+    objective: opt.Objective = None,
+    permutations: opt.Permutations = None,
+    label: opt.Label = None,
+    plot: opt.Plot = None,
+    as_json: opt.Json = False,
+    time_limit: opt.TimeLimit = None,
+    jobs: opt.Jobs = None,
+    seed: opt.Seed = None,
+    dask: opt.Dask = None,
+    encoding: opt.Encoding = None,
+    decimal: opt.Decimal = None,
+    sheet: opt.Sheet = None,
+    missing: opt.Missing = None,
+) -> None:
     """How often noise alone does as well: the exact optimum of shuffled data.
 
     Example: quadsweep significance stars-cyg --drop 4 --permutations 999
     """
-    answer(given, read_predictors(given))
+    from quadsweep.choosing.significance import significance
+
+    options, outputs = FileOptions(file, encoding, decimal, sheet, missing), Outputs(plot, as_json)
+    asked = given(
+        k=amount("--keep", keep), drop=amount("--drop", drop), objective=objective,
+        permutations=permutations, time_limit=time_limit, n_jobs=jobs, seed=seed, client=dask,
+    )  # fmt: skip
+    points = read_predictors(options, x, y, formula, label)
+    answer(significance, points, outputs, asked | points.suggest("k", "objective", unless=asked))
 
 
-@command(
-    f"{_ROWS} objective resample resamples {_ANSWER} dask",
-    asks="choosing.stability:stability",
-)
-def stability_command(given: Given) -> None:
+def stability_command(
+    file: opt.File,
+    x: opt.Xs = None,
+    y: opt.Y = None,
+    formula: opt.Formula = None,
+    keep: opt.Keep = None,
+    drop: opt.Drop = None,
+    objective: opt.Objective = None,
+    resample: Annotated[
+        str | None, typer.Option(metavar="NAME", help="bootstrap or jackknife.")
+    ] = None,
+    resamples: Annotated[
+        int | None, typer.Option(metavar="N", help="Data sets of the bootstrap.")
+    ] = None,
+    label: opt.Label = None,
+    plot: opt.Plot = None,
+    as_json: opt.Json = False,
+    time_limit: opt.TimeLimit = None,
+    jobs: opt.Jobs = None,
+    seed: opt.Seed = None,
+    dask: opt.Dask = None,
+    encoding: opt.Encoding = None,
+    decimal: opt.Decimal = None,
+    sheet: opt.Sheet = None,
+    missing: opt.Missing = None,
+) -> None:
     """How often each row is dropped when the data change a little.
 
     Example: quadsweep stability stars-cyg --drop 4 --plot stability.png
     """
-    answer(given, read_predictors(given))
+    from quadsweep.choosing.stability import stability
+
+    options, outputs = FileOptions(file, encoding, decimal, sheet, missing), Outputs(plot, as_json)
+    asked = given(
+        k=amount("--keep", keep), drop=amount("--drop", drop), objective=objective,
+        resample=resample, resamples=resamples, time_limit=time_limit, n_jobs=jobs, seed=seed,
+        client=dask,
+    )  # fmt: skip
+    points = read_predictors(options, x, y, formula, label)
+    answer(stability, points, outputs, asked | points.suggest("k", "objective", unless=asked))
 
 
-@command(f"{_ROWS} methods {_ANSWER}", asks="paper.comparators.compare:compare")
-def compare_command(given: Given) -> None:
-    """Other methods' lines and correlations beside the certified optimum.
-
-    Example: quadsweep compare stars-cyg --drop 4 --plot lines.png
-    """
-    answer(given, read_predictors(given))
-
-
-@command(
-    "xs keep drop objective plot json time_limit jobs dask seed",
-    asks="choosing.pairwise:pairwise",
-    xs="A column; again for more. Default: all numeric.",
-    objective=replace(OPTIONS["objective"], help="r2, r, cov or tv.", default="r"),
-)
-def pairwise_command(given: Given) -> None:
+def pairwise_command(
+    file: opt.File,
+    x: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COL", help="A column; again for more. Default: all numeric."),
+    ] = None,
+    keep: opt.Keep = None,
+    drop: opt.Drop = None,
+    objective: Annotated[str, typer.Option(metavar="NAME", help="r2, r, cov or tv.")] = "r",
+    plot: opt.Plot = None,
+    as_json: opt.Json = False,
+    time_limit: opt.TimeLimit = None,
+    jobs: opt.Jobs = None,
+    dask: opt.Dask = None,
+    encoding: opt.Encoding = None,
+    decimal: opt.Decimal = None,
+    sheet: opt.Sheet = None,
+    missing: opt.Missing = None,
+) -> None:
     """The trimmed correlation of every pair of columns, Pearson's beside it.
 
     Example: quadsweep pairwise birds.csv --drop 5% --plot matrix.png
     """
-    found = asked_once(given, table(read_columns(given.file, given.xs)), **given.arguments())
-    content = found.to_dict() if given.json else {}
-    show(found, given.plot, given.json, {"source": given.file, **content})
-    raise typer.Exit(code_of_all([found.status]))
+    from quadsweep.choosing.pairwise import pairwise
+
+    options, outputs = FileOptions(file, encoding, decimal, sheet, missing), Outputs(plot, as_json)
+    asked = given(
+        k=amount("--keep", keep), drop=amount("--drop", drop), objective=objective,
+        time_limit=time_limit, n_jobs=jobs, client=dask,
+    )  # fmt: skip
+    columns = table(read_columns(options, x))
+    found = ask(pairwise, columns, outputs=outputs, **asked)
+    show(found, outputs, {"source": file, **(found.to_dict() if as_json else {})})

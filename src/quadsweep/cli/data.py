@@ -2,47 +2,55 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated
 
 import typer
 
 from quadsweep import datasets
+from quadsweep.cli import options as opt
 from quadsweep.cli.ending import BadInput, print_json, print_pairs
 from quadsweep.cli.flagging import write_table
-from quadsweep.cli.options import OPTIONS, Given, command
-from quadsweep.cli.places import check_table
+from quadsweep.cli.places import check_picture, check_table
 from quadsweep.cli.tables import built_in_table
 
-_NAME = typer.Argument(metavar="[NAME]", help="One of them, in full; default: a list.")
 
-
-@command(
-    "output json",
-    arguments={"name": Annotated[str | None, _NAME]},
-    output="Write it: .csv, .tsv or .parquet.",
-)
-def datasets_command(given: Given) -> None:
+def datasets_command(
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[NAME]",
+            help="One of them, in full; default: a list.",
+            autocompletion=opt.complete_data_set,
+        ),
+    ] = None,
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write it: .csv, .tsv or .parquet."),
+    ] = None,
+    as_json: opt.Json = False,
+) -> None:
     """The built-in data sets, which every command takes in place of a file.
 
     Example: quadsweep datasets phone-calls -o phone-calls.csv
     """
-    name, output = given.name, given.output
     check_table(output)
-    if output is not None and name is None:
-        raise BadInput("--output needs the NAME of a data set")
-    if name is not None:
-        data = datasets.load(name)
+    if name is None:
         if output is not None:
-            write_table(output, built_in_table(name), {})
-            return
-        if given.json:
-            print_json({"name": name, **data.to_dict()})
-        else:
-            print_pairs([("name", name), *data.summary_items()])
+            raise BadInput("--output needs the NAME of a data set")
+        _list(as_json)
         return
+    data = datasets.load(name)
+    if output is not None:
+        write_table(output, built_in_table(name), {})
+    elif as_json:
+        print_json({"name": name, **data.to_dict()})
+    else:
+        print_pairs([("name", name), *data.summary_items()])
+
+
+def _list(as_json: bool) -> None:
     every = {known: datasets.load(known) for known in datasets.names()}
-    if given.json:
+    if as_json:
         listed = [
             {"name": known, "n": len(data.y), "k": data.k, "names": list(data.names)}
             for known, data in every.items()
@@ -55,15 +63,16 @@ def datasets_command(given: Given) -> None:
     )
 
 
-@command(
-    "",
-    asks="demo:main",
-    arguments={},
-    plot=replace(OPTIONS["plot"], help="Where the picture goes.", default="quadsweep-demo.png"),
-)
-def demo_command(given: Given) -> None:
+def demo_command(
+    plot: Annotated[
+        str, typer.Option(metavar="FILE", help="Where the picture goes.")
+    ] = "quadsweep-demo.png",
+) -> None:
     """Solve a built-in data set, print the answer, write a picture.
 
     Example: quadsweep demo --plot animals.png
     """
-    given.function(given.plot)
+    from quadsweep import demo
+
+    check_picture(plot)
+    demo.main(plot)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import sys
 import textwrap
 import traceback
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
@@ -25,6 +27,29 @@ def begin(debugging: bool = False) -> None:
     """A command begins: nothing is said yet, and every error shows where it came from, or none."""
     _DEBUGGING.set(debugging)
     _SAID.set(())
+
+
+@contextmanager
+def heeding_interrupts() -> Iterator[list[int]]:
+    """The interrupts that arrive in the block, each raised as KeyboardInterrupt as well.
+
+    A search that is interrupted returns the best so far, and its caller may go on with something
+    else: the exit code is 130 all the same.
+    """
+    arrived: list[int] = []
+
+    def interrupt(number: int, frame: Any) -> None:
+        arrived.append(number)
+        raise KeyboardInterrupt
+
+    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield arrived  # ignored, or somebody else's
+        return
+    signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield arrived
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class BadInput(Exception):

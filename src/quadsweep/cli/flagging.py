@@ -1,7 +1,7 @@
 """``solve FILE -o flagged.csv``: the table as it was read, and a column that says which rows stay.
 
 Nothing of the file is changed: text stays as it was written. Rows that were left out for a missing
-value, or that belong to no group, are neither in nor out: the new column is empty there.
+value are neither in nor out: the new column is empty there.
 """
 
 from __future__ import annotations
@@ -15,13 +15,12 @@ from quadsweep.cli.places import writing
 from quadsweep.cli.points import NamedPoints
 from quadsweep.cli.tables import SourceTable, built_in_table
 from quadsweep.cli.tables.values import is_missing, number
-from quadsweep.groups import Groups
 from quadsweep.inputs.frames import KEPT
 from quadsweep.messages import free
 from quadsweep.results.result import Result
 
 
-def write_flagged(answer: Result | Groups, points: NamedPoints, output: str | None) -> None:
+def write_flagged(answer: Result, points: NamedPoints, output: str | None) -> None:
     """The table with its new column."""
     if output is None:
         return
@@ -49,16 +48,10 @@ def write_table(output: str, table: SourceTable, flags: dict[str, list[bool | No
             _write_text(path, [*table.names, *flags], [*columns, *words], delimiter)
 
 
-def _flags(answer: Result | Groups, rows: int) -> list[bool | None]:
+def _flags(answer: Result, rows: int) -> list[bool | None]:
     flags: list[bool | None] = [None] * rows
-    parts = (
-        [(answer.members[group].tolist(), one) for group, one in answer.answers.items()]
-        if isinstance(answer, Groups)
-        else [(range(rows), answer)]
-    )
-    for places, one in parts:
-        for i in one.used.tolist():
-            flags[places[i]] = bool(one.mask[i])
+    for i in answer.used.tolist():
+        flags[i] = bool(answer.mask[i])
     return flags
 
 

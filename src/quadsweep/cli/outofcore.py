@@ -3,66 +3,70 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
-import typer
 
-from quadsweep.cli.answering import asked_once, statuses
-from quadsweep.cli.ending import BadInput, code_of_all, note
-from quadsweep.cli.options import Given
-from quadsweep.cli.presenting import show
+from quadsweep.cli.answering import Outputs, ask, show
+from quadsweep.cli.ending import BadInput, note
 from quadsweep.inputs import validation
 from quadsweep.outofcore.sources import Source, is_source, open_source
 
 
-def source_of(given: Given) -> Source | None:
+def find_source(
+    file: str, x: Sequence[str] | None, y: str | None, memory_limit: float | None
+) -> Source | None:
     """The source meant by a pattern, a folder, or a Parquet file that does not fit in memory."""
-    file = given.file
-    if given.formula or given.by or given.label or not is_source(file):
+    if not is_source(file):
         return None
     several = glob.has_magic(file) or Path(file).is_dir()
     if not several and not Path(file).is_file():
         return None  # said by whoever reads tables
-    x = given.xs or ([] if given.x is None else [given.x])
-    if len(x) != 1 or given.y is None:
+    x = x or []
+    if len(x) != 1 or y is None:
         if glob.has_magic(file):
             raise BadInput(f"{file} is read out of core: give one --x and --y, by name")
         return None
     from quadsweep.outofcore.solve import fits
 
     try:
-        source = open_source(file, x[0], given.y)
+        source = open_source(file, x[0], y)
     except OSError as wrong:
         raise BadInput(str(wrong)) from None
     except ValueError:
         if several:
             raise
         return None  # columns by number
-    return source if several or not fits(source, validation.memory(given.memory_limit)) else None
+    return source if several or not fits(source, validation.memory(memory_limit)) else None
 
 
-def answer_source(given: Given, source: Source) -> NoReturn:
-    """Ask, write, show, and end with the code the answer deserves."""
-    from quadsweep.outofcore.flags import write_flags
-
-    output = given.output
+def answer_source(
+    question: Callable[..., Any],
+    source: Source,
+    file: str,
+    outputs: Outputs,
+    asked: dict[str, Any],
+    output: str | None = None,
+) -> NoReturn:
+    """Ask a question about a source, write flags where --output says, and show the answer."""
     if output is not None and not output.endswith(".parquet"):
         raise BadInput(f"--output of data out of core must end in .parquet; got {output!r}")
     x, y = source.names
     try:
-        found = asked_once(given, source, x=x, y=y, nan_policy="omit", **given.arguments())
+        found = ask(question, source, outputs=outputs, x=x, y=y, nan_policy="omit", **asked)
         if output is not None:
+            from quadsweep.outofcore.flags import write_flags
+
             write_flags(source, _flags(found, source), output)
             note(f"wrote {output}")
     except OSError as wrong:
         raise BadInput(str(wrong)) from None
-    names = f"{y} against {x}, {given.file}"
-    content = {"source": given.file, **found.to_dict()} if given.json else {"data": names}
-    show(found, given.plot, given.json, content)
-    raise typer.Exit(code_of_all(statuses(found)))
+    names = f"{y} against {x}, {file}"
+    show(
+        found, outputs, {"source": file, **found.to_dict()} if outputs.as_json else {"data": names}
+    )
 
 
 def _flags(answer: Any, source: Source) -> Iterator[Any]:

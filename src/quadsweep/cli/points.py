@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +13,7 @@ import numpy as np
 from quadsweep import datasets
 from quadsweep.arrays import Floats, Mask
 from quadsweep.cli.ending import BadInput, note
-from quadsweep.cli.tables import SourceTable, open_table
+from quadsweep.cli.tables import FileOptions, SourceTable, open_table
 from quadsweep.cli.tables.frames import other_sheets
 from quadsweep.cli.tables.values import (
     Reader,
@@ -49,7 +49,6 @@ class NamedPoints:
     source : where they come from.
     k, objective : what a built-in data set suggests; None for files.
     formula : what made the predictors, if a formula did.
-    by, groups : the column that --by names, and its value in every row.
     table : the file they come from, for whoever wants its other columns.
     dates : the names of columns that are days since 1970-01-01.
     """
@@ -62,8 +61,6 @@ class NamedPoints:
     k: int | None = None
     objective: str | None = None
     formula: Formula | None = None
-    by: str | None = None
-    groups: list[Any] | None = None
     table: SourceTable | None = None
     dates: tuple[str, ...] = ()
 
@@ -79,6 +76,11 @@ class NamedPoints:
             self.x, self.y, self.names, self.labels, formula=self.formula, dates=self.dates
         )
 
+    def suggest(self, *names: str, unless: dict[str, Any]) -> dict[str, Any]:
+        """Of k and the objective, what a built-in data set suggests and nobody asked otherwise."""
+        found = {"k": None if "drop" in unless else self.k, "objective": self.objective}
+        return {n: found[n] for n in names if found[n] is not None and n not in unless}
+
     @property
     def whole(self) -> Mask:
         """Rows in which nothing is missing."""
@@ -87,23 +89,14 @@ class NamedPoints:
 
 
 def read_points(
-    file: str,
-    x: str | None = None,
-    y: str | None = None,
-    label: str | None = None,
-    by: str | None = None,
+    options: FileOptions, x: str | None = None, y: str | None = None, label: str | None = None
 ) -> NamedPoints:
     """The two columns of a file or of a built-in data set."""
-    if x is None and y is None and is_built_in(file):
-        if by is not None:
-            raise BadInput(f"{file} is a built-in data set without groups; remove --by")
-        return _built_in(file)
-    table = open_table(file)
-    by = None if by is None else column_of(table, by)
-    readers = {name: reader for name, reader in readers_of(table).items() if name != by}
-    chosen = _choose(table, readers, x, y)
-    points = named_points(table, readers, chosen, label)
-    return points if by is None else replace(points, by=by, groups=groups_of(table, by))
+    if x is None and y is None and is_built_in(options.file):
+        return _built_in(options.file)
+    table = open_table(options)
+    readers = readers_of(table)
+    return named_points(table, readers, _choose(table, readers, x, y), label)
 
 
 def named_points(
@@ -128,9 +121,9 @@ def named_points(
     )
 
 
-def read_columns(file: str, wanted: list[str] | None = None) -> dict[str, Floats]:
+def read_columns(options: FileOptions, wanted: list[str] | None = None) -> dict[str, Floats]:
     """The numeric columns of a file, or those asked for; not what only counts the rows."""
-    table = open_table(file)
+    table = open_table(options)
     readers = readers_of(table)
     if wanted:
         names = [column_of(table, name) for name in wanted]
@@ -151,17 +144,6 @@ def typed_columns(table: SourceTable) -> dict[str, Any]:
     if not raw or not raw[0]:
         raise BadInput(f"{table.source} has no rows")
     return {name: typed(values, table.decimal) for name, values in zip(names, raw, strict=True)}
-
-
-def groups_of(table: SourceTable, by: str) -> list[Any]:
-    """The group of every row, None where it is missing; whole numbers as such."""
-    (values,) = table.read([by])
-    return [None if is_missing(value) else _group(value, table.decimal) for value in values]
-
-
-def _group(value: Any, decimal: str) -> Any:
-    read = number(value, decimal)
-    return int(read) if read is not None and read.is_integer() else str(value).strip()
 
 
 def readers_of(table: SourceTable) -> dict[str, Reader]:
@@ -191,15 +173,16 @@ def numbers(values: list[Any], name: str, table: SourceTable, readers: dict[str,
 
 
 def read_page_table(
-    file: str, x: str | None = None, y: str | None = None, label: str | None = None
+    options: FileOptions, x: str | None = None, y: str | None = None, label: str | None = None
 ) -> Table:
     """Every numeric column, and the one that names the rows, for a page that can change columns."""
     from quadsweep.exploring import dataset_table
     from quadsweep.report.live.page import Table
 
+    file = options.file
     if is_built_in(file):
         return dataset_table(file)
-    table = open_table(file)
+    table = open_table(options)
     readers = readers_of(table)
     chosen = [column_of(table, wanted) for wanted in (x, y) if wanted is not None]
     named = column_of(table, label) if label is not None else _label_column(table, readers)

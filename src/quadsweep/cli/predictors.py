@@ -10,7 +10,6 @@ import re
 import numpy as np
 
 from quadsweep.cli.ending import BadInput, note
-from quadsweep.cli.options import Given
 from quadsweep.cli.points import (
     NamedPoints,
     column_of,
@@ -21,22 +20,25 @@ from quadsweep.cli.points import (
     readers_of,
     typed_columns,
 )
-from quadsweep.cli.tables import SourceTable, open_table
+from quadsweep.cli.tables import FileOptions, SourceTable, open_table
 from quadsweep.inputs.frames import table as frame_of
 from quadsweep.inputs.frames import unpack
 
 
-def read_predictors(given: Given) -> NamedPoints:
-    """The columns asked for, controls first, of a file or of a built-in data set."""
-    x, y = [*(given.controls or []), *(given.xs or [])], given.y
-    formula, label, by = given.formula, given.label, given.by
+def read_predictors(
+    options: FileOptions,
+    x: list[str] | None,
+    y: str | None,
+    formula: str | None = None,
+    label: str | None = None,
+) -> NamedPoints:
+    """The columns asked for of a file or of a built-in data set."""
+    x = x or []
     if formula is not None and (x or y is not None):
         raise BadInput("give --formula or --x and --y, not both")
     if formula is None and len(x) < 2:
-        return read_points(given.file, x[0] if x else None, y, label, by)
-    if by is not None:
-        raise BadInput("--by is for one --x; got several, or a --formula")
-    table = open_table(given.file)
+        return read_points(options, x[0] if x else None, y, label)
+    table = open_table(options)
     if formula is not None:
         return _by_formula(table, formula, label)
     if y is None:

@@ -6,38 +6,47 @@ from typing import Annotated, Any
 
 import typer
 
+from quadsweep.cli import options as opt
 from quadsweep.cli.ending import BadInput, print_json
-from quadsweep.cli.options import FILE, Given, command
 from quadsweep.cli.points import NamedPoints
 from quadsweep.cli.predictors import read_predictors
+from quadsweep.cli.tables import FileOptions
 
 REFUTED = 1
 
 
-@command(
-    "xs y formula term controls json",
-    asks="proofs.checking:check",
-    arguments={
-        "written": Annotated[str, typer.Argument(metavar="PROOF", help="Written by --proof.")],
-        "file": FILE,
-    },
-)
-def check_command(given: Given) -> None:
+def check_command(
+    written: Annotated[str, typer.Argument(metavar="PROOF", help="Written by --proof.")],
+    file: opt.File,
+    x: opt.Xs = None,
+    y: opt.Y = None,
+    formula: opt.Formula = None,
+    term: opt.Term = None,
+    controls: opt.Controls = None,
+    as_json: opt.Json = False,
+    encoding: opt.Encoding = None,
+    decimal: opt.Decimal = None,
+    sheet: opt.Sheet = None,
+    missing: opt.Missing = None,
+) -> None:
     """Verify a proof against the data, in exact arithmetic: 0 proved, 1 refuted.
 
     Example: quadsweep check weights.proof weights.csv --x "body mass" --y brain
 
     Of an audit with controls: quadsweep check w.proof w.csv --x dose --y effect --controls age
     """
-    points = read_predictors(given)
+    from quadsweep.proofs.checking import check
+
+    options = FileOptions(file, encoding, decimal, sheet, missing)
+    points = read_predictors(options, [*(controls or []), *(x or [])], y, formula)
     try:
-        found = given.function(given.written, _term_last(points, given.term), points.y)
+        found = check(written, _term_last(points, term), points.y)
     except OSError as wrong:
-        raise BadInput(f"{given.written} cannot be read: {wrong.strerror}") from None
-    if given.json:
+        raise BadInput(f"{written} cannot be read: {wrong.strerror}") from None
+    if as_json:
         print_json(vars(found))
     else:
-        print(f"{found} ({found.nodes:,} nodes, {found.seconds:.3g} s)")
+        typer.echo(f"{found} ({found.nodes:,} nodes, {found.seconds:.3g} s)")
     raise typer.Exit(0 if found.proved else REFUTED)
 
 

@@ -6,44 +6,69 @@ that names them, or by number from 1.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 from quadsweep import datasets
-from quadsweep.cli.answering import asked_once, finish
+from quadsweep.cli.answering import Outputs, ask, finish
 from quadsweep.cli.ending import BadInput
-from quadsweep.cli.options import Given
 from quadsweep.cli.points import NamedPoints, is_built_in, labels_of, typed_columns
-from quadsweep.cli.tables import open_table
+from quadsweep.cli.tables import FileOptions, open_table
 from quadsweep.extras import needed
 from quadsweep.messages import hint
 
-FORMULA = 'With controls: "wage ~ educ + age | region".'  # help of --formula here
 
+@dataclass(frozen=True)
+class Design:
+    """The columns of a regression, as options name them."""
 
-def is_regression(given: Given) -> bool:
-    """Whether the options say more than x and y."""
-    design = (given.formula, given.term, given.controls, given.groups, given.weights, given.vcov)
-    return any(design) or bool(given.fixed_controls)
+    x: str | None = None
+    y: str | None = None
+    formula: str | None = None
+    term: str | None = None
+    controls: list[str] | None = None
+    groups: str | None = None
+    weights: str | None = None
+    vcov: str | None = None
+    fixed_controls: bool = False
+    label: str | None = None
 
+    @property
+    def is_regression(self) -> bool:
+        """Whether the options say more than x and y."""
+        more = (self.formula, self.term, self.controls, self.groups, self.weights, self.vcov)
+        return any(more) or self.fixed_controls
 
-def of_data_set(given: Given) -> Given:
-    """The published regression of a built-in data set, where no other is asked for."""
-    other = any((given.x, given.y, given.formula, given.controls))
-    if other or not is_built_in(given.file):
-        return given
-    data = datasets.load(given.file)
-    return given.but(formula=data.formula or None, term=given.term or data.term or None)
+    @property
+    def outcome(self) -> str:
+        """What stands on the left of the formula."""
+        left = self.y if self.formula is None else self.formula.split("~")[0]
+        return str(left).strip().strip("`")
 
+    def published(self, file: str) -> Design:
+        """The published regression of a built-in data set, where no other is asked for."""
+        if any((self.x, self.y, self.formula, self.controls)) or not is_built_in(file):
+            return self
+        data = datasets.load(file)
+        return replace(self, formula=data.formula or None, term=self.term or data.term or None)
 
-def _check(given: Given) -> None:
-    """Do the options belong together?"""
-    if (given.formula is None) == (given.x is None and given.y is None):
-        raise BadInput("give --formula (and --term), or --x, --y and --controls")
-    if given.formula is not None and given.controls:
-        raise BadInput("a formula has its own controls; give --formula or --controls, not both")
-    if given.formula is None and (given.x is None or given.y is None):
-        raise BadInput("give both --x and --y, or a --formula")
+    def check(self) -> None:
+        """Do the options belong together?"""
+        if (self.formula is None) == (self.x is None and self.y is None):
+            raise BadInput("give --formula (and --term), or --x, --y and --controls")
+        if self.formula is not None and self.controls:
+            raise BadInput("a formula has its own controls; give --formula or --controls, not both")
+        if self.formula is None and (self.x is None or self.y is None):
+            raise BadInput("give both --x and --y, or a --formula")
+
+    @property
+    def columns(self) -> list[tuple[str, str]]:
+        """Options and the columns that they name."""
+        named = {"--x": self.x, "--y": self.y, "--groups": self.groups}
+        named |= {"--weights": self.weights, "--label": self.label}
+        some = [(option, name) for option, name in named.items() if name is not None]
+        return some + [("--controls", name) for name in self.controls or []]
 
 
 @dataclass(frozen=True)
@@ -55,50 +80,44 @@ class ReadRegression:
     arguments: dict[str, Any]
 
 
-def read_regression(given: Given) -> ReadRegression:
+def read_regression(options: FileOptions, design: Design) -> ReadRegression:
     """The columns of a file, rows called by their labels."""
-    _check(given)
-    table = open_table(given.file)
+    design.check()
+    table = open_table(options)
     columns = typed_columns(table)
-    named = {"--x": given.x, "--y": given.y, "--groups": given.groups}
-    named |= {"--weights": given.weights, "--label": given.label}
-    for option, name in [*named.items(), *(("--controls", name) for name in given.controls or [])]:
-        if name is not None and name not in columns:
+    for option, name in design.columns:
+        if name not in columns:
             raise BadInput(f"{option}: {table.source} has no column {name!r}{hint(name, columns)}")
-    labels = labels_of(table, given.label, len(next(iter(columns.values()))))
+    labels = labels_of(table, design.label, len(next(iter(columns.values()))))
     with needed("a formula"):
         import pandas as pd
+    predictors = " + ".join(_quoted(name) for name in [design.x, *(design.controls or [])])
     arguments: dict[str, Any] = {
-        "x": given.formula or f"{_quoted(given.y)} ~ {_sum([given.x, *(given.controls or [])])}",
+        "x": design.formula or f"{_quoted(design.y)} ~ {predictors}",
         "data": pd.DataFrame(columns, index=list(labels)),
-        "term": given.x if given.formula is None else given.term,
-        "groups": given.groups,
-        "weights": given.weights,
+        "term": design.x if design.formula is None else design.term,
+        "groups": design.groups,
+        "weights": design.weights,
     }
-    if given.fixed_controls:
+    if design.fixed_controls:
         arguments["controls"] = "fixed"
-    if given.vcov is not None:
-        arguments["vcov"] = given.vcov
+    if design.vcov is not None:
+        arguments["vcov"] = design.vcov
     return ReadRegression(table.source, labels, arguments)
 
 
-def outcome_of(given: Given) -> str:
-    """What stands on the left of the formula."""
-    left = given.y if given.formula is None else given.formula.split("~")[0]
-    return str(left).strip().strip("`")
-
-
-def answer_regression(given: Given) -> NoReturn:
+def answer_regression(
+    question: Callable[..., Any],
+    options: FileOptions,
+    design: Design,
+    outputs: Outputs,
+    asked: dict[str, Any],
+) -> NoReturn:
     """Read the columns, ask, and show the answer."""
-    read = read_regression(given)
-    found = asked_once(given, **read.arguments, **given.arguments(), nan_policy="omit")
-    points = NamedPoints(found.x, found.y, found.names, read.labels, read.source)
-    finish(given, found, points)
+    read = read_regression(options, design)
+    found = ask(question, outputs=outputs, nan_policy="omit", **read.arguments, **asked)
+    finish(found, NamedPoints(found.x, found.y, found.names, read.labels, read.source), outputs)
 
 
 def _quoted(name: Any) -> str:
     return str(name) if str(name).isidentifier() else f"`{name}`"
-
-
-def _sum(names: list[Any]) -> str:
-    return " + ".join(_quoted(name) for name in names)

@@ -5,6 +5,6 @@ then read in full, so that a long file costs the memory of what is asked of it. 
 inputs, the data sets and `cli.ending`; nothing in here knows what the columns are for.
 """
 
-from quadsweep.cli.tables.opening import Reading, SourceTable, built_in_table, open_table, reading
+from quadsweep.cli.tables.opening import FileOptions, SourceTable, built_in_table, open_table
 
-__all__ = ["Reading", "SourceTable", "built_in_table", "open_table", "reading"]
+__all__ = ["FileOptions", "SourceTable", "built_in_table", "open_table"]

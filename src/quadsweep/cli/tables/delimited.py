@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from quadsweep.cli.ending import BadInput, note
-from quadsweep.cli.tables.opening import SAMPLE, Reading, SourceTable, distinct
+from quadsweep.cli.tables.opening import SAMPLE, FileOptions, SourceTable, distinct
 from quadsweep.cli.tables.values import is_missing, number
 
 _LARGE = 4_000_000  # bytes, from which on reading shows its progress
@@ -40,7 +40,7 @@ class HeldText:
 class FileText:
     """Text of a file, read as often as needed."""
 
-    def __init__(self, path: Path, said: Reading) -> None:
+    def __init__(self, path: Path, said: FileOptions) -> None:
         self.encoding = said.encoding or _encoding_of(path)
         self.path: Path | None = path if self.encoding == "utf-8-sig" else None
         self._file = path
@@ -56,7 +56,7 @@ class FileText:
             raise BadInput(_not_text(str(self._file), self.encoding, wrong)) from None
 
 
-def text_of(content: bytes, source: str, said: Reading) -> str:
+def text_of(content: bytes, source: str, said: FileOptions) -> str:
     """Bytes as text."""
     encoding = said.encoding or _by_mark(content[:2]) or "utf-8-sig"
     try:
@@ -113,7 +113,7 @@ def _opened(path: Path) -> AbstractContextManager[BinaryIO]:
     )
 
 
-def table(text: HeldText | FileText, suffix: str, source: str, said: Reading) -> SourceTable:
+def table(text: HeldText | FileText, suffix: str, source: str, said: FileOptions) -> SourceTable:
     """The names and the first rows; whole columns by reading the lines again."""
     start = list(itertools.islice(text.lines(), SAMPLE))
     remarks = len(list(itertools.takewhile(lambda line: line.startswith("#"), start)))

@@ -6,9 +6,7 @@ import difflib
 import gzip
 import io
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -53,40 +51,29 @@ def distinct(names: list[str]) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Reading:
-    """What the user says about a file.
+class FileOptions:
+    """Which file, and what the user says about it.
 
     Its encoding, its decimal mark, the sheet of a workbook, and texts that stand for nothing.
     """
 
+    file: str
     encoding: str | None = None
     decimal: str | None = None
     sheet: str | None = None
-    missing: tuple[str, ...] = ()
+    missing: Sequence[str] | None = None
+
+    def __post_init__(self) -> None:
+        if self.decimal not in (None, ".", ","):
+            raise BadInput(f"--decimal must be '.' or ','; got {self.decimal!r}")
 
 
-_AS_IT_IS = Reading()
-_SAID: ContextVar[Reading] = ContextVar("reading", default=_AS_IT_IS)
-
-
-@contextmanager
-def reading(said: Reading) -> Iterator[None]:
-    """Every table opened in here is read as said."""
-    if said.decimal not in (None, ".", ","):
-        raise BadInput(f"--decimal must be '.' or ','; got {said.decimal!r}")
-    token = _SAID.set(said)
-    more = MORE_MISSING.set(frozenset(text.strip().lower() for text in said.missing))
-    try:
-        yield
-    finally:
-        _SAID.reset(token)
-        MORE_MISSING.reset(more)
-
-
-def open_table(file: str) -> SourceTable:
+def open_table(options: FileOptions) -> SourceTable:
     """The table in a file, on standard input for ``-``, or of a built-in data set."""
+    file = options.file
+    MORE_MISSING.set(frozenset(text.strip().lower() for text in options.missing or ()))
     if file == "-":
-        return _of_bytes(sys.stdin.buffer.read(), "standard input", "")
+        return _of_bytes(sys.stdin.buffer.read(), "standard input", "", options)
     path = Path(file)
     if path.is_dir():
         raise BadInput(f"{file} is a directory; give a file")
@@ -94,14 +81,14 @@ def open_table(file: str) -> SourceTable:
         return built_in_table(file)
     try:
         if not path.is_file():  # a pipe: it is read once, and its size means nothing
-            return _of_bytes(path.read_bytes(), file, "")
+            return _of_bytes(path.read_bytes(), file, "", options)
         if path.stat().st_size == 0:
             raise BadInput(f"{file} is empty")
         with path.open("rb") as stream:
             head = stream.read(4096)
         if head.startswith(b"\x1f\x8b"):
-            return _of_bytes(_unpacked(path), file, Path(path.stem).suffix.lower())
-        return _of(path, head, file, path.suffix.lower())
+            return _of_bytes(_unpacked(path), file, Path(path.stem).suffix.lower(), options)
+        return _of(path, head, file, path.suffix.lower(), options)
     except OSError as wrong:
         raise BadInput(f"{file} cannot be read: {wrong.strerror}") from None
 
@@ -113,11 +100,12 @@ def _unpacked(path: Path) -> bytes:
         raise BadInput(f"{path} is not a whole gzip file: {wrong}") from None
 
 
-def _of(file: Path | bytes, head: bytes, source: str, suffix: str) -> SourceTable:
+def _of(
+    file: Path | bytes, head: bytes, source: str, suffix: str, said: FileOptions
+) -> SourceTable:
     """The table in a file, or in bytes that were read already."""
     from quadsweep.cli.tables import delimited, frames, records
 
-    said = _SAID.get()
     if head.startswith(b"PAR1") or frames.reads(suffix, head):
         given = io.BytesIO(file) if isinstance(file, bytes) else file
         if head.startswith(b"PAR1"):
@@ -135,10 +123,10 @@ def _of(file: Path | bytes, head: bytes, source: str, suffix: str) -> SourceTabl
     return delimited.table(text, suffix, source, said)
 
 
-def _of_bytes(content: bytes, source: str, suffix: str) -> SourceTable:
+def _of_bytes(content: bytes, source: str, suffix: str, said: FileOptions) -> SourceTable:
     if not content.strip():
         raise BadInput(f"{source} is empty")
-    return _of(content, content[:4096], source, suffix)
+    return _of(content, content[:4096], source, suffix, said)
 
 
 def _refuse_binary(head: bytes, source: str) -> None:

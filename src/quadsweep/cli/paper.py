@@ -1,0 +1,179 @@
+"""``compare``, ``separate``, ``counterexamples`` and ``reproduce``: what the paper is about."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from quadsweep.cli import options as opt
+from quadsweep.cli.answering import Outputs, answer, as_object, ask, described
+from quadsweep.cli.ending import (
+    DONE,
+    INTERRUPTED,
+    LIMITED,
+    BadInput,
+    code_of,
+    fail,
+    note,
+    print_json,
+    print_pairs,
+)
+from quadsweep.cli.options import amount, given
+from quadsweep.cli.places import write_picture
+from quadsweep.cli.predictors import read_predictors
+from quadsweep.cli.tables import FileOptions
+from quadsweep.inputs.frames import Columns
+from quadsweep.objectives import OBJECTIVES
+from quadsweep.results.formatting import renumbered
+
+
+def compare_command(
+    file: opt.File,
+    x: opt.Xs = None,
+    y: opt.Y = None,
+    formula: opt.Formula = None,
+    keep: opt.Keep = None,
+    drop: opt.Drop = None,
+    methods: Annotated[
+        str | None, typer.Option(metavar="A,B", help="Which of them; default: all.")
+    ] = None,
+    label: opt.Label = None,
+    plot: opt.Plot = None,
+    as_json: opt.Json = False,
+    time_limit: opt.TimeLimit = None,
+    jobs: opt.Jobs = None,
+    seed: opt.Seed = None,
+    encoding: opt.Encoding = None,
+    decimal: opt.Decimal = None,
+    sheet: opt.Sheet = None,
+    missing: opt.Missing = None,
+) -> None:
+    """Other methods' lines and correlations beside the certified optimum.
+
+    Example: quadsweep compare stars-cyg --drop 4 --plot lines.png
+    """
+    from quadsweep.paper.comparators.compare import compare
+
+    options, outputs = FileOptions(file, encoding, decimal, sheet, missing), Outputs(plot, as_json)
+    some = None if methods is None else [name.strip() for name in methods.split(",")]
+    asked = given(
+        k=amount("--keep", keep), drop=amount("--drop", drop), methods=some,
+        time_limit=time_limit, n_jobs=jobs, seed=seed,
+    )  # fmt: skip
+    points = read_predictors(options, x, y, formula, label)
+    answer(compare, points, outputs, asked | points.suggest("k", unless=asked))
+
+
+def separate_command(
+    file: opt.File,
+    x: opt.Xs = None,
+    y: opt.Y = None,
+    formula: opt.Formula = None,
+    keep: opt.Keep = None,
+    drop: opt.Drop = None,
+    lift: Annotated[
+        str | None, typer.Option(metavar="NAME", help="L2, L3c, L3d, L3t, L4 or L5; one --x.")
+    ] = None,
+    objective: opt.Objective = None,
+    method: opt.Method = None,
+    label: opt.Label = None,
+    plot: opt.Plot = None,
+    as_json: opt.Json = False,
+    time_limit: opt.TimeLimit = None,
+    jobs: opt.Jobs = None,
+    encoding: opt.Encoding = None,
+    decimal: opt.Decimal = None,
+    sheet: opt.Sheet = None,
+    missing: opt.Missing = None,
+) -> None:
+    """Whether a conic, or a quadric of more --x, cuts the best subset off, decided exactly.
+
+    Example: quadsweep separate nonseparable-r2 --lift L5
+    """
+    from quadsweep.paper.separability.separate import separate
+    from quadsweep.solving.solve import solve
+
+    options, outputs = FileOptions(file, encoding, decimal, sheet, missing), Outputs(plot, as_json)
+    asked = given(
+        k=amount("--keep", keep), drop=amount("--drop", drop), objective=objective, method=method,
+        time_limit=time_limit, n_jobs=jobs,
+    )  # fmt: skip
+    points = read_predictors(options, x, y, formula, label)
+    asked |= points.suggest("k", "objective", unless=asked)
+    result = ask(solve, points.columns, outputs=outputs, nan_policy="omit", **asked)
+    used = result.used
+    labels = [points.labels[i] for i in used]
+    several = len(points.names) > 2
+    found = separate(
+        Columns(points.x[used], points.y[used], points.names, labels),
+        inliers=result.mask[used],
+        lift=lift or (None if several else OBJECTIVES[result.objective].lift),
+        time_limit=time_limit,
+    )
+    write_picture(found, plot)
+    if as_json:
+        certificate = renumbered(found.to_dict(), labels, points.called)
+        certificate["weights"] = {str(labels[int(i)]): w for i, w in certificate["weights"].items()}
+        print_json({**as_object(result, points, result.omitted), "separation": certificate})
+    else:
+        kept = (result.title, f"{result.value:.6g} on {result.k:,} of {result.n:,} points")
+        print_pairs([("data", described(points)), kept, *found.summary_items()])
+    undecided = LIMITED if found.separable is None else DONE
+    raise typer.Exit(code_of(result.status) or undecided)
+
+
+def counterexamples_command() -> None:
+    """Data whose best subset no conic cuts off, each proved from its integers.
+
+    Example: quadsweep counterexamples
+    """
+    from quadsweep.paper import counterexamples
+
+    proofs = counterexamples.verify()
+    wrong = [proof.example.name for proof in proofs if not proof.valid]
+    raise typer.Exit(fail(f"not proved: {', '.join(wrong)}", 1) if wrong else DONE)
+
+
+def reproduce_command(
+    what: Annotated[
+        str, typer.Argument(metavar="WHAT", help="table1, table2, timing, figures or all.")
+    ] = "all",
+    scale: Annotated[
+        str, typer.Option(metavar="NAME", help="quick: two minutes; paper: its trial counts.")
+    ] = "quick",
+    out: Annotated[
+        str, typer.Option(metavar="DIR", help="For tables, figures and chunks.")
+    ] = "reproduction",
+    jobs: opt.Jobs = None,
+    workers: Annotated[
+        str, typer.Option(metavar="KIND", help="On this machine: processes or threads.")
+    ] = "processes",
+    dask: opt.Dask = None,
+    resume: opt.Resume = False,
+) -> None:
+    """Run the paper's experiments and print our figures beside the paper's.
+
+    Example: quadsweep reproduce table1 --scale quick --out reproduction
+    """
+    from quadsweep.distributed.workers import cluster, local
+    from quadsweep.inputs import validation
+    from quadsweep.paper.experiments.campaign import parts, reproduce
+    from quadsweep.paper.experiments.scale import SCALES
+
+    if scale not in SCALES:
+        raise BadInput(f"--scale must be one of {', '.join(SCALES)}; got {scale!r}")
+    n_jobs, folder = validation.jobs(jobs), Path(out)
+    team = local(n_jobs, workers) if dask is None else cluster(dask, n_jobs)
+    try:
+        for part in parts(what):
+            tables = reproduce(part, SCALES[scale], folder, team, resume=resume)
+            for table in tables.values():
+                typer.echo(table)
+    except KeyboardInterrupt:
+        note(f"interrupted; finished chunks are in {folder}: go on with --resume")
+        raise typer.Exit(INTERRUPTED) from None
+    except OSError as wrong:
+        raise BadInput(str(wrong)) from None
+    note(f"tables and figures are in {folder}")
