@@ -11,7 +11,6 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
-from scipy.optimize import linprog
 
 from quadsweep.arrays import Floats, Ints, Mask
 
@@ -35,6 +34,8 @@ def narrowest_slab(lifted: Floats, mask: Mask) -> float:
     points = (lifted - lifted.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
     side = np.where(mask, 1.0, -1.0)
     d = points.shape[1]
+    from scipy.optimize import linprog
+
     found = linprog(
         np.r_[np.zeros(d + 1), 1.0],
         A_ub=np.column_stack([-side[:, None] * points, side, np.full(len(points), -0.5)]),
