@@ -24,7 +24,7 @@ import quadsweep as qs
 from quadsweep import _core
 from quadsweep.auditing.proving import refutation
 from quadsweep.proofs import checker
-from quadsweep.proofs.writer import Statement, Unproved, write
+from quadsweep.proofs.writer import Statement, Unproved, prove
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from families_several import FAMILIES
@@ -52,7 +52,7 @@ def judge(seed: int, number: int, high: int = 30, nodes: int = 3000) -> Verdict:
         return Verdict(family, fuzz_runs.NONE)
     asked = Statement(x, y, k, objective, found["bound"], found["inliers"].tolist(), found["value"])
     try:
-        proof = write(asked, list_up_to=0, most_nodes=nodes)
+        proof = prove(asked, list_up_to=0, most_nodes=nodes)
     except Unproved as why:
         short = why.reason.split(":")[0]
         return Verdict(family, fuzz_runs.OPEN, f"{what}: {why}", (f"no proof: {short}, {family}",))

@@ -20,7 +20,7 @@ import rounding_proofs
 
 import quadsweep as qs
 from quadsweep.cli.application import run as cli
-from quadsweep.proofs import checker
+from quadsweep.proofs import checker, writer
 from quadsweep.proofs.proof import Proof
 from quadsweep.proofs.writer import Statement, Unproved, write
 
@@ -221,12 +221,76 @@ def test_an_audit_s_lower_bound_is_proved(claim, threshold):
     assert qs.check(found.proof, x, y).proved
     fewest = min(part["claim"]["keep"] for part in found.proof.parts)
     assert fewest == 60 - (found.lower - 1)
-    assert all(part["claim"]["or_more"] for part in found.proof.parts)
+    for part in found.proof.parts:
+        assert part["claim"]["or_more"] or claim == "significance"
 
     forged = copy.deepcopy(found.proof.content)
     for part in forged["parts"]:
         part["claim"]["keep"] -= 1 + found.lower
     assert not qs.check(Proof(forged), x, y).proved
+
+
+def audits_with_proofs(seeds):
+    """Small audits: the proof of each is accepted, and about the removals it should be."""
+    written = 0
+    for seed in seeds:
+        rng = np.random.default_rng([41, seed])
+        n = int(rng.integers(8, 40))
+        x = rng.normal(size=n)
+        y = rng.choice([0.3, 0.7, 2.0]) * x + rng.normal(size=n)
+        if seed % 3 == 1:
+            x, y = np.round(2 * x), np.round(2 * y)
+        claim, level = ("significance", "reverse")[seed % 2], rng.choice([0.01, 0.05, 0.2])
+        found = qs.audit(x, y, claim=claim, level=level, proof=True)
+        if found.proof is None:
+            assert found.lower <= 1, (seed, found.message)
+            continue
+        written += 1
+        checked = qs.check(found.proof, x, y)
+        assert checked.proved, (seed, found.message, checked)
+        sizes = {part["claim"]["keep"] for part in found.proof.parts}
+        assert min(sizes) == n - found.lower + 1, (seed, found.message)
+    return written
+
+
+def test_proofs_of_significance_and_reversal_are_of_true_statements():
+    assert audits_with_proofs(range(24)) > 12
+
+
+@pytest.mark.slow
+def test_many_proofs_of_significance_and_reversal_are_of_true_statements():
+    assert audits_with_proofs(range(24, 800)) >= 500
+
+
+def test_a_proof_that_the_checker_refuses_is_not_handed_out(monkeypatch):
+    x, y = np.random.default_rng(1).normal(size=(2, 60))
+    good = write(Statement(x, y, 50, "cov", 1.0, range(50), 0.5, best=False))
+    asked = Statement(x, y, 50, "cov", 0.4, range(50), 0.3, best=False)
+    monkeypatch.setattr(writer, "write", lambda *_, **__: good)
+    assert writer.prove(asked) is good
+    good.parts[0]["claim"]["threshold"] = -1.0
+    with pytest.raises(Unproved, match="refused"):
+        writer.prove(asked)
+
+
+def test_a_small_file_may_not_ask_for_much(tmp_path):
+    x, y = np.random.default_rng(1).normal(size=(2, 40))
+    proof = qs.solve(x, y, drop=2, objective="cov", proof=True).proof
+    bomb = copy.deepcopy(proof.content)
+    bomb["parts"][0]["claim"] |= {"keep": 20, "threshold": 9.0, "subset": None}
+    bomb["parts"][0]["roots"] = []
+    with pytest.raises(ValueError, match=r"more than 100,000 steps: raise max_steps"):
+        qs.check(Proof(bomb), x, y, max_steps=10**5)
+    with pytest.raises(ValueError, match=r"more than 10 steps: raise max_steps"):
+        qs.check(proof, x, y, max_steps=10)
+    with gzip.open(tmp_path / "p", "wb") as file:
+        file.write(b"[" + b"[]," * (checker.MAX_BYTES // 3) + b"[]]")
+    with pytest.raises(ValueError, match=r"more than 67,108,864 bytes: raise max_bytes"):
+        qs.check(tmp_path / "p", x, y)
+    proof.save(tmp_path / "q")
+    assert qs.check(tmp_path / "q", x, y, max_bytes=10_000)
+    with pytest.raises(ValueError, match="more than 10 bytes"):
+        qs.check(tmp_path / "q", x, y, max_bytes=10)
 
 
 def test_the_command_line_writes_an_audit_s_proof(tmp_path, capsys):

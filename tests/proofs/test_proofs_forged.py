@@ -86,12 +86,13 @@ def test_a_false_threshold_is_refused(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_root_is_needed(kind, monkeypatch):
     content, _ = proved(kind)
-    monkeypatch.setattr(checker, "MOST_LISTED", 100)
+    few_steps = functools.partial(checker.Checker, max_steps=2000)
+    monkeypatch.setattr(checker, "Checker", few_steps)
     for i in range(len(content["roots"])):
         forged, columns = forge(kind)
         del forged["roots"][i]
         alone = len(content["roots"]) == 1  # then all is to be listed
-        assert ("too many" if alone else "leave out") in verdict(forged, columns)
+        assert ("2,000 steps" if alone else "leave out") in verdict(forged, columns)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -182,7 +182,7 @@ def test_all_rows_may_go_that_say_anything_about_x_or_y(turned):
     for root in forged["parts"][0]["roots"]:  # what is left with some of them is to be listed
         root["nodes"] = [["list", [], []]]
     with pytest.MonkeyPatch.context() as few:
-        few.setattr(checker, "MOST_LISTED", 1000)
+        few.setattr(checker, "Checker", functools.partial(checker.Checker, max_steps=10_000))
         assert not accepted(forged, [z.tolist(), x.tolist(), y.tolist()])
 
 

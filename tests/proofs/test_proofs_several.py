@@ -16,9 +16,9 @@ import pytest
 
 import quadsweep as qs
 from quadsweep.cli.application import run as cli
-from quadsweep.proofs import checker, several
+from quadsweep.proofs import checker, writer
 from quadsweep.proofs.proof import Proof
-from quadsweep.proofs.writer import Statement, Unproved, largest_covariance, write
+from quadsweep.proofs.writer import Statement, Unproved, largest_covariance, prove, write
 
 
 def plane(seed=0, n=14, p=2):
@@ -110,16 +110,12 @@ def test_checking_what_was_written_takes_no_longer_than_the_time_left(monkeypatc
     x, y = plane()
     best = qs.solve(x, y, 11)
     asked = Statement(x, y, 11, "r2", best.bound, best.inliers.tolist(), best.value)
-    assert write(asked, list_up_to=0, time_limit=1e9).nodes > 3
-    written = several.Tree.roots
-
-    def roots(tree):
-        yield from written(tree)
-        tree.clock.limit = 0.0
-
-    monkeypatch.setattr(several.Tree, "roots", roots)
+    proof = write(asked, list_up_to=0)
+    assert proof.nodes > 3
+    monkeypatch.setattr(writer, "write", lambda *_, **__: proof)
+    assert prove(asked, time_limit=1e9) is proof
     with pytest.raises(Unproved, match="time_limit"):
-        write(asked, list_up_to=0, time_limit=1e9)
+        prove(asked, time_limit=0.0)
 
 
 def test_what_has_no_kind_of_proof_is_said():

@@ -1,7 +1,8 @@
 """The proof file of an audit's lower bound: that no fewer rows break the claim.
 
 One statement for each condition under which the claim breaks and, if need be, for parts of the
-range of removals, each of them about k or more rows kept. With an intercept alone:
+range of removals, each of them about k or more rows kept (CorrelationBelow of a single size: about
+k). With an intercept alone:
 
     SlopeBeyond       cov(x, sign (y - beta x)) <= T, n T at most margin sqrt(ab) of any k rows
     CorrelationAbove  sign r <= the lowest threshold of the range
@@ -29,7 +30,7 @@ from quadsweep.clock import Clock
 from quadsweep.messages import argument
 from quadsweep.proofs.proof import Proof, together
 from quadsweep.proofs.several import MOST
-from quadsweep.proofs.writer import Statement, Unproved, largest_covariance, write
+from quadsweep.proofs.writer import Statement, Unproved, largest_covariance, prove
 
 _SLACK = 1e-9  # of a correlation, between what is proved and what is aimed at
 
@@ -61,7 +62,7 @@ def refutation(
     design: Design, conditions: Sequence[Condition], most: int, time_limit: float, **limits: Any
 ) -> Proof | None:
     """That no removal of up to ``most`` rows breaks the claim; None where no proof was found.
-    Other limits are those of ``write``."""
+    Other limits are those of ``prove``."""
     if most < 1:
         return None
     clock = Clock(time_limit)
@@ -77,9 +78,9 @@ def _parts(
     design: Design, how: Condition, fewest: int, most: int, clock: Clock, limits: dict[str, Any]
 ) -> Iterator[Proof]:
     try:
-        yield write(_statement(design, how, fewest, most), time_limit=clock.left(), **limits)
+        yield prove(_statement(design, how, fewest, most), time_limit=clock.left(), **limits)
     except Unproved as wrong:
-        if design.q > 1 or fewest == most or not wrong.better:
+        if design.q > 1 or fewest == most or wrong.better is None:
             raise
         middle = (fewest + most) // 2
         yield from _parts(design, how, fewest, middle, clock, limits)
@@ -103,4 +104,5 @@ def _statement(design: Design, how: Condition, fewest: int, most: int) -> Statem
     else:
         assert isinstance(how, CorrelationBelow)
         t, sign = -how.threshold(k - 2), -how.sign
+        asked["or_more"] = fewest < most  # larger subsets have lower thresholds
     return Statement(x, y, k, "r", t, everyone, t - _SLACK, sign=sign, **asked)

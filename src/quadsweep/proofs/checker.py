@@ -54,10 +54,12 @@ from itertools import accumulate, chain, islice, pairwise, product
 from itertools import combinations_with_replacement as combinations
 from math import isfinite, isqrt
 from operator import add, mul
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 FORMAT, VERSION = "quadsweep proof", 4
-MOST_LISTED = 10**7  # subsets that a proof may ask to be listed
+MAX_BYTES = 2**26  # of a file, unpacked: in memory it takes some twenty times that
+MAX_STEPS = 10**8  # costs of rows and subsets listed: some minutes
+MAX_BITS = 5000  # of the ends of a box: a double has 1,074 at most, every halving adds one
 TURN = Fraction(7, 4)  # slopes from which lines count as steep
 MALFORMED = (LookupError, TypeError, AttributeError, ArithmeticError)
 
@@ -70,6 +72,14 @@ Box = Sequence[tuple[Fraction, Fraction]]  # the ends of each parameter, in eith
 
 class Refuted(Exception):
     """An inequality that does not hold, or a part of the proof that is missing."""
+
+
+class Better(Refuted):
+    """A subset is better than the threshold: the claim is false."""
+
+
+class TooMuch(ValueError):
+    """What a limit on bytes or steps does not allow."""
 
 
 def require(holds: bool, what: str) -> None:
@@ -404,8 +414,15 @@ class Criterion:
 
 
 class Checker:
-    def __init__(self, proof: Part) -> None:
-        self.proof, self.nodes, self.listed = proof, 0, 0
+    def __init__(self, proof: Part, max_steps: float = MAX_STEPS) -> None:
+        self.proof, self.max_steps = proof, max_steps
+        self.nodes = self.listed = self.steps = 0
+
+    def spend(self, steps: int) -> None:
+        """Ends what takes too long: a proof of a few bytes may ask for years of work."""
+        self.steps += steps
+        if self.steps > self.max_steps:
+            raise TooMuch(f"not checked to the end: it takes more than {self.max_steps:,} steps")
 
     def check(self, *given: Sequence[float]) -> None:
         """Raises Refuted, with the place, unless the proof shows what it claims about the columns,
@@ -421,12 +438,15 @@ class Checker:
             require(len(self.proof["parts"]) > 0, "a proof has parts")
             for part in self.proof["parts"]:
                 self.check_part(part, columns)
+        except TooMuch:
+            raise
         except ValueError as wrong:
             raise ValueError(f"no proof about these data: {wrong}") from None
         except MALFORMED as wrong:
             raise ValueError(f"the proof is malformed: {wrong!r}") from None
 
     def check_part(self, part: Part, columns: Sequence[Sequence[float]]) -> None:
+        self.spend(len(columns) ** 2 * len(columns[0]))
         self.claim = claim = Claim(part, columns)
         if part["claim"]["subset"] is not None:
             claim.check_subset(part["claim"]["subset"], number(part["claim"]["tol"]))
@@ -440,11 +460,13 @@ class Checker:
         if not roots:
             self.list_all(start)
             return
+        self.spend(len(claim.rows) << claim.p)
         self.criterion = Criterion(claim)
         for w, needed in self.criterion.needed():
-            boxes = [zip(r.box, needed, strict=True) for r in roots if r.frame == w]
+            boxes = [[*zip(r.box, needed, strict=True)] for r in roots if r.frame == w]
             held = any(all(min(a) <= b[0] and b[1] <= max(a) for a, b in both) for both in boxes)
             require(held, f"the roots leave out {start._replace(frame=w, box=needed)}")
+        require(all(len(r.box) == len(needed) for r in roots), "a root has other parameters")
         for state, root in zip(roots, part["roots"], strict=True):
             self.walk(state, root["nodes"])
 
@@ -457,7 +479,7 @@ class Checker:
             try:
                 pending.extend(reversed(self.visit(state, *node)))
             except Refuted as wrong:
-                raise Refuted(f"node {self.nodes} ({state}): {wrong}") from None
+                raise type(wrong)(f"node {self.nodes} ({state}): {wrong}") from None
         require(not pending, "the tree ends before all its boxes are closed")
 
     def visit(self, state: State, kind: str, free: Form, lambdas: Form, *more: Any) -> list[State]:
@@ -470,10 +492,13 @@ class Checker:
             case ["list"]:
                 self.list_all(state)
             case ["copies", name, z]:
+                self.spend(len(state.open))
                 return state.branch(name, whole(z, 0, self.claim.n))
             case ["split", i]:
                 *before, (low, high) = state.box[: whole(i, 1, len(state.box))]
-                halves = ((low, (low + high) / 2), ((low + high) / 2, high))
+                middle = (low + high) / 2
+                require(middle.denominator.bit_length() < MAX_BITS, "a box is halved too often")
+                halves = ((low, middle), (middle, high))
                 return [state._replace(box=[*before, half, *state.box[i:]]) for half in halves]
             case _:
                 raise ValueError(f"no node is like {[kind, *more]!r}")
@@ -487,6 +512,7 @@ class Checker:
         """Without what cannot beat t: rows that must be kept, or cannot be; or nothing is left."""
         if self.impossible(state):
             return state
+        self.spend(len(state.open) * len(lambdas) + 1)
         corners = []
         costs = self.criterion.costs(state.frame, state.box, [*map(number, free)])
         for (products, base), at in zip(costs, map(number, lambdas), strict=True):
@@ -529,9 +555,10 @@ class Checker:
                 continue
             if i == len(rows) or (need == 0 and exactly):
                 self.listed += 1
-                require(self.listed <= MOST_LISTED, "too many subsets to list")
-                require(not self.claim.beats(sums, self.claim.t), "a subset listed is better")
+                if self.claim.beats(sums, self.claim.t):
+                    raise Better("a subset listed is better")
                 continue
+            self.spend(rows[i].copies + 1)
             for z in range(rows[i].copies + 1):
                 stack.append((i + 1, sums, need - z))
                 sums = [*map(add, sums, rows[i].products)]
@@ -552,10 +579,20 @@ def about(columns: Sequence[Sequence[float]]) -> Part:
     return {"predictors": len(columns) - 1, "rows": rows, "sha256": digest}
 
 
+def read(file: BinaryIO, max_bytes: int = MAX_BYTES) -> Part:
+    """What a file holds, compressed with gzip, if that is no more than so many bytes."""
+    with gzip.GzipFile(fileobj=file) as unpacked:
+        content = unpacked.read(max_bytes + 1)
+    if len(content) > max_bytes:
+        raise TooMuch(f"not read: unpacked it has more than {max_bytes:,} bytes")
+    proof: Part = json.loads(content)
+    return proof
+
+
 def main(proof_file: str, data_file: str, *names: str) -> int:
     try:
-        with gzip.open(proof_file) as file, open(data_file, newline="", encoding="utf-8") as table:
-            proof, (header, *rows) = json.load(file), csv.reader(table)
+        with open(proof_file, "rb") as file, open(data_file, newline="", encoding="utf-8") as table:
+            proof, (header, *rows) = read(file), csv.reader(table)
         at = [header.index(name) for name in names] or range(proof["data"]["predictors"] + 1)
         complete = []
         for row in rows:

@@ -12,6 +12,7 @@ import numpy as np
 from quadsweep.arrays import Floats
 from quadsweep.inputs import frames, validation
 from quadsweep.inputs.predictors import columns_of
+from quadsweep.messages import argument
 from quadsweep.proofs import checker
 from quadsweep.proofs.proof import Proof
 
@@ -47,7 +48,13 @@ class Check:
 
 
 def check(
-    proof: Proof | str | PathLike[str], x: Any, y: Any = None, *, controls: Any = None
+    proof: Proof | str | PathLike[str],
+    x: Any,
+    y: Any = None,
+    *,
+    controls: Any = None,
+    max_bytes: int = checker.MAX_BYTES,
+    max_steps: int = checker.MAX_STEPS,
 ) -> Check:
     """Verify a proof in exact arithmetic, trusting nothing but the data.
 
@@ -60,6 +67,9 @@ def check(
         predictors. Rows with missing values are left out.
     controls : array or data frame, optional
         As given to :func:`quadsweep.audit`; constant columns are left out.
+    max_bytes, max_steps : int
+        Of the file when unpacked, and of the work: costs of rows and subsets listed, up to a
+        million a second. A small file may ask for any amount of both.
 
     Returns
     -------
@@ -68,7 +78,7 @@ def check(
     Raises
     ------
     ValueError
-        If the file is no proof, or is about other data.
+        If the file is no proof, is about other data, or takes more than the limits allow.
 
     Examples
     --------
@@ -78,7 +88,7 @@ def check(
     >>> qs.check(proof, data.x, data.y).proved
     True
     """
-    known = proof if isinstance(proof, Proof) else Proof.load(proof)
+    known = proof if isinstance(proof, Proof) else Proof.load(proof, max_bytes)
     given = frames.unpack(x, y)
     predictors = columns_of(given.x)
     xs = [validation.column(v, "x") for v in ([given.x] if predictors is None else predictors)]
@@ -88,12 +98,14 @@ def check(
         lengths = sorted({len(column) for column in (*xs, ys)})
         raise ValueError(f"all columns must have the same length; got {lengths}")
     start = time.perf_counter()
-    run = checker.Checker(known.content)
+    run = checker.Checker(known.content, max_steps)
     try:
         run.check(*(column.tolist() for column in (*xs, ys)))
         proved, message = True, known.claim
     except checker.Refuted as wrong:
         proved, message = False, str(wrong)
+    except checker.TooMuch as wrong:
+        raise ValueError(f"{wrong}: raise {argument('max_steps')}") from None
     return Check(proved, message, run.nodes, run.listed, time.perf_counter() - start)
 
 

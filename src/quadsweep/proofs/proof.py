@@ -10,6 +10,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from quadsweep.messages import argument
+from quadsweep.proofs import checker
+
 
 @dataclass(frozen=True, eq=False)
 class Proof:
@@ -64,13 +67,15 @@ class Proof:
         Path(path).write_bytes(self.to_bytes())
 
     @classmethod
-    def load(cls, path: str | PathLike[str]) -> Proof:
-        """Read a file; ValueError if it is none."""
+    def load(cls, path: str | PathLike[str], max_bytes: int = checker.MAX_BYTES) -> Proof:
+        """Read a file; ValueError if it is none, or holds more than ``max_bytes`` unpacked."""
         try:
-            with gzip.open(path) as file:
-                content = json.load(file)
+            with open(path, "rb") as file:
+                content = checker.read(file, max_bytes)
             if not isinstance(content, dict):
                 raise ValueError("no object")
+        except checker.TooMuch as wrong:
+            raise ValueError(f"{path}: {wrong}: raise {argument('max_bytes')}") from None
         except (ValueError, EOFError, RecursionError, gzip.BadGzipFile, zlib.error) as wrong:
             raise ValueError(f"{path} is not a proof: {wrong}") from None
         return cls(content)

@@ -30,11 +30,15 @@ _KINDS = ("bound", "list", "split", "copies")
 
 
 class Unproved(Exception):
-    """There is no proof: a limit ended its writing, or (``better``) the claim is false."""
+    """There is no proof: a limit ended its writing, or the claim is false.
 
-    def __init__(self, reason: str, better: Sequence[int] = ()) -> None:
+    ``better`` are rows that beat the threshold, [] where they are not known; None unless it is
+    false.
+    """
+
+    def __init__(self, reason: str, better: Sequence[int] | None = None) -> None:
         super().__init__(reason)
-        self.reason, self.better = reason, list(better)
+        self.reason, self.better = reason, better
 
 
 @dataclass(frozen=True)
@@ -91,6 +95,31 @@ class Statement:
         }
 
 
+def prove(statement: Statement, *, time_limit: float = math.inf, **options: Any) -> Proof:
+    """The proof of a statement, written and checked; Unproved without one. Options are those of
+    ``write``."""
+    clock = Clock(time_limit)
+    proof = write(statement, time_limit=time_limit, **options)
+    try:
+        _TimedChecker(proof.content, clock).check(*statement.columns)
+    except checker.Refuted as wrong:
+        false = isinstance(wrong, checker.Better)
+        raise Unproved(f"the proof is refused: {wrong}", [] if false else None) from None
+    return proof
+
+
+class _TimedChecker(checker.Checker):
+    """Stops when time is over."""
+
+    def __init__(self, proof: dict[str, Any], clock: Clock) -> None:
+        super().__init__(proof, math.inf)
+        self.clock = clock
+
+    def spend(self, steps: int) -> None:
+        if self.clock.left() <= 0:
+            raise Unproved("time_limit")
+
+
 def write(
     statement: Statement,
     *,
@@ -102,7 +131,7 @@ def write(
     rounding: bool = True,
     slack: bool = True,
 ) -> Proof:
-    """The proof of a statement, or Unproved: also where it has more nodes than ``most_nodes``.
+    """A proof that is yet to be checked, or Unproved: also beyond ``most_nodes``.
 
     Up to ``list_up_to`` subsets are listed without boxes. ``rounding=False`` and ``slack=False``
     are for the tests: bounds that ignore rounding, and no slack between aim and threshold.
@@ -141,7 +170,7 @@ def write(
         callback,
     )
     if len(tree["better"]):
-        raise Unproved("a subset is better than the threshold", tree["better"])
+        raise Unproved("a subset is better than the threshold", list(tree["better"]))
     if tree["status"] == "heuristic":  # more nodes than that
         if subsets > MANY:
             raise Unproved("too many nodes")
@@ -176,34 +205,14 @@ def _placement(tree: dict[str, Any], balance: float) -> dict[str, Any]:
 def _with_several(
     statement: Statement, listed: dict[str, Any], most_nodes: int, time_limit: float
 ) -> Proof:
-    """The tree of several predictors. It is written in floating point with something to spare for
-    rounding, not with a bound on it: so it is checked before it is handed out."""
-    clock = Clock(time_limit)
-    place, tree = _boxes(statement, most_nodes or MOST_NODES, clock)
+    """The tree of several predictors, written in floating point with something to spare for
+    rounding, not with a bound on it."""
+    place, tree = _boxes(statement, most_nodes or MOST_NODES, Clock(time_limit))
     try:
         roots = list(tree.roots())
     except several.TooMany as wrong:
         raise Unproved(str(wrong)) from None
-    tree_part = {"placement": place.content(), "roots": roots}
-    proof = _proof(statement.columns, listed | tree_part)
-    try:
-        _Watched(proof.content, clock).check(*statement.columns)
-    except checker.Refuted as wrong:
-        raise Unproved(f"rounding hides a step: {wrong}") from None
-    return proof
-
-
-class _Watched(checker.Checker):
-    """A checker that stops when time is over."""
-
-    def __init__(self, proof: dict[str, Any], clock: Clock) -> None:
-        super().__init__(proof)
-        self.clock = clock
-
-    def visit(self, *node: Any) -> list[checker.State]:
-        if self.clock.left() <= 0:
-            raise Unproved("time_limit")
-        return super().visit(*node)
+    return _proof(statement.columns, listed | {"placement": place.content(), "roots": roots})
 
 
 def _boxes(

@@ -10,7 +10,7 @@ from quadsweep.messages import argument
 from quadsweep.progress import SearchProgress, watching
 from quadsweep.proofs.proof import Proof
 from quadsweep.proofs.several import MOST
-from quadsweep.proofs.writer import Statement, Unproved, write
+from quadsweep.proofs.writer import Statement, Unproved, prove
 from quadsweep.results.result import Result
 from quadsweep.solving.methods.choice import PROVING
 from quadsweep.solving.methods.problem import Callback, Problem
@@ -55,10 +55,10 @@ def proof_of(
     name = problem.objective.name
     statement = Statement(points.x, points.y, result.k, name, result.bound, good, result.value)
     try:
-        return write(statement, time_limit=time_limit, callback=callback)
+        return prove(statement, time_limit=time_limit, callback=callback)
     except Unproved as wrong:
-        if wrong.better:
-            rows = points.rows[wrong.better].tolist()
+        if wrong.better is not None:
+            rows = points.rows[wrong.better].tolist() or "listed"
             raise RuntimeError(
                 f"the proof found rows {rows} better than the answer: please report this"
             ) from None

@@ -128,8 +128,8 @@ def solve(
         that does not help.
     proof : bool
         Also write down why no subset is better, so that :func:`quadsweep.check` can verify it in
-        exact arithmetic: ``Result.proof``. Takes about as long again; without it nothing is kept.
-        Where ``time_limit`` is over before it is written, there is none.
+        exact arithmetic: ``Result.proof``. It is checked before it is handed out, which takes far
+        longer than the search. Where ``time_limit`` is over before, there is none.
     client, out, resume : optional
         For data out of core: a dask client, an address or ``"local"``; a folder for finished parts;
         True goes on with those that are there.
