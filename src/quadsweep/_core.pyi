@@ -186,6 +186,16 @@ class ManyControls:
     def least(self, m: int, time_limit: float | None = None) -> float: ...
     def total(self, m: int, d: Sequence[float]) -> float: ...
 
+def largest_row_sums(matrix: Floats, weight: Floats, k: int, sign: int) -> Floats: ...
+
+class PairBound:
+    """The most that m rows take, by costs of pairs: ``_core/many_predictors/pairs.hpp``."""
+
+    def __init__(self, pairs: Floats, own: Floats, slope: Floats, u: Floats, m: int) -> None: ...
+    def improve(
+        self, g: float, enough: float, steps: int, n_jobs: int, time_limit: float
+    ) -> float: ...
+
 class Partition:
     """Leaves of a kd-tree in placed coordinates: ``_core/outofcore/partition.hpp``."""
 

@@ -107,6 +107,7 @@ void watched(Control& control, Work work) {
 void bind_plane(nb::module_& m);
 void bind_estimating(nb::module_& m);
 void bind_many_controls(nb::module_& m);
+void bind_many_predictors(nb::module_& m);
 void bind_regression(nb::module_& m);
 void bind_outofcore(nb::module_& m);
 

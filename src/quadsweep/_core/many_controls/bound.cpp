@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "regression/loops.hpp"
+#include "shared/largest.hpp"
 
 namespace quadsweep::many_controls {
 namespace {
@@ -16,13 +17,9 @@ constexpr double cap = 0.7;        // of l, in the first rounds; 0.5 to 0.85 wer
 constexpr double least_cap = 0.3, most_cap = 0.97;
 constexpr int sampled = 256;
 
+// Of the positive ones.
 double largest_sum(std::vector<double>& values, int k) {
-    k = std::min(k, static_cast<int>(values.size()));
-    if (k <= 0) return 0;
-    if (k < static_cast<int>(values.size())) {
-        std::nth_element(values.begin(), values.begin() + (k - 1), values.end(),
-                         std::greater<double>());
-    }
+    k = largest_first(values, k);
     double sum = 0;
     for (int i = 0; i < k; ++i) sum += std::max(values[i], 0.0);
     return sum;

@@ -18,7 +18,7 @@ from quadsweep.clock import Clock
 from quadsweep.least_squares import hides_rows
 from quadsweep.solving.methods.problem import Outcome, Problem, SearchOutcome
 from quadsweep.solving.methods.regression.exhaustive import score
-from quadsweep.solving.methods.regression.truncated import bounded
+from quadsweep.solving.methods.regression.many_predictors import bounded
 
 MOST = 5  # predictors that are proved without being asked, whatever it takes
 MOST_ASKED = 10  # predictors that are compiled

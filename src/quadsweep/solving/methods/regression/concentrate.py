@@ -7,7 +7,8 @@ From a subset fit the plane; to first order a row with residual e is worth
 
 Keep the k rows worth most and repeat while the value rises. Starts are planes through as many
 random rows as they have coefficients, tried on a subsample where n is large; the best few are
-polished on all rows. All starts of a round step together: sums over subsets are one matrix product.
+polished on all rows. Then a tenth to six tenths of the rows that go change places with others, and
+steps begin anew. All starts of a round step together: sums over subsets are one matrix product.
 """
 
 from __future__ import annotations
@@ -26,6 +27,9 @@ _SUBSAMPLE = 600  # rows on which starts are tried
 _POLISHED = 10
 _STEPS = 30
 _TOGETHER = 4_000_000  # numbers in the residuals of starts that step together
+_SWAPS = 16  # of the best subset, that step together,
+_MOST_SWAPS = 12  # so many times,
+_SWAP_WORK = 1.5e9  # or until so many products
 _AT_ONCE = 50  # starts between two looks at the clock
 _SAME = 1e-12  # of pinv: smaller eigenvalues of the scaled sums are rounding
 
@@ -112,9 +116,25 @@ class _Walk(Watch):
         whole[1:, some] = best
         if p.n * len(whole) <= _TOGETHER:
             yield from self._stepped(whole, everyone, p.k)
-            return
-        for one in whole:
-            yield self._stepped(one[None], everyone, p.k)[0]
+        else:
+            for one in whole:
+                yield self._stepped(one[None], everyone, p.k)[0]
+        work = _SWAPS * p.n * self.z.shape[1] ** 2 * 8
+        for _ in range(min(_MOST_SWAPS, int(_SWAP_WORK / work))):
+            if len(self.rows) == 0 or self.clock.left() == 0:
+                return
+            yield self._stepped(self._swapped(), everyone, p.k)[0]
+
+    def _swapped(self) -> Mask:
+        """The best subset, with some of the rows that go in the place of others."""
+        n, gone = self.problem.n, self.problem.n - len(self.rows)
+        masks = np.tile(_mask(self.rows, n), (_SWAPS, 1))
+        for mask in masks:
+            size = min(max(1, round(gone * self.rng.uniform(0.1, 0.6))), gone, n - gone)
+            back = self.rng.choice(np.flatnonzero(~mask), size, replace=False)
+            away = self.rng.choice(np.flatnonzero(mask), size, replace=False)
+            mask[back], mask[away] = True, False
+        return masks
 
     def _sample(self) -> Ints:
         p = self.problem

@@ -8,9 +8,13 @@ import numpy as np
 import pytest
 
 import quadsweep as qs
+from quadsweep import _core
 from quadsweep.solving.methods.problem import Outcome, Watch
-from quadsweep.solving.methods.regression import truncated
+from quadsweep.solving.methods.regression import ball_bound, many_predictors
 from quadsweep.solving.methods.regression.exhaustive import exhaustive
+from quadsweep.solving.methods.regression.outside import fourth_moment, outside_bounds
+from quadsweep.solving.methods.regression.placement import place_rows
+from quadsweep.solving.methods.regression.row_bound import RowBound
 from quadsweep.solving.question import pose
 
 certified = importlib.import_module("quadsweep.solving.methods.regression.certified")
@@ -59,8 +63,8 @@ def listed(X, y, m, weights, intercept, objective):
 @pytest.mark.slow
 @pytest.mark.parametrize("objective", ["lts", "r2"])
 def test_no_subset_passes_the_bound(objective, monkeypatch):
-    monkeypatch.setattr(truncated, "_MOST_QUADRATICS", 40)
-    monkeypatch.setattr(truncated, "_TRIED", 4)
+    monkeypatch.setattr(ball_bound, "_MOST_QUADRATICS", 40)
+    monkeypatch.setattr(many_predictors, "_TRIED", 4)
     rng, sense, useful = np.random.default_rng(5), 1 if objective == "r2" else -1, 0
     for number in range(12):
         X, y, m, weights, intercept = small(rng)
@@ -76,7 +80,7 @@ def test_no_subset_passes_the_bound(objective, monkeypatch):
         for at in (int(np.argmax(sense * values)), int(rng.integers(len(values)))):
             found = Outcome(subsets[at], float(values[at]), math.nan, "heuristic", 1)
             watch = Watch(problem)
-            bound = truncated._bound(problem, found, watch)
+            bound = many_predictors._bound(problem, found, watch)
             slack = 1e-9 * (abs(best) if sense < 0 else 1)
             assert sense * bound >= sense * best - slack, number
             useful += 0 < bound < 1 if sense > 0 else bound > 0.2 * best
@@ -89,7 +93,7 @@ def test_quadratics_are_below_truncated_squares():
         r, t = rng.normal(size=30) * 10.0 ** rng.integers(-2, 3), rng.random(30) * 4 - 0.2
         reach, mean = rng.random(30) * 10.0 ** rng.integers(-3, 3, 30), rng.normal(size=30)
         with np.errstate(all="ignore"):  # as the search has it: rows with t < 0 have no root
-            below = truncated._below(r, reach, t, np.zeros(30), mean, rng.random(30))
+            below = ball_bound._below(r, reach, t, np.zeros(30), mean, rng.random(30))
         for share in np.linspace(-1, 1, 201):
             s = share * reach
             value = below.at_zero + below.first * s + below.second * s * s
@@ -100,7 +104,7 @@ def test_quadratics_are_below_truncated_squares():
 def test_fourth_moments_are_not_passed_by_any_direction():
     rng = np.random.default_rng(7)
     z = rng.standard_t(4, size=(60, 4))
-    most = truncated._fourth(z)
+    most = fourth_moment(z)
     for _ in range(300):
         u = rng.normal(size=4)
         for _ in range(20):  # ascent
@@ -120,6 +124,77 @@ def test_outliers_among_ten_predictors_are_proved(objective):
     assert (result.status, result.method) == ("optimal", "bounded")
     assert result.outliers.tolist() == list(range(15))
     assert result.gap <= 1e-9 * max(1.0, result.value)
+
+
+def test_outside_bounds_are_below_every_sum():
+    rng, together = np.random.default_rng(12), 0
+    for number in range(60):
+        X, y, m, weights, intercept = small(rng)
+        question = pose(X, y, objective="lts", weights=weights, fit_intercept=intercept)
+        problem = question.keeping(None, m).problem
+        kept = rng.permutation(problem.n)[: problem.n - m]
+        rows = place_rows(problem, kept) if problem.p == X.shape[1] else None
+        if rows is None:
+            continue
+        found = outside_bounds(rows)
+        together += any(one.base > 0 for one in found)
+        for _ in range(40):
+            b = rng.normal(size=rows.z.shape[1]) * 10.0 ** rng.integers(-2, 3)
+            b *= np.sqrt(rows.r @ rows.r / len(b))
+            least = np.sort((rows.r - rows.z @ b) ** 2)[: problem.n - m].sum()
+            length = float(np.linalg.norm(b))
+            for one in found:
+                assert one.least(length, length) <= least * (1 + 1e-9), number
+    assert together > 20
+
+
+def test_pairs_of_rows_take_at_least_what_any_rows_take():
+    rng = np.random.default_rng(13)
+    for n, m in ((6, 1), (7, 2), (9, 3), (8, 7)):
+        own, slope, u = rng.normal(size=n), rng.random(n), rng.normal(size=n)
+        pairs = rng.normal(size=(n, n))
+        pairs = pairs + pairs.T
+        bound = _core.PairBound(pairs, own, slope, u, m)
+        for g in (0.0, 0.7, 0.3):
+            whole = pairs - g * np.outer(u, u)
+            np.fill_diagonal(whole, own - g * slope)
+            most = max(whole[np.ix_(o, o)].sum() for o in map(list, combinations(range(n), m)))
+            first = bound.improve(g, -np.inf, 1, 2, np.inf)
+            best = bound.improve(g, -np.inf, 200, 2, np.inf)
+            assert most <= best <= first
+            assert m > 1 or best == pytest.approx(most)
+
+
+def test_row_sums_are_those_of_sorted_rows():
+    rng = np.random.default_rng(14)
+    matrix, weight = rng.normal(size=(9, 9)), rng.normal(size=9)
+    for k, sign in ((0, 1), (3, 1), (3, -1), (8, 0)):
+        cost = np.abs(matrix) * weight if sign == 0 else sign * matrix * weight
+        expected = [np.sort(np.delete(row, i))[::-1][:k].sum() for i, row in enumerate(cost)]
+        np.testing.assert_allclose(_core.largest_row_sums(matrix, weight, k, sign), expected)
+
+
+@pytest.mark.parametrize("objective", ["lts", "r2"])
+def test_no_rows_take_more_than_the_bound_by_rows(objective):
+    rng, useful = np.random.default_rng(15), 0
+    for number in range(30):
+        X, y, m, weights, intercept = small(rng)
+        question = pose(X, y, objective=objective, weights=weights, fit_intercept=intercept)
+        problem = question.keeping(None, m).problem
+        subsets, values = listed(X, y, m, weights, intercept, objective)
+        rows = place_rows(problem, subsets[0]) if problem.p == X.shape[1] else None
+        bound = None if rows is None else RowBound(rows, 1)
+        if bound is None or not bound.works:
+            continue
+        if objective == "lts":
+            least = bound.least_sum(math.inf, Watch(problem))
+            assert least <= values.min() * (1 + 1e-9), number
+            useful += least > 0.5 * values.min()
+        else:
+            most = bound.most_r2(0.0, 1.0, 1e-9, Watch(problem))
+            assert most >= values.max() - 1e-9, number
+            useful += most < 0.5 + 0.5 * values.max()
+    assert useful > 8
 
 
 def test_noise_has_a_gap_that_the_message_gives():
