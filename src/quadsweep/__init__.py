@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from quadsweep.groups import Groups as Groups
     from quadsweep.groups import by as by
     from quadsweep.outofcore.result import OutOfCoreResult as OutOfCoreResult
-    from quadsweep.paper.comparators.compare import Comparison as Comparison
-    from quadsweep.paper.comparators.compare import compare as compare
+    from quadsweep.paper.compare import Comparison as Comparison
+    from quadsweep.paper.compare import compare as compare
     from quadsweep.paper.separability.lifted_sweep import naive_sweep as naive_sweep
     from quadsweep.paper.separability.separate import Separation as Separation
     from quadsweep.paper.separability.separate import separate as separate
@@ -72,7 +72,7 @@ _PLACES = {
     "exploring": "Explorer explore",
     "groups": "Groups by",
     "outofcore.result": "OutOfCoreResult",
-    "paper.comparators.compare": "Comparison compare",
+    "paper.compare": "Comparison compare",
     "paper.separability.lifted_sweep": "naive_sweep",
     "paper.separability.separate": "Separation separate",
     "proofs.checking": "Check check",

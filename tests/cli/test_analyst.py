@@ -7,7 +7,7 @@ import pytest
 
 import quadsweep as qs
 from quadsweep.auditing.approximations import GREEDY, ONE_STEP, Approximation
-from quadsweep.paper.comparators.compare import MethodAnswer
+from quadsweep.paper.compare import MethodAnswer
 from quadsweep.report import gather, to_html
 
 HOUSES = "Id,GrLivArea,SalePrice\n" + "".join(

@@ -8,7 +8,7 @@ import pytest
 from matplotlib.figure import Figure
 
 import quadsweep as qs
-from quadsweep.paper.comparators.estimates import COMPARATORS, Estimate
+from quadsweep.paper.methods import COMPARATORS, Estimate
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +92,7 @@ def test_bad_input_is_refused_in_one_sentence(options, error, says):
 
 def test_it_tells_itself_as_text_html_json_frame_and_picture(table):
     assert str(table).splitlines()[0].startswith("method")
-    assert "other methods with a subset or a line" in table.summary()
+    assert "other methods that choose points; nearest to the lines of" in table.summary()
     assert table._repr_html_().count("<tr>") == 1 + len(table.rows) + len(table.summary_items())
     told = json.loads(json.dumps(table.to_dict()))
     assert told["rows"][0]["optimal"] is True
@@ -102,4 +102,4 @@ def test_it_tells_itself_as_text_html_json_frame_and_picture(table):
     ax = Figure().subplots()
     assert table.plot(ax=ax) is ax
     labels = [t.get_text() for t in ax.get_legend().get_texts()]
-    assert sum("R²" in text for text in labels) == 9
+    assert sum("R²" in text for text in labels) == 8

@@ -7,8 +7,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from quadsweep.paper.comparators.estimates import r2_of
 from quadsweep.paper.experiments.published import published_sweep
+from quadsweep.paper.methods import r2_of
 
 pytestmark = pytest.mark.slow
 

@@ -54,7 +54,7 @@ def compare_command(
 
     Example: quadsweep compare stars-cyg --drop 4 --plot lines.png
     """
-    from quadsweep.paper.comparators.compare import compare
+    from quadsweep.paper.compare import compare
 
     options, outputs = FileOptions(file, encoding, decimal, sheet, missing), Outputs(plot, as_json)
     some = None if methods is None else [name.strip() for name in methods.split(",")]

@@ -3,7 +3,7 @@
 ``experiments``      its tables, timings and figures again (``quadsweep reproduce``)
 ``counterexamples``  data on which its conjecture fails, verified in rational arithmetic
 ``separability``     whether a conic separates two sets of points; the naive sweep for any lift
-``comparators``      the other methods of its tables
+``methods``          the other methods of its tables and its introduction; ``compare`` asks them all
 
 Imports solving, results, inputs and what everyone shares; the experiments also draw.
 """

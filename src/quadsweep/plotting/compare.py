@@ -8,10 +8,10 @@ import numpy as np
 
 from quadsweep.arrays import Axes, Floats
 from quadsweep.plotting import canvas
-from quadsweep.plotting.canvas import INLIER, LINE
+from quadsweep.plotting.canvas import LINE
 
 if TYPE_CHECKING:
-    from quadsweep.paper.comparators.compare import Comparison
+    from quadsweep.paper.compare import Comparison
 
 # Colour, dashes and shape all differ, so that any one of them tells two lines apart.
 _STYLES = (
@@ -31,8 +31,6 @@ def plot_comparison(table: Comparison, ax: Axes | None = None) -> Axes:
     """Draw kept and dropped points of the optimum, and the lines in the table's order."""
     ax = canvas.tidy_axes(ax)
     result = table.result
-    if result.several:
-        return _bars(ax, table)
     canvas.both_sides(ax, result.x, result.y, result.inliers, result.outliers, table.n)
     canvas.frame(ax, result.x[result.used], result.y[result.used])
     _lines(ax, table)
@@ -42,22 +40,6 @@ def plot_comparison(table: Comparison, ax: Axes | None = None) -> Axes:
         f"lines of {table.k:,} of {table.n:,} points\nR² is that of the k points each would keep",
     )
     canvas.legend_below(ax, 7.5)
-    return ax
-
-
-def _bars(ax: Axes, table: Comparison) -> Axes:
-    """Of several predictors: what is left to the optimum, a bar for each method."""
-    rows = [row for row in table.rows if row.r2 is not None][::-1]
-    names = [row.method.replace("_", " ") for row in rows]
-    values = [float(row.r2 or 0.0) for row in rows]
-    colours = [LINE if row is table.rows[0] else INLIER for row in rows]
-    ax.barh(names, values, color=colours, height=0.6)
-    for at, value in enumerate(values):
-        ax.annotate(f"{value:.4g}", (value, at), xytext=(4, 0), textcoords="offset points",
-                    va="center", fontsize=8)  # fmt: skip
-    ax.set_xlim(0.0, 1.1 * max([*values, 1e-9]))
-    ax.set_xlabel("R²")
-    canvas.titled(ax, f"R² of the {table.k:,} of {table.n:,} rows each would keep")
     return ax
 
 

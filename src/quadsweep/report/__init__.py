@@ -3,7 +3,7 @@
 ``content.py`` computes, ``page.py`` writes; the page itself is ``page.html``, ``page.css``,
 ``axes.js`` and ``page.js``, which ``shell.py`` puts into one file that asks nothing of the network.
 The page that solves is in ``live/``. Imports the questions it asks
-(solving, choosing, auditing, comparators); never opens a file or a browser.
+(solving, choosing, auditing, the paper); never opens a file or a browser.
 """
 
 from quadsweep.report.content import Report, gather

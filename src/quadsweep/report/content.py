@@ -17,7 +17,7 @@ from quadsweep.choosing.path import Path, path
 from quadsweep.clock import Clock
 from quadsweep.inputs import validation
 from quadsweep.inputs.frames import Columns, unpack
-from quadsweep.paper.comparators.compare import Comparison, compare
+from quadsweep.paper.compare import Comparison, compare
 from quadsweep.results.result import Result
 
 MOST_STEPS = 60  # positions of the slider

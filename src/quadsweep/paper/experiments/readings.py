@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from quadsweep.arrays import Floats
-from quadsweep.paper.comparators.estimates import Estimate, r2_of, ransac, theil_sen
+from quadsweep.paper.methods import Estimate, r2_of, ransac, theil_sen
 
 Fit = Callable[[Floats, Floats, int, int], Estimate]
 

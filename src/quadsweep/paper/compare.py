@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,10 +17,9 @@ from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.clock import Clock
 from quadsweep.inputs import validation
 from quadsweep.inputs.arguments import arranged
-from quadsweep.least_squares import fit
 from quadsweep.messages import argument
 from quadsweep.outofcore.solve import loaded
-from quadsweep.paper.comparators.estimates import COMPARATORS, PLANES, r2_of
+from quadsweep.paper.methods import COMPARATORS, r2_of
 from quadsweep.progress import CountProgress, Tick, counting
 from quadsweep.results.formatting import ResultMixin, as_frame, attributes, drawn_by
 from quadsweep.results.result import Result
@@ -47,7 +46,7 @@ _ABOUT_ANNEALING = (
     '"published" cools from 1e5 to 1 as the paper does, nearly a random walk on a score between 0 '
     'and 1; "fair" takes as many steps from 1 to 1e-4'
 )
-_COLUMNS = ("method", "R²", "optimal", "slope", "intercept", "correlation", "seconds")
+_COLUMNS = ("method", "R²", "best points", "slope", "intercept", "correlation", "seconds")
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +60,8 @@ class MethodAnswer:
         R2 of the k points the method would keep.
     optimal : bool or None
         Whether that is the certified optimum.
+    own : bool
+        Whether the method itself chose those k points; otherwise they are the nearest to its line.
     slope, intercept, correlation : float or None
         The method's own line and its own correlation figure.
     seconds : float
@@ -68,20 +69,18 @@ class MethodAnswer:
         The k points, among those considered.
     note : str
         Why there is no answer.
-    coef : tuple of floats or None
-        Of several predictors, the method's own plane.
     """
 
     method: str
     r2: float | None = None
     optimal: bool | None = None
+    own: bool = False
     slope: float | None = None
     intercept: float | None = None
     correlation: float | None = None
     seconds: float = 0.0
     subset: Mask | None = field(default=None, repr=False)
     note: str = ""
-    coef: tuple[float, ...] | None = None
 
     @property
     def name(self) -> str:
@@ -95,7 +94,8 @@ class MethodAnswer:
 
     def cells(self) -> tuple[str, ...]:
         """The row as texts."""
-        word = {True: "yes", False: "no", None: ""}[self.optimal]
+        found = "yes" if self.own else "nearest to its line"
+        word = {True: found, False: "no", None: ""}[self.optimal]
         numbers = [_short(v) for v in (self.slope, self.intercept, self.correlation)]
         time_ = self.note or f"{self.seconds:.2g}"
         return (self.name, _short(self.r2), word, *numbers, time_)
@@ -133,15 +133,15 @@ class Comparison(ResultMixin):
 
     def summary_items(self) -> list[tuple[str, str]]:
         """What the table comes to."""
-        judged = [row for row in self.rows[1:] if row.optimal is not None]
-        hits = sum(bool(row.optimal) for row in judged)
+        choosing, lines_only = (
+            [row.optimal for row in self.rows[1:] if row.optimal is not None and row.own is own]
+            for own in (True, False)
+        )
         lines = [
             ("kept", f"{self.k:,} of {self.n:,} points"),
-            (
-                "found by",
-                f"{hits} of {len(judged)} other methods with a subset or a line",
-            ),
-        ]
+            ("found by", f"{sum(map(bool, choosing))} of {len(choosing)} other methods that choose "
+             f"points; nearest to the lines of {sum(map(bool, lines_only))} of {len(lines_only)}"),
+        ]  # fmt: skip
         lines.append(("R²", _ABOUT_R2))
         shown = [row.method for row in self.rows if not row.missing]
         if "anneal_published" in shown and "anneal_fair" in shown:
@@ -155,7 +155,17 @@ class Comparison(ResultMixin):
 
     def to_frame(self) -> Any:
         """One row a method, in pandas (or polars where that is what there is)."""
-        names = ("method", "r2", "optimal", "slope", "intercept", "correlation", "seconds", "note")
+        names = (
+            "method",
+            "r2",
+            "optimal",
+            "own",
+            "slope",
+            "intercept",
+            "correlation",
+            "seconds",
+            "note",
+        )
         return as_frame({name: [getattr(row, name) for row in self.rows] for name in names})
 
     def to_dict(self) -> dict[str, Any]:
@@ -163,7 +173,7 @@ class Comparison(ResultMixin):
         return {
             **attributes(self, "n k status"),
             "rows": [
-                attributes(row, "method optimal r2 slope intercept correlation seconds note")
+                attributes(row, "method optimal own r2 slope intercept correlation seconds note")
                 for row in self.rows
             ],
             "result": self.result.to_dict(),
@@ -196,8 +206,7 @@ def compare(
     points, x, y, k, drop, tol, n_jobs, nan_policy, data :
         As in :func:`solve`.
     methods : sequence of str, optional
-        Names of :data:`quadsweep.paper.comparators.COMPARATORS`, or of several predictors ``lts``,
-        ``ransac``, ``huber``, ``theil_sen``, ``least_squares``; all of them if left out. A method
+        Names of :data:`quadsweep.paper.methods.COMPARATORS`; all of them if left out. A method
         whose library is not installed has a row that says so, which the table leaves out.
     time_limit : float, optional
         Seconds for everything; methods that were not reached are left out.
@@ -222,7 +231,9 @@ def compare(
     question = pose(
         x, y, data=data, objective="r2", tol=tol, n_jobs=n_jobs, seed=seed, nan_policy=nan_policy
     )
-    names = _names(methods, PLANES if question.problem.several else COMPARATORS)
+    if question.problem.several:
+        raise ValueError("compare is of two columns; got several predictors")
+    names = _names(methods)
     question = question.keeping(k, drop)
     points, size = question.points, question.problem.k
     result = question.answer(time_limit=clock.left())
@@ -232,16 +243,16 @@ def compare(
     return Comparison(tuple(rows), result, points.n, size, status)
 
 
-def _names(methods: Any, known: Mapping[str, object]) -> list[str]:
+def _names(methods: Any) -> list[str]:
     if methods is None:
-        return list(known)
+        return list(COMPARATORS)
     if isinstance(methods, str):
         raise TypeError(f"{argument('methods')} must be a sequence of names; got {methods!r}")
     names = list(methods)
     for name in names:
-        if name not in known:
+        if name not in COMPARATORS:
             raise ValueError(
-                f"{argument('methods')} must be among {', '.join(known)}; got {name!r}"
+                f"{argument('methods')} must be among {', '.join(COMPARATORS)}; got {name!r}"
             )
     return names
 
@@ -274,42 +285,39 @@ def _certified_row(result: Result, rows: Ints) -> MethodAnswer:
         CERTIFIED,
         result.value,
         result.success,
+        True,
         result.slope,
         result.intercept,
         a_sign * result.value**0.5,
         result.seconds,
         result.mask[rows],
         "" if result.success else "not proved",
-        tuple(result.coef.tolist()) if result.several else None,
     )
 
 
 def _row(name: str, x: Floats, y: Floats, k: int, seed: int, best: float | None) -> MethodAnswer:
-    several = x.ndim == 2
     try:
         if name in _LIBRARIES:
             importlib.import_module(_LIBRARIES[name])  # not a part of the method's time
         start = time.perf_counter()
-        estimate = (PLANES if several else COMPARATORS)[name](x, y, k, seed=seed)
+        estimate = COMPARATORS[name](x, y, k, seed=seed)
     except ModuleNotFoundError as missing:
         return MethodAnswer(name, note=f"{_NEEDS}{missing.name}")
     except ValueError:
         return MethodAnswer(name, note="found nothing")
     seconds = time.perf_counter() - start
     subset = estimate.kept(x, y, k)
-    r2 = None
-    if subset is not None:
-        r2 = fit(x[subset], y[subset]).r2 if several else r2_of(x, y, subset)
+    r2 = None if subset is None else r2_of(x, y, subset)
     return MethodAnswer(
         name,
         r2,
         None if r2 is None or best is None else bool(r2 >= best - SAME),
+        subset is not None and subset is estimate.subset,
         estimate.slope,
         estimate.intercept,
-        r2**0.5 if several and r2 is not None else estimate.correlation,
+        estimate.correlation,
         seconds,
         subset,
-        coef=None if estimate.coef is None else tuple(estimate.coef.tolist()),
     )
 
 

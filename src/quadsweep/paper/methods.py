@@ -10,7 +10,6 @@ anneal_fair        the same steps from 1 to 1e-4                       yes     y
 lts                k points with the least residual sum of squares     yes     yes   yes
 ransac             most points near a line through a random sample     yes     yes   yes
 mcd                the least covariance determinant found at random    yes     yes   yes
-exact_mcd          k points with the least covariance determinant      yes     yes   yes
 theil_sen          median of the lines through pairs of points                 yes
 pearson            all points                                                  yes   yes
 spearman           ranks                                                             yes
@@ -18,9 +17,6 @@ kendall            pairs in the same order                                      
 quadrant           signs about the medians                                           yes
 biweight           weights that fade with distance from the medians                  yes
 =================  ==================================================  ======  ====  ===========
-
-With several predictors (``PLANES``): lts and theil_sen likewise, ransac from samples as small as it
-can have, huber, whose residuals beyond a threshold count less, and least_squares of all rows.
 """
 
 from __future__ import annotations
@@ -37,7 +33,6 @@ from typing import Any
 import numpy as np
 
 from quadsweep.arrays import Floats, Mask
-from quadsweep.least_squares import fit
 from quadsweep.objectives import OBJECTIVES, centred_sums
 
 ANNEALING_STEPS = 10_000
@@ -54,8 +49,6 @@ class Estimate:
         The points the method relies on, not always k of them.
     slope, intercept : float or None
     correlation : float or None
-    coef : array or None
-        Of several predictors, in place of the slope.
 
     Examples
     --------
@@ -68,17 +61,15 @@ class Estimate:
     slope: float | None = None
     intercept: float | None = None
     correlation: float | None = None
-    coef: Floats | None = None
 
     def residuals(self, x: Floats, y: Floats) -> Floats | None:
-        """What the method's line or plane leaves over; None where it has none."""
-        slopes = self.slope if self.coef is None else self.coef
-        if slopes is None or self.intercept is None:
+        """What the method's line leaves over; None where it has none."""
+        if self.slope is None or self.intercept is None:
             return None
-        return np.asarray(y - np.dot(x, slopes) - self.intercept)
+        return np.asarray(y - self.slope * x - self.intercept)
 
     def nearest(self, x: Floats, y: Floats, k: int) -> Mask | None:
-        """The k points nearest to the line or plane."""
+        """The k points nearest to the line."""
         left = self.residuals(x, y)
         if left is None:
             return None
@@ -185,14 +176,11 @@ def _annealer_class() -> Any:
     return SubsetAnnealer
 
 
-def _solved(objective: str, x: Floats, y: Floats, k: int, *, seed: int = 0) -> Estimate:
-    """The k points with the best value of an objective, exactly."""
+def lts(x: Floats, y: Floats, k: int, *, seed: int = 0) -> Estimate:
+    """The k points with the least residual sum of squares, exactly."""
     from quadsweep.solving.solve import solve
 
-    found = solve(x, y, k, objective=objective, seed=seed, n_jobs=1)
-    if x.ndim == 1:
-        return of_subset(x, y, found.mask)
-    return _plane(found.coef, found.intercept, found.mask)
+    return of_subset(x, y, solve(x, y, k, objective="lts", seed=seed, n_jobs=1).mask)
 
 
 def ransac(
@@ -277,15 +265,13 @@ def mcd(x: Floats, y: Floats, k: int, *, seed: int = 0) -> Estimate:
 
 
 def theil_sen(x: Floats, y: Floats, k: int, *, seed: int = 0) -> Estimate:
-    """Theil-Sen of scikit-learn: the spatial median of lines or planes through small samples."""
+    """Theil-Sen of scikit-learn: the spatial median of lines through pairs of points."""
     from sklearn.linear_model import TheilSenRegressor
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that it took many steps
-        model = TheilSenRegressor(random_state=seed % 2**32).fit(x.reshape(len(y), -1), y)
-    if x.ndim == 1:
-        return Estimate(None, float(model.coef_[0]), float(model.intercept_))
-    return _plane(model.coef_, model.intercept_)
+        model = TheilSenRegressor(random_state=seed % 2**32).fit(x[:, None], y)
+    return Estimate(None, float(model.coef_[0]), float(model.intercept_))
 
 
 def pearson(x: Floats, y: Floats, k: int, *, seed: int = 0) -> Estimate:
@@ -345,59 +331,13 @@ def r2_of(x: Floats, y: Floats, subset: Mask) -> float:
 COMPARATORS: dict[str, Comparator] = {
     "anneal_published": partial(_annealed, 1e5, 1.0),
     "anneal_fair": partial(_annealed, 1.0, 1e-4),
-    "lts": partial(_solved, "lts"),
+    "lts": lts,
     "ransac": ransac,
     "mcd": mcd,
-    "exact_mcd": partial(_solved, "mcd"),
     "theil_sen": theil_sen,
     "pearson": pearson,
     "spearman": partial(_correlation, _spearman),
     "kendall": partial(_correlation, _kendall),
     "quadrant": partial(_correlation, _quadrant),
     "biweight": partial(_correlation, _biweight),
-}
-
-
-# ---- several predictors --------------------------------------------------------------------------
-
-
-def ransac_plane(X: Floats, y: Floats, k: int, *, seed: int = 0) -> Estimate:
-    """Random sample consensus of scikit-learn with its own defaults, 100 trials."""
-    from sklearn.linear_model import LinearRegression, RANSACRegressor
-
-    model = RANSACRegressor(
-        LinearRegression(), max_trials=RANSAC_TRIALS, random_state=seed % 2**32
-    ).fit(X, y)
-    kept = np.asarray(model.inlier_mask_, dtype=bool)
-    return _plane(model.estimator_.coef_, model.estimator_.intercept_, kept)
-
-
-def huber(X: Floats, y: Floats, k: int, *, seed: int = 0) -> Estimate:
-    """Huber's regression of scikit-learn, without its penalty."""
-    from sklearn.linear_model import HuberRegressor
-
-    scale = X.std(axis=0)
-    scale = np.where(scale > 0, scale, 1.0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that it took many steps
-        model = HuberRegressor(alpha=0.0, max_iter=1000).fit(X / scale, y)
-    return _plane(model.coef_ / scale, model.intercept_)
-
-
-def least_squares(X: Floats, y: Floats, k: int, *, seed: int = 0) -> Estimate:
-    """All rows."""
-    plane = fit(X, y)
-    return _plane(plane.coef, plane.intercept)
-
-
-def _plane(coef: Any, intercept: Any, subset: Mask | None = None) -> Estimate:
-    return Estimate(subset, intercept=float(intercept), coef=np.asarray(coef))
-
-
-PLANES: dict[str, Comparator] = {
-    "lts": partial(_solved, "lts"),
-    "ransac": ransac_plane,
-    "huber": huber,
-    "theil_sen": theil_sen,
-    "least_squares": least_squares,
 }
