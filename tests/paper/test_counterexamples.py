@@ -1,15 +1,16 @@
-"""The shipped counterexamples, copies that are none, and the search for new ones."""
+"""The shipped counterexamples, copies that are none, and the table of the smallest found."""
 
 from dataclasses import replace
 from fractions import Fraction
+from importlib.util import module_from_spec, spec_from_file_location
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import quadsweep as qs
-from quadsweep.paper.counterexamples import SHIPPED, Counterexample, search, verify
-from quadsweep.paper.counterexamples.construction import Plan, start
+from quadsweep.paper.counterexamples import SHIPPED, Counterexample, verify
 from quadsweep.paper.counterexamples.proof import best_two, exact_value
 
 LIFTED = {
@@ -136,54 +137,16 @@ def test_too_many_subsets_are_refused():
         verify([Counterexample("x", "r2", ("L5",), points, tuple(range(20)))], show=None)
 
 
-@pytest.mark.parametrize(("objective", "k"), [("r2", 8), ("r", 7), ("cov", 6), ("dv", 6)])
-def test_starts_lie_on_one_level_of_the_gradient_and_cannot_be_separated(objective, k):
-    rng = np.random.default_rng(2)
-    plan = Plan(objective, qs.objectives.get(objective).lift, k + 3, k)
-    rows = [row for row in (start(plan, rng) for _ in range(400)) if row is not None][:5]
-    assert len(rows) == 5
-    x, y = plan.points(np.array(rows))
-    inside = plan.inliers
-    for u, w in zip(x, y, strict=True):
-        a, b, c = qs.objectives.get(objective).gradient(u[inside], w[inside])
-        u, w = u - u[inside].mean(), w - w[inside].mean()
-        gain = (a * u * u + b * u * w + c * w * w)[: plan.alternating]
-        assert np.ptp(gain) < 1e-6 * np.abs(gain).max()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("objective", "lift", "n", "k"),
-    [("cov", "L3c", 7, 5), ("dv", "L3d", 6, 4), ("cov", "L4", 6, 4), ("r2", "L4", 7, 4)],
-)
-def test_search_finds_small_ones_and_proves_them(objective, lift, n, k):
-    found = search(120, objective, n, k, seed=1, lift=lift)
-    assert found is not None
-    assert (found.n, found.k, found.lifts) == (n, k, (lift,))
-    assert verify([found], show=None)[0].valid
-    x, y = np.array(found.points, dtype=float).T
-    best = qs.solve(x, y, k, objective=objective, method="exhaustive")
-    assert tuple(best.inliers.tolist()) == found.inliers
-    assert qs.separate(x, y, best.inliers, lift=lift).separable is False
-
-
-def test_search_gives_up_when_time_is_over():
-    assert search(0.0, "r2", 11, 8) is None
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        ({"objective": "tv"}, "a theorem rules out"),
-        ({"objective": "nothing"}, "objective must be one of"),
-        ({"n": 5, "k": 5}, "leave at least one"),
-        ({"n": 30, "k": 15}, "subsets"),
-        ({"lift": "L9"}, "lift must be"),
-    ],
-)
-def test_bad_searches_are_named(arguments, words):
-    with pytest.raises(ValueError, match=words):
-        search(1.0, **arguments)
+def test_the_table_of_sizes_is_repeated_from_the_points_alone():
+    studies = Path(__file__).parents[2] / "docs/studies"
+    spec = spec_from_file_location("sizes", studies / "counterexample_sizes.py")
+    sizes = module_from_spec(spec)
+    spec.loader.exec_module(sizes)
+    text = sizes.FILE.read_text(encoding="utf-8")
+    page = (studies / "counterexample-sizes.md").read_text(encoding="utf-8")
+    assert page.endswith(sizes.table(sizes.examples(text)).markdown())
+    with pytest.raises(ArithmeticError, match="r2-L5-n10-k7 does not verify"):
+        sizes.examples(text.replace("[71, -200]", "[71, -300]"))
 
 
 def test_data_sets_and_proofs_share_their_integers():

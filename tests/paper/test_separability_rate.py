@@ -1,14 +1,11 @@
 """The study of separability and the table of sizes: tests, counts, tables, picture, resuming."""
 
-import json
-
 import numpy as np
 import pytest
 
 import quadsweep as qs
 from quadsweep.distributed.store import ChunkStore
 from quadsweep.distributed.workers import one_by_one
-from quadsweep.paper.experiments import counterexample_sizes as sizes
 from quadsweep.paper.experiments import separability_rate as rate
 from quadsweep.paper.experiments.runner import run
 from quadsweep.results.boundary import gradient_conic
@@ -84,31 +81,3 @@ def test_a_small_study_counts_draws_and_resumes(tmp_path):
     figure = rate.draw(results, work)
     assert len(figure.axes) == 2
     assert [len(ax.lines) for ax in figure.axes] == [4, 3]
-
-
-def test_the_table_of_sizes_names_what_was_found_and_keeps_its_points(
-    tmp_path, monkeypatch, capsys
-):
-    monkeypatch.setattr(sizes, "PAIRS", (("cov", "L4"), ("dv", "L5")))
-    monkeypatch.setattr(sizes, "KEPT", (3, 4))
-    monkeypatch.setattr(sizes, "LARGEST", 6)
-    sizes.main(["--out", str(tmp_path), "--attempts", "0"])
-    assert "least n" in capsys.readouterr().out
-    listed = json.loads((tmp_path / "counterexample-sizes.json").read_text())
-    assert {entry["objective"] for entry in listed} >= {"cov"}
-    for entry in listed:
-        x, y = np.array(entry["points"], dtype=float).T
-        assert not qs.separate(x, y, entry["inliers"], lift=entry["lift"]).separable
-
-
-def test_a_size_with_a_wrong_point_is_refused():
-    work = sizes.chunks(1)
-    nothing = {"x": np.empty(0, int), "y": np.empty(0, int), "inlier": np.empty(0, bool)}
-    results = {chunk.name: nothing for chunk in work}
-    assert sizes.examples(results) == {}
-    results["r2-L5-3"] = {
-        "x": np.array([0, 1, 2, 5]), "y": np.array([0, 1, 2, 9]),
-        "inlier": np.array([True, True, True, False]),
-    }  # fmt: skip
-    with pytest.raises(ArithmeticError, match="does not verify"):
-        sizes.examples(results)

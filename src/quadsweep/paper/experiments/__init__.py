@@ -16,6 +16,6 @@ published      the naive sweep to the letter of the paper's pseudocode
 =============  =====================================================================
 
 Studies that run by themselves: ``stopping_error`` (what an interior point method says where no
-plane of L4 separates), ``separability_rate`` and ``counterexample_sizes``. Imports anything but the
+plane of L4 separates) and ``separability_rate``. Imports anything but the
 command line and the report. Has no method of its own: what it measures is what users call.
 """
