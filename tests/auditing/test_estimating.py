@@ -176,7 +176,7 @@ def test_more_removals_than_a_float_can_count_take_too_long():
     design = SimpleNamespace(n=10_000, size=10_000)
     case = SimpleNamespace(moments=SimpleNamespace(design=design, rank=1),
                            errors=StandardErrors("HC1"))  # fmt: skip
-    asked = SimpleNamespace(case=case, resources=SimpleNamespace(n_jobs=1))
+    asked = SimpleNamespace(problem=case, resources=SimpleNamespace(n_jobs=1))
     assert Refits.seconds(asked, 1) < 1e100 < Refits.seconds(asked, 500)
 
 

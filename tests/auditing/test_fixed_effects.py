@@ -161,11 +161,11 @@ def test_whole_units_cost_no_dimension_and_every_removal_of_them_is_tried() -> N
     x = rng.normal(size=n) + state % 4
     y = 0.5 * x + state * 0.3 + year + rng.normal(size=n)
     found = qs.audit(x, y, controls=z, groups=state, time_limit=0.0)
-    oracle = Enumeration(found.cases[0], Resources(np.inf))
-    assert found.cases[0].moments.rank == 45
-    assert found.cases[0].moments.q.shape[1] == 27
+    oracle = Enumeration(found.problems[0], Resources(np.inf))
+    assert found.problems[0].moments.rank == 45
+    assert found.problems[0].moments.q.shape[1] == 27
     assert oracle.refutes_at_once(1, 2)
-    assert oracle.decide(3, 3).refuted
+    assert oracle.decide(3, 3, np.inf).refuted
 
 
 def test_a_class_that_is_emptied_exactly_is_not_divided_by() -> None:
@@ -178,7 +178,7 @@ def test_what_takes_too_many_removals_is_not_counted() -> None:
     rng = np.random.default_rng(0)
     n = 3_000
     x, z = rng.normal(size=n), rng.normal(size=n)
-    case = qs.audit(x, x + z, controls=z, time_limit=0.0).cases[0]
+    case = qs.audit(x, x + z, controls=z, time_limit=0.0).problems[0]
     oracle = Enumeration(case, Resources(60.0))
     assert oracle.seconds(1) < 1
     assert oracle.seconds(1_500) == np.inf

@@ -34,7 +34,7 @@ def test_nothing_that_is_refuted_breaks(link: str, grouped: bool) -> None:
         model = fitted(link, seed, n, 2, 0.15 * seed if link == "logit" else 0.08 * seed)
         groups = np.arange(n) // 3 if grouped else None
         audit: Any = qs.audit(model, term="x1", claim="sign", groups=groups, time_limit=0.01)
-        (case,) = audit.cases
+        (case,) = audit.problems
         bound = LikelihoodBound(case, Resources(np.inf))
         for m in (1, 2):
             units = [np.array(u) for u in combinations(range(case.moments.design.size), m)]
@@ -55,7 +55,7 @@ def test_no_removal_leaves_less_of_the_score(link: str) -> None:
     for seed in range(8):
         model = fitted(link, seed, 300, 3, 0.4)
         audit: Any = qs.audit(model, term="x1", claim="sign", time_limit=0.01)
-        (case,) = audit.cases
+        (case,) = audit.problems
         bound = LikelihoodBound(case, Resources(np.inf))
         z, x, _, r = bound.columns
         rng, pull = np.random.default_rng(seed), z * r[:, None]

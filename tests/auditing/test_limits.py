@@ -11,7 +11,7 @@ from jumping import jumping
 
 import quadsweep as qs
 from quadsweep.auditing.approximations import GREEDY, approximations
-from quadsweep.auditing.case import Case
+from quadsweep.auditing.break_problem import BreakProblem
 from quadsweep.auditing.conditions import CorrelationBelow, SlopeBeyond
 from quadsweep.auditing.design import Design
 from quadsweep.auditing.fit import critical_r
@@ -126,7 +126,7 @@ def test_approximations_stop_when_their_time_is_over() -> None:
     x = rng.normal(size=n)
     y = 2 * x + rng.normal(size=n)
     design = Design(x, y, np.ones((n, 1)), 0, None, np.arange(n), None)
-    cases = [Case(Moments(design), SlopeBeyond(0.0, 1e-9, -1))]
+    cases = [BreakProblem(Moments(design), SlopeBeyond(0.0, 1e-9, -1))]
     _, stopped = approximations(cases, n - 3, seconds=0.0)
     _, whole = approximations(cases, n - 3)
     assert (stopped.method, stopped.needed, stopped.tried) == (GREEDY, None, 0)
@@ -138,12 +138,12 @@ def test_enumeration_goes_on_where_patience_ended() -> None:
     rng = np.random.default_rng(1)
     x = rng.normal(size=60)
     design = Design(x, x, np.ones((60, 1)), 0, None, np.arange(60), None)
-    case = Case(Moments(design), CorrelationBelow(lambda freedom: 0.5, 1))
-    oracle = Enumeration(case, Resources(np.inf, patience=0.0))
+    case = BreakProblem(Moments(design), CorrelationBelow(lambda freedom: 0.5, 1))
+    oracle = Enumeration(case, Resources(np.inf))
     tries = 1
     while True:
         try:
-            decision = oracle.decide(3, 3)
+            decision = oracle.decide(3, 3, patience=0.0)
             break
         except OutOfPatience:
             tries += 1

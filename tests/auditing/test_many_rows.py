@@ -11,11 +11,10 @@ import pytest
 
 import quadsweep as qs
 from quadsweep import least_squares
-from quadsweep.auditing import approximations
-from quadsweep.auditing import case as cases
-from quadsweep.auditing.case import Case
+from quadsweep.auditing import approximations, break_problem
+from quadsweep.auditing.break_problem import BreakProblem
 from quadsweep.auditing.conditions import CorrelationAbove, CorrelationBelow, R2Beyond, SlopeBeyond
-from quadsweep.auditing.controls import proposals
+from quadsweep.auditing.controls import heuristics
 from quadsweep.auditing.controls.robust import fit_term
 from quadsweep.auditing.design import Design
 from quadsweep.auditing.moments import Moments
@@ -71,7 +70,7 @@ def decisions(seeds: range) -> tuple[int, int]:
             for gone in (np.sort(far), np.sort(rng.permutation(d.n)[:count])):
                 for how in near_thresholds(m, gone, rng):
                     made += 1
-                    wrong += Case(m, how).broken(gone) != how.holds(m.exact(gone))
+                    wrong += BreakProblem(m, how).broken(gone) != how.holds(m.exact(gone))
     return made, wrong
 
 
@@ -80,7 +79,7 @@ def test_next_to_a_threshold_rational_arithmetic_decides(monkeypatch: pytest.Mon
     made, wrong = decisions(range(25))
     assert made > 600
     assert wrong == 0
-    monkeypatch.setattr(cases, "clear", lambda error: 0.0)
+    monkeypatch.setattr(break_problem, "clear", lambda error: 0.0)
     assert decisions(range(25))[1] > 8  # floating point alone does not do
 
 
@@ -101,13 +100,16 @@ def test_gains_of_some_rows_are_those_among_all(seed: int) -> None:
     m = Moments(d)
     gone, some = (np.sort(rng.permutation(d.n)[: d.n // 3]) for _ in range(2))
     for how in near_thresholds(m, gone, rng)[:-1]:
-        every = Case(m, how).gain(gone)
+        every = BreakProblem(m, how).gain(gone)
         np.testing.assert_allclose(
-            Case(m, how).gain_among(gone, some), every[some], rtol=1e-5, atol=1e-7 * np.ptp(every)
+            BreakProblem(m, how).gain_among(gone, some),
+            every[some],
+            rtol=1e-5,
+            atol=1e-7 * np.ptp(every),
         )
 
 
-def least_prefix(case: Case, rows: Any, gain: Any) -> Any:
+def least_prefix(case: BreakProblem, rows: Any, gain: Any) -> Any:
     """By sorting and trying one number after the other."""
     order = rows[np.argsort(gain, kind="stable")]
     for m in range(1, len(order) + 1):
@@ -135,11 +137,11 @@ def test_the_fewest_rows_of_the_least_gain_are_those_of_the_sorted_ones(seed: in
         CorrelationAbove(lambda freedom: abs(r) + 0.05, sign),
         CorrelationBelow(lambda freedom: abs(r) / 2, sign),
     ):
-        case = Case(m, how)
+        case = BreakProblem(m, how)
         gain = case.gain(np.zeros(0, dtype=np.int64))
         for size in (2, 5, 10, 20):
-            rows = proposals.lowest(gain, size)
-            removal = proposals.fewest_first(case, rows, gain[rows])
+            rows = heuristics.lowest(gain, size)
+            removal = heuristics.fewest_first(case, rows, gain[rows])
             expected = least_prefix(case, rows, gain[rows])
             assert (removal is None) == (expected is None)
             if removal is not None:
@@ -171,15 +173,15 @@ def test_looking_at_the_front_alone_changes_no_answer(
     y = 0.05 * x + rng.normal(size=3000)
     whole = qs.audit(x, y, claim=claim)
     looked_at = []
-    gain_among = Case.gain_among
+    gain_among = BreakProblem.gain_among
 
-    def counted(self: Case, removal: Any, rows: Any) -> Any:
+    def counted(self: BreakProblem, removal: Any, rows: Any) -> Any:
         looked_at.append(len(rows))
         return gain_among(self, removal, rows)
 
-    monkeypatch.setattr(Case, "gain_among", counted)
-    monkeypatch.setattr(proposals, "_MANY", 100)
-    monkeypatch.setattr(proposals, "_FRONT", 20)
+    monkeypatch.setattr(BreakProblem, "gain_among", counted)
+    monkeypatch.setattr(heuristics, "_MANY", 100)
+    monkeypatch.setattr(heuristics, "_FRONT", 20)
     front = qs.audit(x, y, claim=claim)
     assert (front.status, front.drop) == (whole.status, whole.drop) == ("optimal", whole.upper)
     assert looked_at
@@ -265,7 +267,7 @@ def test_what_one_step_predicts_does_not_depend_on_how_many_are_added_up_at_a_ti
         rng = np.random.default_rng(seed)
         x, z = rng.normal(size=60), rng.normal(size=(60, 2))
         y = rng.choice([0.1, 0.5, 2]) * x + rng.normal(size=60)
-        for case in qs.audit(x, y, controls=z, claim=claim, time_limit=0.0).cases:
+        for case in qs.audit(x, y, controls=z, claim=claim, time_limit=0.0).problems:
             effect, start = case.influence()
             order = np.argsort(-effect, kind="stable")[:50]
             past = np.zeros(50)

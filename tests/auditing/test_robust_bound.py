@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import quadsweep as qs
-from quadsweep.auditing.controls.robust import RobustCase
+from quadsweep.auditing.controls.robust import RobustProblem
 from quadsweep.auditing.controls.robust_bound import RobustBound
 from quadsweep.auditing.resources import Resources
 
@@ -45,10 +45,10 @@ def test_nothing_that_is_refuted_breaks(how: str) -> None:
             z = np.column_stack([z, classes == 1, classes == 2]).astype(float)
             asked = {"vcov": "HC1"}
         found = audited(x, y, z, **asked)
-        case = next((c for c in found.cases if RobustBound.handles(c)), None)
+        case = next((c for c in found.problems if RobustBound.handles(c)), None)
         if case is None:  # not significant on all rows
             continue
-        assert isinstance(case, RobustCase)
+        assert isinstance(case, RobustProblem)
         bound = RobustBound(case, Resources(np.inf))
         for m in (1, 2):
             if bound.refutes(m):

@@ -77,7 +77,7 @@ def judge_audit(
         found = qs.audit(x, y, **asked)
     except ValueError:  # nothing to audit
         return Verdict(family, fuzz_runs.NONE)
-    ways, design = [case.condition for case in found.cases], found.design
+    ways, design = [case.condition for case in found.problems], found.design
     varying = np.delete(design.controls, design.intercept, axis=1)
     columns = [*varying.T.tolist(), x.tolist(), y.tolist()]
     limits = {"list_up_to": 0, "most_nodes": nodes}

@@ -80,7 +80,7 @@ def assert_same_audit(seed: int, n: int, asked: dict[str, Any], folder: Path) ->
         after = fit(x[rest], y[rest])
         assert found.after is not None
         assert np.allclose(list(found.after.to_dict().values()), list(after.to_dict().values()))
-        assert any(case.broken(found.outliers) for case in here.cases), told
+        assert any(case.broken(found.outliers) for case in here.problems), told
     return found
 
 

@@ -9,17 +9,17 @@
 ``fit``         line, correlation and t test of a set of rows
 ``claims``      the claims by name, in conditions and in words
 ``conditions``  the ways in which a claim breaks, as conditions on a subset
-``case``        one condition on one design: is it broken, and which rows are in its way?
+``break_problem``  one condition on one design: is it broken, and which rows are in its way?
 ``exact_tests`` the t statistic of a coefficient in rational arithmetic
 ``term_test``   the t test of a coefficient on any rows, for the compiled half
 ``instruments`` an instrumented term: the reduced form and the first stage
 ``likelihood``  logistic and Poisson regressions
 ``refitting``   what the controls leave, as rows go and return
 ``screening``   which of many removals may break a claim
-``crossing``    from a removal that overshoots to one that breaks the claim
+``repair_overshoot``  from a removal that overshoots to one that breaks the claim
 ``spread``      how little a column can vary on k of its points
-``oracles``     do m removals suffice, and which? one for each kind of case
-``fewest``      the fewest removals: good ones from above, what oracles prove from below
+``oracles``     do m removals suffice, and which? one for each kind of problem
+``minimal_removal``  the fewest removals: good ones from above, what oracles prove from below
 ``resources``   time, memory and threads of an audit, and whether to go on
 ``verdict``     what every audit says
 ``result``      the results: of two columns, of a regression, out of core

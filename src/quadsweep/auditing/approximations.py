@@ -20,9 +20,9 @@ from typing import ClassVar
 import numpy as np
 
 from quadsweep.arrays import Floats, Ints
-from quadsweep.auditing.case import Case
+from quadsweep.auditing.break_problem import BreakProblem
 from quadsweep.auditing.conditions import CorrelationAbove, OfCorrelation
-from quadsweep.auditing.controls.proposals import first_of, greedy_path, near
+from quadsweep.auditing.controls.heuristics import first_of, greedy_path, near
 from quadsweep.auditing.screening import Screen
 from quadsweep.clock import Clock, Stopped
 
@@ -101,19 +101,19 @@ class GroupApproximation(Approximation):
 
 
 def approximations(
-    cases: Sequence[Case], most: int, followed: Sequence[tuple[float, float]] = (),
+    problems: Sequence[BreakProblem], most: int, followed: Sequence[tuple[float, float]] = (),
     seconds: float = math.inf,
 ) -> tuple[Approximation, ...]:  # fmt: skip
     """Both, each by the condition of the claim that it finds easier, in so many seconds.
 
-    ``followed`` says of each case how far the search itself followed both, and no further they are
-    followed here: what they find is never fewer than what it found.
+    ``followed`` says of each problem how far the search itself followed both; they are followed no
+    further here, since what they find is never fewer than what it found.
     """
     check = Clock(seconds).check
-    every = list(zip(cases, followed or [(math.inf, math.inf)] * len(cases), strict=True))
+    every = list(zip(problems, followed or [(math.inf, math.inf)] * len(problems), strict=True))
     return (
-        _easier([one_step(case, most, far, check) for case, (far, _) in every]),
-        _easier([greedy(case, most, far, check) for case, (_, far) in every]),
+        _easier([one_step(problem, most, far, check) for problem, (far, _) in every]),
+        _easier([greedy(problem, most, far, check) for problem, (_, far) in every]),
     )
 
 
@@ -121,31 +121,33 @@ def _easier(tried: list[Approximation]) -> Approximation:
     return min(tried, key=lambda a: (a.needed or math.inf, a.predicted or math.inf))
 
 
-def one_step(case: Case, most: int, far: float, check: Callable[[], object]) -> Approximation:
+def one_step(
+    problem: BreakProblem, most: int, far: float, check: Callable[[], object]
+) -> Approximation:
     """Influences at all rows, added up; up to ``far`` removals are tried in its order."""
-    effect, start = case.influence()
+    effect, start = problem.influence()
     order = np.argsort(-effect, kind="stable")[:most]
     method, predicted = IN_ORDER, None
-    if case.first_order:
-        method, predicted = ONE_STEP, _predicted(case, order, effect, start)
+    if problem.first_order:
+        method, predicted = ONE_STEP, _predicted(problem, order, effect, start)
     tried, order = 0, order[: int(min(most, far))]
     try:
-        for tried in first_of(case, order):
+        for tried in first_of(problem, order):
             check()
-            if _breaks(case, order[:tried]):
-                return _kind(case)(method, predicted, tried, tried, most)
-        tried = len(order) if Screen.fits(case) else tried
+            if _breaks(problem, order[:tried]):
+                return _kind(problem)(method, predicted, tried, tried, most)
+        tried = len(order) if Screen.fits(problem) else tried
     except Stopped:
         pass
-    return _kind(case)(method, predicted, None, tried, most)
+    return _kind(problem)(method, predicted, None, tried, most)
 
 
-def _predicted(case: Case, order: Ints, effect: Floats, start: float) -> int | None:
+def _predicted(problem: BreakProblem, order: Ints, effect: Floats, start: float) -> int | None:
     """How many of the first units should do to first order; some at a time, for a threshold of
     each number of degrees of freedom takes long."""
-    design, how = case.moments.design, case.condition
+    design, how = problem.moments.design, problem.condition
     rows, freedom = np.bincount(design.unit, minlength=design.size), design.n
-    freedom -= case.moments.rank + design.fixed + 1
+    freedom -= problem.moments.rank + design.fixed + 1
     for first in range(0, len(order), _AT_ONCE):
         part = order[first : first + _AT_ONCE]
         moved, left = start + np.cumsum(effect[part]), freedom - np.cumsum(rows[part])
@@ -168,22 +170,24 @@ def _past(how: OfCorrelation, freedom: Ints) -> Floats:
     return limits if isinstance(how, CorrelationAbove) else -limits
 
 
-def greedy(case: Case, most: int, far: float, check: Callable[[], object]) -> Approximation:
+def greedy(
+    problem: BreakProblem, most: int, far: float, check: Callable[[], object]
+) -> Approximation:
     """One unit at a time, with refit; up to ``far`` units."""
     gone: list[int] = []
     try:
-        for unit in greedy_path(case, int(min(most, far)), check):
+        for unit in greedy_path(problem, int(min(most, far)), check):
             gone.append(unit)
-            if _breaks(case, np.array(gone)):
-                return _kind(case)(GREEDY, None, len(gone), len(gone), most)
+            if _breaks(problem, np.array(gone)):
+                return _kind(problem)(GREEDY, None, len(gone), len(gone), most)
     except Stopped:
         pass
-    return _kind(case)(GREEDY, None, None, len(gone), most)
+    return _kind(problem)(GREEDY, None, None, len(gone), most)
 
 
-def _breaks(case: Case, removal: Ints) -> bool:
-    return near(case, removal) and case.broken(np.sort(removal))
+def _breaks(problem: BreakProblem, removal: Ints) -> bool:
+    return near(problem, removal) and problem.broken(np.sort(removal))
 
 
-def _kind(case: Case) -> type[Approximation]:
-    return Approximation if case.moments.design.units is None else GroupApproximation
+def _kind(problem: BreakProblem) -> type[Approximation]:
+    return Approximation if problem.moments.design.units is None else GroupApproximation

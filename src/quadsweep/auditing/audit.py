@@ -14,29 +14,29 @@ import numpy as np
 
 from quadsweep.arrays import Ints
 from quadsweep.auditing import claims, instruments
-from quadsweep.auditing.case import Case
+from quadsweep.auditing.break_problem import BreakProblem
 from quadsweep.auditing.claims import Claim, Subject, Terms
-from quadsweep.auditing.controls.proposals import Proposer
+from quadsweep.auditing.controls.heuristics import RowHeuristic
 from quadsweep.auditing.controls.reading import Regression, explained, is_regression, read
-from quadsweep.auditing.controls.robust import RobustCase, TermFit, fit_term
+from quadsweep.auditing.controls.robust import RobustProblem, TermFit, fit_term
 from quadsweep.auditing.design import Design
-from quadsweep.auditing.fewest import Fewest, Way
 from quadsweep.auditing.fit import Fit, fit
-from quadsweep.auditing.likelihood import LikelihoodCase, fit_likelihood
+from quadsweep.auditing.likelihood import LikelihoodProblem, fit_likelihood
+from quadsweep.auditing.minimal_removal import BreakMode, MinimalRemovalSearch, Report
 from quadsweep.auditing.moments import Moments, Sums
 from quadsweep.auditing.oracles.choice import oracles_for
 from quadsweep.auditing.oracles.outofcore import (
     Engine,
     OutOfCore,
-    OutOfCoreCase,
-    OutOfCoreProposer,
+    OutOfCoreHeuristic,
+    OutOfCoreProblem,
     Removal,
 )
 from quadsweep.auditing.proving import check_provable, refutation
 from quadsweep.auditing.resources import Resources
 from quadsweep.auditing.result import Audit, OutOfCoreAudit, RegressionAudit
 from quadsweep.auditing.rows import FEWEST_KEPT, drop_limit, phrase, two_columns, units_limit
-from quadsweep.auditing.verdict import Known, reported
+from quadsweep.auditing.verdict import SearchState, reported
 from quadsweep.blas import one_thread
 from quadsweep.clock import Stopped
 from quadsweep.inputs import validation
@@ -235,11 +235,11 @@ def audit(
 
 
 @contextmanager
-def _reporting(progress: Any, resources: Resources) -> Iterator[Callable[[Fewest], None]]:
+def _reporting(progress: Any, resources: Resources) -> Iterator[Report]:
     """Tells the progress callback the bounds that were noted last."""
     upper, lower = math.nan, 1
 
-    def note(known: Fewest) -> None:
+    def note(known: MinimalRemovalSearch) -> None:
         nonlocal upper, lower
         upper, lower = math.nan if known.upper is None else known.upper, known.lower
 
@@ -264,16 +264,16 @@ def audit_given(
 @one_thread()
 def _in_memory(
     kind: type[Audit], given: Regression, claim: str, terms: Terms, max_drop: Any,
-    resources: Resources, note: Callable[[Fewest], None], proof: bool,
+    resources: Resources, note: Report, proof: bool,
 ) -> Audit:  # fmt: skip
     design, errors = given.design, given.errors
     most = units_limit(max_drop, design)
     before = _fit(kind, given, np.arange(design.n))
     _check_test(given, claim, before)
     if design.link:
-        claimed, cases = _by_likelihood(given, claim, terms, before)
+        claimed, problems = _by_likelihood(given, claim, terms, before)
     elif design.instrument is not None:
-        claimed, cases = _instrumented(given, claim, terms, before, resources)
+        claimed, problems = _instrumented(given, claim, terms, before, resources)
     else:
         if errors.reduced_form:
             raise ValueError(f"{argument('vcov', 'anderson-rubin')} is a test of an instrumented "
@@ -281,12 +281,12 @@ def _in_memory(
         moments = Moments(design, resources.check)
         claimed = _claim(kind, given, claim, terms, moments, before)
         robust = not errors.classical and claimed.is_test
-        cases = tuple(
-            RobustCase(moments, how, errors) if robust else Case(moments, how)
+        problems = tuple(
+            RobustProblem(moments, how, errors) if robust else BreakProblem(moments, how)
             for how in claimed.conditions
         )
-    known = _search(cases, most, resources, note)
-    found = _result(kind, given, claimed, terms, cases, known, most, before, resources)
+    known = _search(problems, most, resources, note)
+    found = _result(kind, given, claimed, terms, problems, known, most, before, resources)
     if not proof:
         return found
     proved = refutation(design, claimed.conditions, known.lower - 1, resources.left())
@@ -349,7 +349,7 @@ def _claim(
 
 def _instrumented(
     given: Regression, claim: str, terms: Terms, before: Fit, resources: Resources
-) -> tuple[Claim, tuple[Case, ...]]:
+) -> tuple[Claim, tuple[BreakProblem, ...]]:
     """The claim about an instrumented term, and the ways in which it breaks."""
     design, errors = given.design, given.errors
     if claim == "r2" or given.fixed:
@@ -372,15 +372,15 @@ def _instrumented(
     if errors.reduced_form:
         moments = Moments(instruments.reduced_form(design), resources.check)
         claimed = claims.build(claim, moments.all_rows(), terms, subject)
-        return claimed, tuple(Case(moments, how) for how in claimed.conditions)
+        return claimed, tuple(BreakProblem(moments, how) for how in claimed.conditions)
     full = instruments.coefficient_sums(design)
     claimed = claims.build(claim, full, terms, subject, before.p_value <= terms.level)
-    return claimed, instruments.cases(design, claimed.conditions, errors)
+    return claimed, instruments.problems(design, claimed.conditions, errors)
 
 
 def _by_likelihood(
     given: Regression, claim: str, terms: Terms, before: Fit
-) -> tuple[Claim, tuple[Case, ...]]:
+) -> tuple[Claim, tuple[BreakProblem, ...]]:
     """The same of a logistic or Poisson regression."""
     design = given.design
     if claim in ("r2", "slope") or given.fixed or not given.errors.classical:
@@ -395,7 +395,7 @@ def _by_likelihood(
     subject = Subject.coefficient(phrase(given), f"{design.link} regression, z test", True)
     claimed = claims.build(claim, full, terms, subject, before.p_value <= terms.level)
     moments = Moments(design)
-    return claimed, tuple(LikelihoodCase(moments, how) for how in claimed.conditions)
+    return claimed, tuple(LikelihoodProblem(moments, how) for how in claimed.conditions)
 
 
 def _stage(given: Regression, of: Callable[[Design], Design]) -> Fit | None:
@@ -407,29 +407,35 @@ def _stage(given: Regression, of: Callable[[Design], Design]) -> Fit | None:
 
 
 def _search(
-    cases: tuple[Case, ...], most: int, resources: Resources, note: Callable[[Fewest], None]
-) -> Known:
+    problems: tuple[BreakProblem, ...],
+    most: int,
+    resources: Resources,
+    note: Report,
+) -> SearchState:
     nothing = np.zeros(0, dtype=np.int64)
     try:
-        if any(case.broken(nothing) for case in cases):
-            return Known(0, 0, nothing, "optimal")
+        if any(problem.broken(nothing) for problem in problems):
+            return SearchState(0, 0, nothing, "optimal")
     except Stopped as stop:  # not even that is known
-        return Known(0, None, None, stop.status, followed=((0, 0),) * len(cases))
-    proposers = [Proposer(case, most, resources.check, resources.seed) for case in cases]
-    ways = [
-        Way(proposer, oracles_for(case, resources))
-        for case, proposer in zip(cases, proposers, strict=True)
+        return SearchState(0, None, None, stop.status, followed=((0, 0),) * len(problems))
+    heuristics = [
+        RowHeuristic(problem, most, resources.check, resources.seed) for problem in problems
     ]
-    found = Fewest(ways, most, resources, note)
+    modes = [
+        BreakMode(heuristic, oracles_for(problem, resources))
+        for problem, heuristic in zip(problems, heuristics, strict=True)
+    ]
+    found = MinimalRemovalSearch(modes, most, resources, note).run()
     refitted = resources.refitted.get(found.lower - 1, 0)
     proved = found.lower == found.upper or found.status == "optimal"
-    followed = tuple((math.inf, math.inf) if proved else p.followed for p in proposers)
-    return Known(found.lower, found.upper, found.removal, found.status, refitted, followed)
+    followed = tuple((math.inf, math.inf) if proved else p.followed for p in heuristics)
+    return SearchState(found.lower, found.upper, found.removal, found.status, refitted, followed)
 
 
 def _result(
-    kind: type[Audit], given: Regression, claimed: Claim, terms: Terms, cases: tuple[Case, ...],
-    known: Known, most: int, before: Fit, resources: Resources,
+    kind: type[Audit], given: Regression, claimed: Claim, terms: Terms,
+    problems: tuple[BreakProblem, ...], known: SearchState, most: int, before: Fit,
+    resources: Resources,
 ) -> Audit:  # fmt: skip
     design, units = given.design, given.design.units
     removal = np.zeros(0, dtype=np.int64) if known.removal is None else known.removal
@@ -471,7 +477,7 @@ def _result(
         reduced_form=_stage(given, instruments.reduced_form),
         design=design,
         regression=given,
-        cases=cases,
+        problems=problems,
         followed=known.followed,
         time_limit=resources.limit,
     )
@@ -496,30 +502,28 @@ def _out_of_core(
             return _out_of_core_result(source, claimed, terms, most, known, engine)
 
 
-def _search_out_of_core(
-    claimed: Claim, engine: Engine, most: int, note: Callable[[Fewest], None]
-) -> Known:
-    cases = [OutOfCoreCase(how, engine) for how in claimed.conditions]
-    if any(case.broken(engine.everything) for case in cases):
-        return Known(0, 0, engine.everything, "optimal")
-    proposers = [OutOfCoreProposer(case, most) for case in cases]
-    ways = [
-        Way(proposer, [OutOfCore(case, engine.resources)])
-        for case, proposer in zip(cases, proposers, strict=True)
+def _search_out_of_core(claimed: Claim, engine: Engine, most: int, note: Report) -> SearchState:
+    problems = [OutOfCoreProblem(how, engine) for how in claimed.conditions]
+    if any(problem.broken(engine.everything) for problem in problems):
+        return SearchState(0, 0, engine.everything, "optimal")
+    heuristics = [OutOfCoreHeuristic(problem, most) for problem in problems]
+    modes = [
+        BreakMode(heuristic, [OutOfCore(problem, engine.resources)])
+        for problem, heuristic in zip(problems, heuristics, strict=True)
     ]
     try:  # the rows along the boundaries where the answer seems to be, in one pass
-        wanted = sorted({leaf for proposer in proposers for leaf in proposer.boundary()})
+        wanted = sorted({leaf for heuristic in heuristics for leaf in heuristic.boundary()})
         if wanted:
             engine.open(wanted)
     except Stopped as stop:
-        return Known(1, None, None, stop.status)
-    found = Fewest(ways, most, engine.resources, note)
+        return SearchState(1, None, None, stop.status)
+    found = MinimalRemovalSearch(modes, most, engine.resources, note).run()
     ended = "memory_limit" if engine.is_full and found.status == "undecided" else found.status
-    return Known(found.lower, found.upper, found.removal, ended)
+    return SearchState(found.lower, found.upper, found.removal, ended)
 
 
 def _out_of_core_result(
-    source: Source, claimed: Claim, terms: Terms, most: int, known: Known, engine: Engine
+    source: Source, claimed: Claim, terms: Terms, most: int, known: SearchState, engine: Engine
 ) -> OutOfCoreAudit:
     passes, leaves, removal = engine.search.passes, engine.leaves, known.removal
     placing = leaves.partition.placing

@@ -15,21 +15,21 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from quadsweep.arrays import Ints
-from quadsweep.auditing.case import Case
+from quadsweep.auditing.break_problem import BreakProblem
 from quadsweep.auditing.conditions import Condition, CorrelationAbove, CorrelationBelow, SlopeBeyond
-from quadsweep.auditing.controls.robust import RobustCase
+from quadsweep.auditing.controls.robust import RobustProblem
 from quadsweep.auditing.design import Design
 from quadsweep.auditing.moments import Moments, Sums
 from quadsweep.inputs.standard_errors import StandardErrors
 
 
 @dataclass(frozen=True, eq=False)
-class InstrumentCase(Case):
+class InstrumentProblem(BreakProblem):
     """One form changes its sign, and ``other``, that the second still has its own, holds."""
 
     first_order = False
 
-    other: Case
+    other: BreakProblem
 
     def broken(self, removal: Ints) -> bool:
         return super().broken(removal) and self.other.broken(removal)
@@ -75,33 +75,35 @@ def coefficient_sums(design: Design) -> Sums[Fraction]:
     return Sums(reduced.k, reduced.rank, one, one, Fraction(sign, 2), one)
 
 
-def cases(design: Design, ways: tuple[Condition, ...], errors: StandardErrors) -> tuple[Case, ...]:
-    """The cases of a claim about the coefficient of an instrumented term."""
+def problems(
+    design: Design, ways: tuple[Condition, ...], errors: StandardErrors
+) -> tuple[BreakProblem, ...]:
+    """The problems of a claim about the coefficient of an instrumented term."""
     stage = Moments(first_stage(design))
-    found: list[Case] = []
+    found: list[BreakProblem] = []
     for way in ways:
         if isinstance(way, SlopeBeyond):
-            found += _sign_cases(Moments(reduced_form(design, way.beta)), stage, way)
+            found += _sign_problems(Moments(reduced_form(design, way.beta)), stage, way)
         else:
             assert isinstance(way, (CorrelationAbove, CorrelationBelow))
             reduced = Moments(reduced_form(design))
-            signs: list[Case] = []
+            signs: list[BreakProblem] = []
             if isinstance(way, CorrelationAbove):
-                signs = _sign_cases(reduced, stage, SlopeBeyond(0.0, 0.0, way.sign))
-            found.append(RobustCase(reduced, way, errors, design, stage, tuple(signs)))
+                signs = _sign_problems(reduced, stage, SlopeBeyond(0.0, 0.0, way.sign))
+            found.append(RobustProblem(reduced, way, errors, design, stage, tuple(signs)))
     return tuple(found)
 
 
-def _sign_cases(reduced: Moments, stage: Moments, way: SlopeBeyond) -> list[Case]:
+def _sign_problems(reduced: Moments, stage: Moments, way: SlopeBeyond) -> list[BreakProblem]:
     """None where the coefficient has that sign on all rows."""
     signs = [1 if m.all_rows().c > 0 else -1 for m in (reduced, stage)]
     if signs[0] * signs[1] == way.sign:
         return []
-    out: list[Case] = []
+    out: list[BreakProblem] = []
     for this, other, own, others in (
         (reduced, stage, signs[0], signs[1]),
         (stage, reduced, signs[1], signs[0]),
     ):
-        still = Case(other, SlopeBeyond(0.0, way.margin, others))
-        out.append(InstrumentCase(this, SlopeBeyond(0.0, way.margin, -own), still))
+        still = BreakProblem(other, SlopeBeyond(0.0, way.margin, others))
+        out.append(InstrumentProblem(this, SlopeBeyond(0.0, way.margin, -own), still))
     return out

@@ -17,7 +17,7 @@ import numpy as np
 
 from quadsweep import _core
 from quadsweep.arrays import Floats, Ints
-from quadsweep.auditing.case import Case
+from quadsweep.auditing.break_problem import BreakProblem
 from quadsweep.auditing.conditions import CorrelationAbove, CorrelationBelow, SlopeBeyond
 from quadsweep.auditing.controls.robust import TermFit
 from quadsweep.auditing.design import Design
@@ -196,7 +196,7 @@ def _tail(t: float, freedom: int) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class LikelihoodCase(Case):
+class LikelihoodProblem(BreakProblem):
     """A condition on a coefficient by maximum likelihood."""
 
     linear = first_order = False
@@ -206,11 +206,11 @@ class LikelihoodCase(Case):
         return Likelihood(self.moments.design, self.condition)
 
     @property
-    def first(self) -> tuple[Case, ...]:
+    def necessary(self) -> tuple[BreakProblem, ...]:
         how = self.condition
         if not isinstance(how, CorrelationAbove):
             return ()
-        return (LikelihoodCase(self.moments, SlopeBeyond(0.0, 0.0, how.sign)),)
+        return (LikelihoodProblem(self.moments, SlopeBeyond(0.0, 0.0, how.sign)),)
 
     def excess(self, removal: Ints) -> float:
         return self.test.excess(self.moments.design.kept(removal))

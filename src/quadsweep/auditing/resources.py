@@ -23,8 +23,6 @@ class Resources(Clock):
     callback : called with (nodes, seconds); False ends the audit.
     nodes : boxes or nodes looked at so far, counted by whoever looks at them.
     refitted : by how many units are removed, all removals of so many where each was refitted.
-    patience : seconds that the question asked now may take. An oracle that needs longer raises
-        :class:`OutOfPatience`; it may be asked again, with more.
     """
 
     n_jobs: int = 1
@@ -33,7 +31,6 @@ class Resources(Clock):
     callback: Callable[[int, float], object] = field(default=lambda nodes, seconds: None)
     nodes: int = 0
     refitted: dict[int, int] = field(default_factory=dict)
-    patience: float = math.inf
 
     @classmethod
     def given(cls, time_limit: Any, n_jobs: Any, seed: Any, **more: float) -> Resources:
@@ -52,9 +49,9 @@ class Resources(Clock):
         """Whether there is a limit on time, up to which work goes on."""
         return math.isfinite(self.limit)
 
-    def for_a_question(self) -> float:
-        """Seconds that a question asked now may take."""
-        return min(self.left(), self.patience)
+    def within(self, patience: float) -> float:
+        """Seconds that a question may take which is asked with some patience."""
+        return min(self.left(), patience)
 
     def stopped(self, status: str) -> Exception:
         """What a search without an answer raises, by the status it ended with."""
@@ -71,4 +68,4 @@ class Resources(Clock):
 
 
 class OutOfPatience(Exception):
-    """A question took longer than ``Resources.patience``; it may be asked again."""
+    """A question took longer than the patience it was asked with; it may be asked again."""

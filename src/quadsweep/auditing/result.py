@@ -13,7 +13,7 @@ import numpy as np
 
 from quadsweep.arrays import Axes, Floats, Ints, Mask
 from quadsweep.auditing.approximations import Approximation, approximations
-from quadsweep.auditing.case import Case
+from quadsweep.auditing.break_problem import BreakProblem
 from quadsweep.auditing.design import Design
 from quadsweep.auditing.fit import Fit
 from quadsweep.auditing.verdict import Verdict
@@ -102,7 +102,7 @@ class Audit(Verdict):
     reduced_form: Fit | None = None
     design: Design | None = field(default=None, repr=False)
     regression: Regression | None = field(default=None, repr=False)
-    cases: tuple[Case, ...] = field(default=(), repr=False)
+    problems: tuple[BreakProblem, ...] = field(default=(), repr=False)
     followed: tuple[tuple[float, float], ...] = field(default=(), repr=False)
     time_limit: float = field(default=math.inf, repr=False)
 
@@ -143,7 +143,7 @@ class Audit(Verdict):
         """What the usual approximations make of it; computed when first looked at, after an audit
         with a time limit in a tenth of that, or half a second."""
         seconds = max(_SHARE * self.time_limit, _LEAST)
-        return approximations(self.cases, self.max_drop, self.followed, seconds)
+        return approximations(self.problems, self.max_drop, self.followed, seconds)
 
     plot = drawn_by(
         "audit.plot_audit",

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from quadsweep.arrays import Floats, Ints, Mask
-from quadsweep.auditing.case import Case
+from quadsweep.auditing.break_problem import BreakProblem
 from quadsweep.auditing.classes import broken_by
 from quadsweep.auditing.moments import WORST, Moments, Sums
 
@@ -24,17 +24,19 @@ class Screen:
     """The units' own products, and what is left without some of them."""
 
     @staticmethod
-    def fits(case: Case) -> bool:
+    def fits(problem: BreakProblem) -> bool:
         """Whether the units' products are sums, and not too many numbers."""
-        m = case.moments
+        m = problem.moments
         d, whole = m.design, m.classes is None
         if m.classes is not None and d.units is not None:
             whole = not len(broken_by(m.classes.of_row, d.unit))
-        return type(case) is Case and whole and d.size * (m.q.shape[1] + 2) ** 2 <= _NUMBERS
+        return (
+            type(problem) is BreakProblem and whole and d.size * (m.q.shape[1] + 2) ** 2 <= _NUMBERS
+        )
 
-    def __init__(self, case: Case) -> None:
-        self._case, self._rank = case, int(case.moments.q.shape[1])
-        m, d = case.moments, case.moments.design
+    def __init__(self, problem: BreakProblem) -> None:
+        self._problem, self._rank = problem, int(problem.moments.q.shape[1])
+        m, d = problem.moments, problem.moments.design
         columns = np.column_stack([m.q, m.x, m.y])
         products = (columns[:, :, None] * columns[:, None, :]).reshape(d.n, -1)
         root = d.root_weights
@@ -58,7 +60,7 @@ class Screen:
             left = chunk[-1]
 
     def _may_break(self, left: Floats) -> Mask:
-        m, d, r = self._case.moments, self._case.moments.design, self._rank
+        m, d, r = self._problem.moments, self._problem.moments.design, self._rank
         may = np.ones(len(left), dtype=bool)
         if not m.basis.clear or m.degenerate:
             return may
@@ -83,7 +85,9 @@ class Screen:
             good &= m.rounding(least[fine], a, b, total) < WORST
             rows, rank = (np.rint(v[fine]).astype(int) for v in (k, classes + r + d.fixed))
             sums: Sums[Any] = Sums(rows, rank, a, b, c, total)
-            past = np.where(sums.freedom < 1, -np.inf, self._case.condition.excess(sums, m.scale))
+            past = np.where(
+                sums.freedom < 1, -np.inf, self._problem.condition.excess(sums, m.scale)
+            )
         may[fine] = ~good | ~(past < -NEAR)
         return may
 

@@ -21,7 +21,7 @@ PROOF = {
 
 
 @dataclass(frozen=True)
-class Known:
+class SearchState:
     """What the search found out: ``removal`` breaks the claim, or is None."""
 
     lower: int
@@ -29,7 +29,7 @@ class Known:
     removal: Any
     status: str
     refitted: int = 0  # removals of lower - 1 units, where every one was refitted
-    followed: tuple[tuple[float, float], ...] = ()  # of each case: Proposer.followed
+    followed: tuple[tuple[float, float], ...] = ()  # of each problem: RowHeuristic.followed
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +105,7 @@ class Verdict(ResultMixin, Tabulated):
         return AuditTable([self.specification]).to_latex(**options)
 
 
-def reported(claim: Claim, known: Known, most: int, n: int, **groups: Any) -> dict[str, Any]:
+def reported(claim: Claim, known: SearchState, most: int, n: int, **groups: Any) -> dict[str, Any]:
     """The fields of a Verdict that say what was found; groups as in ``message``."""
     robust = known.upper is None and known.status == "optimal"
     return {
@@ -121,7 +121,7 @@ def reported(claim: Claim, known: Known, most: int, n: int, **groups: Any) -> di
 
 
 def message(
-    claim: Claim, known: Known, most: int, n: int, *,
+    claim: Claim, known: SearchState, most: int, n: int, *,
     groups: int | None = None, by: str = "", rows: int = 0,
 ) -> str:  # fmt: skip
     """The answer in a sentence or two, to be quoted as it stands.

@@ -115,7 +115,7 @@ def plot_influence(audit: Audit, ax: Axes | None = None) -> Axes:
     regression = audit.regression
     assert regression is not None
     design = regression.design
-    effect = audit.cases[0].influence()[0]
+    effect = audit.problems[0].influence()[0]
     removed = np.isin(regression.rows, audit.outliers)
     together = np.array([bool(removed[rows].any()) for rows in design.members])
     order = np.argsort(-np.abs(effect), kind="stable")[:_MOST_INFLUENTIAL]

@@ -1,11 +1,12 @@
 """A regression as the user gives it, and what serves any number of controls.
 
 ``reading``     formulas, fitted models and arrays become a design
-``remaining``   lower bounds for any number of controls, by branching on rows
-``proofs``      from a condition to the forms that ``remaining`` bounds
-``proposals``   good removals: influence, greedy, concentration
+``many_controls_form``  lower bounds for any number of controls, by branching on rows
+``proofs``      from a condition to the forms that ``many_controls_form`` bounds
+``heuristics``  good removals: influence, greedy, concentration
 ``robust``      tests with robust and clustered standard errors
 ``robust_bound``  no removal makes such a test small: by norms
 
-Imports design, moments, conditions and case of auditing, and inputs. What is found is re-checked.
+Imports design, moments, conditions and break_problem of auditing, and inputs. What is found is
+re-checked.
 """

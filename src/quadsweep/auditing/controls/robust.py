@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from quadsweep.arrays import Floats, Ints
-from quadsweep.auditing.case import Case
+from quadsweep.auditing.break_problem import BreakProblem
 from quadsweep.auditing.conditions import CorrelationAbove, CorrelationBelow, SlopeBeyond
 from quadsweep.auditing.design import Design
 from quadsweep.auditing.fit import Fit
@@ -191,7 +191,7 @@ def _student(z: float, freedom: int) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class RobustCase(Case):
+class RobustProblem(BreakProblem):
     """A test with other standard errors: removals are found as for the classical one, and tested.
 
     The t statistic stands for the partial r of the same p-value, so that conditions need not know.
@@ -205,7 +205,7 @@ class RobustCase(Case):
     errors: StandardErrors
     regression: Design | None = None
     stage: Moments | None = None
-    signs: tuple[Case, ...] = ()
+    signs: tuple[BreakProblem, ...] = ()
 
     def excess(self, removal: Ints) -> float:
         assert isinstance(self.condition, (CorrelationAbove, CorrelationBelow))
@@ -228,11 +228,11 @@ class RobustCase(Case):
         return y / (x if self.stage is None else self.stage.scale[1])
 
     @property
-    def first(self) -> tuple[Case, ...]:
+    def necessary(self) -> tuple[BreakProblem, ...]:
         """The threshold is not one of the classical r."""
         if not isinstance(self.condition, CorrelationAbove) or self.regression is not None:
             return self.signs
-        return (Case(self.moments, SlopeBeyond(0.0, 0.0, self.condition.sign)),)
+        return (BreakProblem(self.moments, SlopeBeyond(0.0, 0.0, self.condition.sign)),)
 
     @cached_property
     def test(self) -> TermTest:

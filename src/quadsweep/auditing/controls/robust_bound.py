@@ -8,7 +8,7 @@ of a norm, so
     sqrt(Q(O)) <= |u o e| + |delta o e| + |u o epsilon| + |delta o epsilon|
 
 where |delta|^2 on the rows kept is exactly x_O' (P - I) x_O, P = (I - K_OO)^-1, and |epsilon|^2 the
-same of e with the term among the controls: both forms that ``remaining`` bounds. With M = sum e_i^2
+same of e with the term among the controls: ``many_controls_form`` bounds both. With M = sum e_i^2
 z_i z_i' over all rows, |delta o e|^2 is at most max e^2 |delta|^2, and at most |M| |delta|^2 / (1 -
 kappa) where no m rows have a K_OO of more than kappa.
 """
@@ -21,11 +21,11 @@ from functools import cached_property
 import numpy as np
 
 from quadsweep.arrays import Floats
-from quadsweep.auditing.case import Case
+from quadsweep.auditing.break_problem import BreakProblem
 from quadsweep.auditing.conditions import CorrelationBelow
+from quadsweep.auditing.controls.many_controls_form import Controls, Form, Unclear
 from quadsweep.auditing.controls.proofs import Prover
-from quadsweep.auditing.controls.remaining import Controls, Form, Unclear
-from quadsweep.auditing.controls.robust import RobustCase, nested
+from quadsweep.auditing.controls.robust import RobustProblem, nested
 from quadsweep.auditing.resources import Resources
 from quadsweep.auditing.span import basis
 
@@ -37,12 +37,16 @@ class RobustBound:
     """Of one test that is significant on all rows, with HC0, HC1 or one-way clustered errors."""
 
     @staticmethod
-    def handles(case: Case) -> bool:
+    def handles(problem: BreakProblem) -> bool:
         """Rows one by one or whole clusters, and the plain factors."""
-        if not isinstance(case, RobustCase) or not isinstance(case.condition, CorrelationBelow):
+        if not isinstance(problem, RobustProblem) or not isinstance(
+            problem.condition, CorrelationBelow
+        ):
             return False
-        m, errors = case.moments, case.errors
-        plain = case.regression is None and case.test.plain and m.basis.clear and not m.degenerate
+        m, errors = problem.moments, problem.errors
+        plain = (
+            problem.regression is None and problem.test.plain and m.basis.clear and not m.degenerate
+        )
         if not plain or m.error > 1e-10:
             return False
         if errors.kind == "cluster":
@@ -50,10 +54,10 @@ class RobustBound:
             return len(errors.clusters) == 1 and units
         return errors.kind in ("HC0", "HC1") and m.design.units is None
 
-    def __init__(self, case: RobustCase, resources: Resources) -> None:
-        self._case, self._design, self._resources = case, case.moments.design, resources
-        self._prover, m = Prover(case, resources), case.moments
-        self._x, self._y = m.x, case.condition.sign * m.y  # type: ignore[attr-defined]
+    def __init__(self, problem: RobustProblem, resources: Resources) -> None:
+        self._problem, self._design, self._resources = problem, problem.moments.design, resources
+        self._prover, m = Prover(problem, resources), problem.moments
+        self._x, self._y = m.x, problem.condition.sign * m.y  # type: ignore[attr-defined]
         self._e = self._y - float(self._x @ self._y) * self._x
 
     def refutes(self, most: int) -> bool:
@@ -102,7 +106,7 @@ class RobustBound:
 
     def _sums(self, values: Floats) -> Floats:
         """Of each row, or of each cluster."""
-        clusters = self._case.errors.clusters
+        clusters = self._problem.errors.clusters
         return np.bincount(clusters[0], values).astype(np.float64) if clusters else values
 
     @cached_property
@@ -122,7 +126,7 @@ class RobustBound:
 
     def _spread(self, z: Floats, column: Floats, m: int) -> float:
         """|sum c_i z_i v_i| for v with |v|^2 summing to one on the rows kept; rows only."""
-        if self._case.errors.clusters:
+        if self._problem.errors.clusters:
             return math.inf
         kappa = self._row_sum(z, m)
         if kappa >= 1:
@@ -132,10 +136,10 @@ class RobustBound:
 
     def _critical(self, most: int) -> float:
         """The largest t that may be needed, times the root of the largest factor."""
-        errors, d = self._case.errors, self._design
+        errors, d = self._problem.errors, self._design
         sizes = np.sort(np.bincount(d.unit, minlength=d.size))[::-1]
         k = d.n - int(sizes[:most].sum())
-        used = self._case.moments.rank + 1 + d.fixed
+        used = self._problem.moments.rank + 1 + d.fixed
         freedom, factor = k - used, 1.0
         if freedom < 1:
             return math.inf
@@ -149,7 +153,7 @@ class RobustBound:
                 return math.inf
             factor *= g / (g - 1) if errors.g_adj else 1.0
             freedom = min(g - 1, freedom) if errors.cluster_freedom else freedom
-        return float(self._case.test.critical[freedom]) * math.sqrt(factor)
+        return float(self._problem.test.critical[freedom]) * math.sqrt(factor)
 
     def _row_sum(self, z: Floats, m: int) -> float:
         """The largest sum of m entries of a row of |z z'|, the diagonal among them."""

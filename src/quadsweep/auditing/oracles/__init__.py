@@ -1,8 +1,9 @@
 """Do m removals suffice, and which? Who can answer that for a design and a condition.
 
-An audit knows one *case* for each way in which its claim can break: a condition (``conditions``)
-on the subsets of a design (``design``). The search for the fewest removals (``fewest``) asks
-oracles about a case, best first, and falls back on the next one where an oracle does not decide.
+An audit knows one *problem* for each way in which its claim can break: a condition (``conditions``)
+on the subsets of a design (``design``). The search for the fewest removals (``minimal_removal``)
+asks oracles about a problem, best first, and falls back on the next one where an oracle does not
+decide.
 
 ``choice``         the oracles there are, in the order in which they are asked, and what must
                    happen first
@@ -14,15 +15,15 @@ oracles about a case, best first, and falls back on the next one where an oracle
 ``estimating``     boxes of coefficients, for robust and clustered standard errors
 ``likelihood_bound``  norms, for the sign in logistic and Poisson regressions with any controls
 ``outofcore``      the engine of rows that are not in memory
-``tau``            how engines are asked whether a correlation can fall below a threshold
-``rising``         how they are asked whether it can pass a threshold that rises with removals
+``correlation_below``  how engines are asked whether a correlation can fall below a threshold
+``threshold_schedule``  how they are asked whether it passes one that rises with removals
 ``many_controls``  a bound for any number of controls, by branching on units
 
-A new kind of standard error or estimator is a new kind of case and an oracle for it. What every
+A new kind of standard error or estimator is a new kind of problem and an oracle for it. What every
 oracle finds is a removal: positions of units (rows, or groups) in ascending order. Kept rows occur
 only where the engine is asked.
 
-Imports the rest of auditing but ``fewest`` and ``audit``, which import it.
+Imports the rest of auditing but ``minimal_removal`` and ``audit``, which import it.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from quadsweep.arrays import Ints
-from quadsweep.auditing.case import Case
+from quadsweep.auditing.break_problem import BreakProblem
 from quadsweep.auditing.resources import OutOfPatience, Resources
 
 
@@ -63,19 +64,20 @@ UNDECIDED = Decision()
 
 
 class Oracle(ABC):
-    """Decides for one case whether some numbers of removals suffice.
+    """Decides for one problem whether some numbers of removals suffice.
 
     How the search for the fewest uses it:
 
-    - ``handles(case)`` says whether the oracle has anything to say about such a case; only then is
-      it made, once for an audit.
-    - ``refutes_at_once(fewest, most)`` is asked first, with ranges that double: bounds without
+    - ``handles(problem)`` says whether the oracle has anything to say about such a problem; only
+      then is it made, once for an audit.
+    - a search (``is_search``) is asked about all numbers at first, with short patience.
+    - ``refutes_at_once(fewest, most)`` is asked next, with ranges that double: bounds without
       branching. Leave it as it is where there are none.
-    - ``decide(fewest, most)`` is then asked about ranges between the two ends known, the range
-      halved where it stays undecided. It keeps to ``resources``: calls ``resources.check()`` now
-      and then, adds to ``resources.nodes``, and raises ``OutOfPatience`` where the question takes
-      longer than ``resources.for_a_question()``. It may keep what it has found out, and go on from
-      there when it is asked again.
+    - ``decide(fewest, most, patience)`` is then asked about ranges between the two ends known, the
+      range halved where it stays undecided. It keeps to ``resources``: calls ``resources.check()``
+      now and then, adds to ``resources.nodes``, and raises ``OutOfPatience`` where the question
+      takes longer than ``resources.within(patience)`` seconds. It may keep what it has found out,
+      and go on from there when it is asked again.
     - an answer that is undecided will not be asked for again: there must be no point in it.
     """
 
@@ -83,20 +85,22 @@ class Oracle(ABC):
     finds = True
     #: Whether it decides so fast that better removals need not be looked for before.
     is_fast = False
-    #: Whether it is about what must happen before the claim breaks.
-    is_first = False
+    #: Whether it is about a necessary condition of the break.
+    is_necessary = False
+    #: Whether it is a search that decides many problems in milliseconds: it is asked before bounds.
+    is_search = False
 
-    def __init__(self, case: Case, resources: Resources) -> None:
-        self.case, self.resources = case, resources
+    def __init__(self, problem: BreakProblem, resources: Resources) -> None:
+        self.problem, self.resources = problem, resources
 
     @classmethod
     @abstractmethod
-    def handles(cls, case: Case) -> bool:
-        """Whether it can decide anything about this case."""
+    def handles(cls, problem: BreakProblem) -> bool:
+        """Whether it can decide anything about this problem."""
 
     @abstractmethod
-    def decide(self, fewest: int, most: int) -> Decision:
-        """A removal of at most ``most`` units that breaks the claim, or a proof that none of
+    def decide(self, fewest: int, most: int, patience: float) -> Decision:
+        """Return a removal of at most ``most`` units that breaks the claim, or a proof that none of
         ``fewest`` to ``most`` units does, or that none of the upper part of these does, or neither.
         """
 
@@ -105,12 +109,14 @@ class Oracle(ABC):
         return False
 
 
-def asked(oracles: Iterable[Oracle], fewest: int, most: int) -> tuple[Decision, bool]:
-    """What the first oracle that decides says; and whether one only ran out of patience."""
+def first_decision(
+    oracles: Iterable[Oracle], fewest: int, most: int, patience: float
+) -> tuple[Decision, bool]:
+    """The answer of the first oracle that decides; and whether one only ran out of patience."""
     impatient = False
     for oracle in oracles:
         try:
-            decision = oracle.decide(fewest, most)
+            decision = oracle.decide(fewest, most, patience)
         except OutOfPatience:
             impatient = True
         else:

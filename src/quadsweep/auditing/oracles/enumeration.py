@@ -19,8 +19,8 @@ from math import comb, inf
 import numpy as np
 
 from quadsweep.arrays import Ints
-from quadsweep.auditing.case import Case
-from quadsweep.auditing.controls.robust import CLEAR, RobustCase
+from quadsweep.auditing.break_problem import BreakProblem
+from quadsweep.auditing.controls.robust import CLEAR, RobustProblem
 from quadsweep.auditing.oracles import REFUTED, UNDECIDED, Decision, Oracle
 from quadsweep.auditing.resources import OutOfPatience, Resources
 from quadsweep.auditing.screening import Screen
@@ -36,40 +36,40 @@ _COUNTED = 40  # units of which the removals are too many, of twice as many or m
 class Enumeration(Oracle):
     """Tries every removal of m units, where they are few. It goes on where it left off."""
 
-    def __init__(self, case: Case, resources: Resources) -> None:
-        super().__init__(case, resources)
-        self._size = case.moments.design.size
+    def __init__(self, problem: BreakProblem, resources: Resources) -> None:
+        super().__init__(problem, resources)
+        self._size = problem.moments.design.size
         self._left: dict[int, Iterator[Ints]] = {}
         self._known: dict[int, Decision] = {}
 
     @classmethod
-    def handles(cls, case: Case) -> bool:
-        return Screen.fits(case) or cls._refits(case)
+    def handles(cls, problem: BreakProblem) -> bool:
+        return Screen.fits(problem) or cls._refits(problem)
 
     @staticmethod
-    def _refits(case: Case) -> bool:
-        return isinstance(case, RobustCase) and not case.test.plain
+    def _refits(problem: BreakProblem) -> bool:
+        return isinstance(problem, RobustProblem) and not problem.test.plain
 
     def seconds(self, m: int) -> float:
         """How long it takes to try every removal of m units, about."""
-        columns = int(self.case.moments.q.shape[1]) + 2
+        columns = int(self.problem.moments.q.shape[1]) + 2
         fewer = min(m, self._size - m)
         if fewer > _COUNTED and self._size > 2 * _COUNTED:  # comb(2 c, c) at least
             return inf
         each = _EACH + _EACH_NUMBER * columns**3
-        return comb(self._size, fewer) * (self._refit if self._refits(self.case) else each)
+        return comb(self._size, fewer) * (self._refit if self._refits(self.problem) else each)
 
     @cached_property
     def _refit(self) -> float:
         """Seconds for the test without one unit, about."""
         start = time.perf_counter()
-        self.case.excess(np.zeros(1, dtype=np.int64))
+        self.problem.excess(np.zeros(1, dtype=np.int64))
         return time.perf_counter() - start
 
     def is_feasible(self, m: int) -> bool:
         """Whether every removal of m units can be tried in time."""
         allowed = self.resources.left() if self.resources.is_limited else MOST
-        few = 0.0 if self._refits(self.case) else _CHUNK * self.seconds(0)
+        few = 0.0 if self._refits(self.problem) else _CHUNK * self.seconds(0)
         return self.seconds(m) <= max(allowed, few)
 
     def refutes_at_once(self, fewest: int, most: int) -> bool:
@@ -79,11 +79,11 @@ class Enumeration(Oracle):
             return False
         return all(self.is_feasible(m) and self._tried(m, inf).refuted for m in sizes)
 
-    def decide(self, fewest: int, most: int) -> Decision:
+    def decide(self, fewest: int, most: int, patience: float) -> Decision:
         """Of one number of removals only."""
         if fewest != most or not (most in self._left or self.is_feasible(most)):
             return UNDECIDED
-        return self._tried(most, self.resources.for_a_question())
+        return self._tried(most, self.resources.within(patience))
 
     def _tried(self, m: int, seconds: float) -> Decision:
         if m in self._known:
@@ -97,29 +97,29 @@ class Enumeration(Oracle):
                 return self._known.setdefault(m, found)
             if time.perf_counter() > end:
                 raise OutOfPatience
-        if self._refits(self.case):
+        if self._refits(self.problem):
             self.resources.refitted[m] = comb(self._size, m)
         return self._known.setdefault(m, REFUTED)
 
     def _first(self, chunk: Ints) -> Decision:
         """The first of these removals that breaks the claim; undecided where one is too near."""
-        refits, near = self._refits(self.case), False
+        refits, near = self._refits(self.problem), False
         removal: Ints
         for removal in chunk if refits else chunk[self._screen.removals(chunk)]:
-            if self.case.broken(removal):
+            if self.problem.broken(removal):
                 return Decision(removal)
             if refits:
                 self.resources.check()
                 self.resources.nodes += 1
-                near = near or abs(self.case.excess(removal)) <= CLEAR
+                near = near or abs(self.problem.excess(removal)) <= CLEAR
         return UNDECIDED if near else REFUTED
 
     @cached_property
     def _screen(self) -> Screen:
-        return Screen(self.case)
+        return Screen(self.problem)
 
     def _chunks(self, m: int) -> Iterator[Ints]:
         ways = combinations(range(self._size), m)
-        at_once = _FEW if self._refits(self.case) else _CHUNK
+        at_once = _FEW if self._refits(self.problem) else _CHUNK
         while chunk := list(islice(ways, at_once)):
             yield np.array(chunk, dtype=np.int64).reshape(len(chunk), m)

@@ -20,9 +20,9 @@ import numpy as np
 
 from quadsweep import _core
 from quadsweep.arrays import Floats, Ints
-from quadsweep.auditing.case import Case
-from quadsweep.auditing.controls.robust import RobustCase, nested
-from quadsweep.auditing.likelihood import LikelihoodCase, mean, potential, variance
+from quadsweep.auditing.break_problem import BreakProblem
+from quadsweep.auditing.controls.robust import RobustProblem, nested
+from quadsweep.auditing.likelihood import LikelihoodProblem, mean, potential, variance
 from quadsweep.auditing.oracles import UNDECIDED, Decision, Oracle
 from quadsweep.auditing.oracles.refits import settled
 from quadsweep.auditing.resources import Resources
@@ -43,27 +43,31 @@ _CLEARLY = 1e-7  # lower, of the sizes of all rows
 class Boxes(Oracle):
     """What boxes of coefficients find out about removals of some numbers of units."""
 
-    def refutes_at_once(self, fewest: int, most: int) -> bool:
-        return self._ask(fewest, most, _AT_ONCE).refuted
+    is_search = True
 
-    def decide(self, fewest: int, most: int) -> Decision:
-        return self._ask(fewest, most)
+    def refutes_at_once(self, fewest: int, most: int) -> bool:
+        return self._ask(fewest, most, math.inf, _AT_ONCE).refuted
+
+    def decide(self, fewest: int, most: int, patience: float) -> Decision:
+        return self._ask(fewest, most, patience)
 
     @abstractmethod
-    def _ask(self, fewest: int, most: int, most_boxes: float = math.inf) -> Decision:
-        """What so many boxes find out."""
+    def _ask(
+        self, fewest: int, most: int, patience: float, most_boxes: float = math.inf
+    ) -> Decision:
+        """Decide by so many boxes."""
 
-    def _searched(self, boxes: Any, *columns: Any, **asked: Any) -> Decision:
-        """Within the time for a question, or OutOfPatience."""
+    def _search(self, boxes: Any, *columns: Any, patience: float, **asked: Any) -> Decision:
+        """Decide in the time for a question, or raise OutOfPatience."""
         resources = self.resources
         resources.check()
         found = boxes(
             *columns, **asked, n_jobs=resources.n_jobs, memory_limit=resources.memory_limit,
-            time_limit=resources.for_a_question(), progress=resources.count,
+            time_limit=resources.within(patience), progress=resources.count,
         )  # fmt: skip
         resources.nodes += int(found["count"])
         try:
-            return settled(self.case, found)
+            return settled(self.problem, found)
         except Stopped as stop:
             raise resources.stopped(stop.status) from None
 
@@ -71,38 +75,52 @@ class Boxes(Oracle):
 class RobustBoxes(Boxes):
     """Of tests with robust or clustered standard errors."""
 
-    case: RobustCase
+    problem: RobustProblem
 
-    def __init__(self, case: Case, resources: Resources) -> None:
-        super().__init__(case, resources)
-        self._design = case.moments.design
+    def __init__(self, problem: BreakProblem, resources: Resources) -> None:
+        super().__init__(problem, resources)
+        self._design = problem.moments.design
 
     @classmethod
-    def handles(cls, case: Case) -> bool:
-        if not isinstance(case, RobustCase) or case.stage is not None or not case.test.usable:
+    def handles(cls, problem: BreakProblem) -> bool:
+        if (
+            not isinstance(problem, RobustProblem)
+            or problem.stage is not None
+            or not problem.test.usable
+        ):
             return False
-        design = case.moments.design
-        if not 1 <= design.q <= MOST_CONTROLS or design.q != case.moments.rank or design.fixed:
+        design = problem.moments.design
+        if (
+            not problem.test.usable
+            or not 1 <= design.q <= MOST_CONTROLS
+            or design.q != problem.moments.rank
+            or design.fixed
+        ):
             return False
         if design.classes is not None:
             return False
-        if case.errors.kind == "cluster":
-            return len(case.errors.clusters) == 1 and nested(case.errors.clusters[0], design.unit)
-        return case.errors.kind in ("HC0", "HC1")
+        if problem.errors.kind == "cluster":
+            return len(problem.errors.clusters) == 1 and nested(
+                problem.errors.clusters[0], design.unit
+            )
+        return problem.errors.kind in ("HC0", "HC1")
 
-    def _ask(self, fewest: int, most: int, most_boxes: float = math.inf) -> Decision:
+    def _ask(
+        self, fewest: int, most: int, patience: float, most_boxes: float = math.inf
+    ) -> Decision:
         tau = self._tau(fewest, most)
         if not math.isfinite(tau):
             return UNDECIDED
-        return self._searched(
-            _core.decide_robust, self.case.test.core, *self._columns,
+        return self._search(
+            _core.decide_robust, self.problem.test.core, *self._columns,
             *self._scores, tau=tau, fewest=fewest, most=most, most_boxes=most_boxes,
+            patience=patience,
         )  # fmt: skip
 
     @cached_property
     def _columns(self) -> tuple[Floats, Floats]:
         """Orthogonal columns of mean square one, and the sums of the sizes of their terms."""
-        order = self.case.test.rows
+        order = self.problem.test.rows
         x, y, z = (v[order] for v in self._design.scaled)
         root = math.sqrt(len(x))
         turn = np.linalg.inv(np.linalg.qr(z / np.linalg.norm(z, axis=0), mode="r"))
@@ -119,24 +137,24 @@ class RobustBoxes(Boxes):
     @cached_property
     def _scores(self) -> tuple[list[int], list[int]]:
         """Where the rows of each score begin, and the scores of each unit."""
-        test = self.case.test
-        if self.case.errors.kind != "cluster":
+        test = self.problem.test
+        if self.problem.errors.kind != "cluster":
             return list(range(self._design.n + 1)), test.first.tolist()
-        label = self.case.errors.clusters[0][test.rows]
+        label = self.problem.errors.clusters[0][test.rows]
         begin = np.concatenate([[0], np.flatnonzero(np.diff(label)) + 1, [len(label)]])
         return begin.tolist(), np.searchsorted(begin, test.first).tolist()
 
     @cached_property
     def _sizes(self) -> tuple[Ints, Ints]:
         """Rows and clusters of each unit, in ascending order."""
-        rows, (_, items) = np.diff(self.case.test.first), self._scores
+        rows, (_, items) = np.diff(self.problem.test.first), self._scores
         return np.sort(rows), np.sort(np.diff(items))
 
     def _tau(self, fewest: int, most: int) -> float:
         """The threshold that the largest, or smallest, factor and critical value make."""
-        errors, design = self.case.errors, self._design
+        errors, design = self.problem.errors, self._design
         rows, clusters = self._sizes
-        loosest = max if self.case.test.side == 0 else min
+        loosest = max if self.problem.test.side == 0 else min
         taus = []
         for m in range(fewest, most + 1):
             # Factors and critical values fall with every row and cluster kept.
@@ -147,14 +165,14 @@ class RobustBoxes(Boxes):
         return loosest(taus) * (1 + (slack if loosest is max else -slack))
 
     def _threshold(self, k: int, g: int, clustered: bool) -> float:
-        errors, left = self.case.errors, k - self._design.q - 1
+        errors, left = self.problem.errors, k - self._design.q - 1
         freedom = g - 1 if clustered and errors.cluster_freedom else left
         if left < 1 or freedom < 1 or (clustered and g < 2):
-            return math.inf if self.case.test.side == 0 else 0.0
+            return math.inf if self.problem.test.side == 0 else 0.0
         factor = ((k - 1) / left if clustered else k / left) if errors.k_adj else 1.0
         if clustered and errors.g_adj:
             factor *= g / (g - 1)
-        return float(self.case.test.critical[freedom]) * math.sqrt(factor)
+        return float(self.problem.test.critical[freedom]) * math.sqrt(factor)
 
 
 class LinkBoxes(Boxes):
@@ -165,20 +183,22 @@ class LinkBoxes(Boxes):
     lower all over the surface of a cube than at its centre, their fit exists and lies in the cube.
     """
 
-    case: LikelihoodCase
+    problem: LikelihoodProblem
 
-    def __init__(self, case: Case, resources: Resources) -> None:
-        super().__init__(case, resources)
+    def __init__(self, problem: BreakProblem, resources: Resources) -> None:
+        super().__init__(problem, resources)
         self._radii: dict[int, float | None] = {}
         self._levels = sorted({math.ceil(1.25**i) for i in range(100)})
 
     @classmethod
-    def handles(cls, case: Case) -> bool:
-        if not isinstance(case, LikelihoodCase) or not case.test.sign_alone:
+    def handles(cls, problem: BreakProblem) -> bool:
+        if not isinstance(problem, LikelihoodProblem) or not problem.test.sign_alone:
             return False
-        return 1 <= case.test.z.shape[1] <= MOST_LINKED and case.test.start is not None
+        return 1 <= problem.test.z.shape[1] <= MOST_LINKED and problem.test.start is not None
 
-    def _ask(self, fewest: int, most: int, most_boxes: float = math.inf) -> Decision:
+    def _ask(
+        self, fewest: int, most: int, patience: float, most_boxes: float = math.inf
+    ) -> Decision:
         # A cube for some more removals serves as well: one that is known, if it is not much larger.
         level = next(m for m in self._levels if m >= most)
         level = min([m for m in self._radii if level <= m < 2 * level], default=level)
@@ -187,16 +207,17 @@ class LinkBoxes(Boxes):
         radius = self._radii[level]
         if radius is None:
             return UNDECIDED
-        test, (columns, sizes) = self.case.test, self._columns
-        return self._searched(
+        test, (columns, sizes) = self.problem.test, self._columns
+        return self._search(
             _core.decide_likelihood, test.core, columns, sizes,
             radius=radius, fewest=fewest, most=most, most_boxes=most_boxes,
+            patience=patience,
         )  # fmt: skip
 
     @cached_property
     def _columns(self) -> tuple[Floats, Floats]:
         """Controls, term and linear predictor, and the sums of the sizes of their terms."""
-        test = self.case.test
+        test = self.problem.test
         z = test.z[test.rows]
         eta = z @ test.start
         curve = test.weights[test.rows] * variance(test.design.link, mean(test.design.link, eta))
@@ -212,7 +233,7 @@ class LinkBoxes(Boxes):
 
     def _radius(self, most: int) -> float | None:
         """Half the side of a cube that holds the fits to all rows but at most so many units."""
-        test = self.case.test
+        test = self.problem.test
         if most >= len(test.first) - 1:
             return None
         q = test.z.shape[1]
@@ -231,7 +252,7 @@ class LinkBoxes(Boxes):
     def _rise(self, at: Floats, steps: Floats, most: int) -> Floats:
         """No less than how far the log-likelihood of any rows kept, at most so many units removed,
         is above that at the origin, at any of the steps from each point; by its tangent there."""
-        test, columns = self.case.test, self._columns[0]
+        test, columns = self.problem.test, self._columns[0]
         z, eta, w = columns[:, :-2], columns[:, -1], test.weights[test.rows]
         y, link = test.design.y[test.rows], test.design.link
         moved = at @ z.T
@@ -249,11 +270,11 @@ class LinkBoxes(Boxes):
 
     @cached_property
     def _potential(self) -> Floats:
-        return potential(self.case.test.design.link, self._columns[0][:, -1])
+        return potential(self.problem.test.design.link, self._columns[0][:, -1])
 
     def _of_units(self, rows: Floats) -> Floats:
         """Sums over the rows of each unit, along the last axis."""
-        first = self.case.test.first
+        first = self.problem.test.first
         single = len(first) - 1 == rows.shape[-1]
         return rows if single else np.add.reduceat(rows, first[:-1], axis=-1)
 
@@ -263,7 +284,7 @@ class LinkBoxes(Boxes):
         On a cell of a face the tangents at its centre are largest at a corner; cells on which that
         is not enough are halved.
         """
-        q, looked = self.case.test.z.shape[1], 0
+        q, looked = self.problem.test.z.shape[1], 0
         corners = np.array(np.meshgrid(*[[-1.0, 1.0]] * q)).reshape(q, -1).T
         faces = [(side * radius * np.eye(q)[j], j) for j in range(q) for side in (-1, 1)]
         cells = [(at, np.where(np.arange(q) == j, 0.0, radius)) for at, j in faces]

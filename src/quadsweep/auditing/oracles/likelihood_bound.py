@@ -29,8 +29,8 @@ from functools import cached_property
 import numpy as np
 
 from quadsweep.arrays import Floats
-from quadsweep.auditing.case import Case
-from quadsweep.auditing.likelihood import LikelihoodCase, mean, variance
+from quadsweep.auditing.break_problem import BreakProblem
+from quadsweep.auditing.likelihood import LikelihoodProblem, mean, variance
 from quadsweep.auditing.oracles import Decision, Oracle
 
 _SHORT = (0.5, 0.75, 0.9, 0.97, 0.99, 0.997, 1.0)  # quantiles of |z| that are tried for l
@@ -54,15 +54,15 @@ class LikelihoodBound(Oracle):
     """No m units change the sign, by what they can do at most to the score of the term."""
 
     finds = False
-    case: LikelihoodCase
+    problem: LikelihoodProblem
 
     @classmethod
-    def handles(cls, case: Case) -> bool:
+    def handles(cls, problem: BreakProblem) -> bool:
         return (
-            isinstance(case, LikelihoodCase)
-            and case.test.sign_alone
-            and case.test.start is not None
-            and case.test.z.shape[1] > 0
+            isinstance(problem, LikelihoodProblem)
+            and problem.test.sign_alone
+            and problem.test.start is not None
+            and problem.test.z.shape[1] > 0
         )
 
     def refutes_at_once(self, fewest: int, most: int) -> bool:
@@ -81,14 +81,14 @@ class LikelihoodBound(Oracle):
         lost += moved * moved * self.bent(moved)
         return u.score - (1 + _ROUNDED) * lost - _ROUNDED * float(np.abs(u.taken).sum())
 
-    def decide(self, fewest: int, most: int) -> Decision:
+    def decide(self, fewest: int, most: int, patience: float) -> Decision:
         self.resources.check()
         return Decision(refuted=self.refutes_at_once(fewest, most))
 
     @cached_property
     def columns(self) -> tuple[Floats, Floats, Floats, Floats]:
         """z, x, w and r."""
-        test = self.case.test
+        test = self.problem.test
         m = mean(test.design.link, test.z @ test.start)
         w = test.weights * variance(test.design.link, m)
         z = np.linalg.solve(np.linalg.cholesky((test.z * w[:, None]).T @ test.z), test.z.T).T
@@ -98,8 +98,8 @@ class LikelihoodBound(Oracle):
 
     @cached_property
     def _units(self) -> _Units:
-        unit, (z, x, w, r) = self.case.test.design.unit, self.columns
-        lengths, breaks = np.linalg.norm(z, axis=1), -self.case.test.side
+        unit, (z, x, w, r) = self.problem.test.design.unit, self.columns
+        lengths, breaks = np.linalg.norm(z, axis=1), -self.problem.test.side
 
         def summed(columns: Floats) -> Floats:
             return np.stack([np.bincount(unit, column) for column in columns], axis=1)

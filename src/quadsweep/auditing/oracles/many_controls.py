@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 
-from quadsweep.auditing.case import Case
+from quadsweep.auditing.break_problem import BreakProblem
+from quadsweep.auditing.controls.many_controls_form import FormProof
 from quadsweep.auditing.controls.proofs import Prover
-from quadsweep.auditing.controls.remaining import Verdict
-from quadsweep.auditing.controls.robust import RobustCase
+from quadsweep.auditing.controls.robust import RobustProblem
 from quadsweep.auditing.controls.robust_bound import RobustBound
 from quadsweep.auditing.oracles import Decision, Oracle
 from quadsweep.auditing.oracles.estimating import RobustBoxes
@@ -29,32 +29,36 @@ class ManyControls(Oracle):
 
     finds = False
 
-    def __init__(self, case: Case, resources: Resources) -> None:
-        super().__init__(case, resources)
-        self._robust = RobustBound(case, resources) if isinstance(case, RobustCase) else None
+    def __init__(self, problem: BreakProblem, resources: Resources) -> None:
+        super().__init__(problem, resources)
+        self._robust = (
+            RobustBound(problem, resources) if isinstance(problem, RobustProblem) else None
+        )
         self._failed = math.inf  # for so many units and more the bound by norms is known not to do
-        self._beside = RobustBoxes.handles(case)
-        self._prover = Prover(case, resources)
-        large = case.moments.design.size > _UNITS_BESIDE_BOXES
-        self._large = large and RegressionBoxes.handles(case)
+        self._beside = RobustBoxes.handles(problem)
+        self._prover = Prover(problem, resources)
+        large = problem.moments.design.size > _UNITS_BESIDE_BOXES
+        self._large = large and RegressionBoxes.handles(problem)
 
     @classmethod
-    def handles(cls, case: Case) -> bool:
-        return not isinstance(case, RobustCase) or RobustBound.handles(case)
+    def handles(cls, problem: BreakProblem) -> bool:
+        return not isinstance(problem, RobustProblem) or RobustBound.handles(problem)
 
     def refutes_at_once(self, fewest: int, most: int) -> bool:
-        return not self._beside and self._verdict(fewest, most, branch=False).proved
+        return not self._beside and self._prove(fewest, most, math.inf, branch=False).proved
 
-    def decide(self, fewest: int, most: int) -> Decision:
-        verdict = self._verdict(fewest, most, branch=True)
-        if verdict.removal is not None and self.case.broken(verdict.removal):
+    def decide(self, fewest: int, most: int, patience: float) -> Decision:
+        verdict = self._prove(fewest, most, patience, branch=True)
+        if verdict.removal is not None and self.problem.broken(verdict.removal):
             return Decision(removal=verdict.removal)
         return Decision(refuted=verdict.proved)
 
-    def _verdict(self, fewest: int, most: int, branch: bool) -> Verdict:
+    def _prove(self, fewest: int, most: int, patience: float, branch: bool) -> FormProof:
         self.resources.check()
         if self._robust is not None:
             if most < self._failed and not self._robust.refutes(most):
                 self._failed = most
-            return Verdict(most < self._failed)
-        return Verdict(False) if self._large else self._prover.refute(fewest, most, branch)
+            return FormProof(most < self._failed)
+        if self._large:
+            return FormProof(False)
+        return self._prover.refute(fewest, most, patience, branch)

@@ -21,12 +21,12 @@ from typing import Any
 import numpy as np
 
 from quadsweep.auditing.conditions import Condition, CorrelationAbove, CorrelationBelow, SlopeBeyond
-from quadsweep.auditing.fewest import Finder
 from quadsweep.auditing.fit import Fit, p_value
+from quadsweep.auditing.minimal_removal import RemovalHeuristic
 from quadsweep.auditing.moments import Sums
 from quadsweep.auditing.oracles import REFUTED, UNDECIDED, Decision, Oracle
-from quadsweep.auditing.oracles.rising import Rising
-from quadsweep.auditing.oracles.tau import Pair, below
+from quadsweep.auditing.oracles.correlation_below import Pair, correlation_below
+from quadsweep.auditing.oracles.threshold_schedule import ThresholdSchedule
 from quadsweep.auditing.resources import Resources
 from quadsweep.outofcore.flags import Decision as Rows
 from quadsweep.outofcore.flags import decide, whole
@@ -165,12 +165,14 @@ class Engine:
         found = self.begin(m, aim)
         return self._removal(found, aim) if found["real"] else None
 
-    def ask(self, m: int, aim: Aim, above: float, k_or_more: bool = True) -> Decision:
+    def ask(
+        self, m: int, aim: Aim, above: float, patience: float, k_or_more: bool = True
+    ) -> Decision:
         """Is there a subset above, with at most (or exactly) m removed? Not checked."""
         resources = self.resources
         while True:
             resources.check()
-            limit = min(resources.left(), _PATIENCE * resources.patience)
+            limit = min(resources.left(), _PATIENCE * patience)
             found = self._asked(
                 m, aim, until="decided", above=above, k_or_more=k_or_more, time_limit=limit,
                 callback=resources.report,
@@ -207,8 +209,8 @@ def _turned(moments: list[float], over: bool) -> list[float]:
     return [sx, -sy, sxx, -sxy, syy] if over else list(moments)
 
 
-class OutOfCoreCase:
-    """A condition on subsets of rows that are not in memory; as ``case.Case``."""
+class OutOfCoreProblem:
+    """A condition on subsets of rows that are not in memory; as ``problem.BreakProblem``."""
 
     def __init__(self, condition: Condition, engine: Engine) -> None:
         self.engine = engine
@@ -263,11 +265,11 @@ class OutOfCoreCase:
         return estimate - (t if isinstance(how, CorrelationAbove) else -t)
 
 
-class OutOfCoreProposer(Finder):
+class OutOfCoreHeuristic(RemovalHeuristic):
     """Removals by concentration steps over leaves."""
 
-    def __init__(self, case: OutOfCoreCase, most: int) -> None:
-        self._case, self.most = case, most
+    def __init__(self, problem: OutOfCoreProblem, most: int) -> None:
+        self._problem, self.most = problem, most
         self._near = 1  # about as many
 
     def quick(self) -> Iterator[Removal]:
@@ -275,22 +277,22 @@ class OutOfCoreProposer(Finder):
         best: list[Removal] = []
 
         def past(m: int) -> float:
-            removal = self._case.engine.proposed(m, self._case.aim)
-            if removal is not None and self._case.broken(removal):
+            removal = self._problem.engine.proposed(m, self._problem.aim)
+            if removal is not None and self._problem.broken(removal):
                 best.append(removal)
-            return -math.inf if removal is None else self._case.excess(removal.sums)
+            return -math.inf if removal is None else self._problem.excess(removal.sums)
 
         least_past(self.most, past, self._near)
         yield from best
 
     def boundary(self) -> list[int]:
         """The leaves that are cut where the fewest removals seem to be that break the claim."""
-        case, engine, cut = self._case, self._case.engine, np.zeros(0, dtype=np.int32)
+        problem, engine, cut = self._problem, self._problem.engine, np.zeros(0, dtype=np.int32)
 
         def past(m: int) -> float:
             nonlocal cut
-            found = engine.begin(m, case.aim)
-            by = case.promised(engine.n - m, found["estimate"])
+            found = engine.begin(m, problem.aim)
+            by = problem.promised(engine.n - m, found["estimate"])
             if by > 0 and m <= self._near:
                 self._near, cut = m, found["wanted"]
             return by
@@ -338,24 +340,26 @@ class OutOfCore(Oracle):
     """Asks the engine about leaves."""
 
     is_fast = True
-    case: Any
+    problem: Any
 
-    def __init__(self, case: OutOfCoreCase, resources: Resources) -> None:
-        self.case, self.resources = case, resources
-        if isinstance(how := case.condition, CorrelationAbove):
-            self._rising = Rising(how, case.engine.n, how.sign * case.engine.everything.sums.r)
+    def __init__(self, problem: OutOfCoreProblem, resources: Resources) -> None:
+        self.problem, self.resources = problem, resources
+        if isinstance(how := problem.condition, CorrelationAbove):
+            self._rising = ThresholdSchedule(
+                how, problem.engine.n, how.sign * problem.engine.everything.sums.r
+            )
 
     @classmethod
-    def handles(cls, case: Any) -> bool:
-        return isinstance(case, OutOfCoreCase)
+    def handles(cls, problem: Any) -> bool:
+        return isinstance(problem, OutOfCoreProblem)
 
-    def decide(self, fewest: int, most: int) -> Decision:
-        engine: Engine = self.case.engine
-        how, n = self.case.condition, engine.n
+    def decide(self, fewest: int, most: int, patience: float) -> Decision:
+        engine: Engine = self.problem.engine
+        how, n = self.problem.condition, engine.n
         if isinstance(how, CorrelationBelow):
             t = how.threshold(n - most - 2)
             for k_or_more in (True, False) if fewest == most else (True,):
-                found = self._checked(self._below(how, most, t, k_or_more))
+                found = self._checked(self._below(how, most, t, patience, k_or_more))
                 if found.decided:
                     return found
             return UNDECIDED
@@ -363,39 +367,47 @@ class OutOfCore(Oracle):
             # c - beta a > margin sqrt(ab) is at least margin times the least that a and b can be.
             a, b = engine.least_squares(most)
             least = max(how.margin - _SLACK, 0.0) * math.sqrt(a) * math.sqrt(b) / n
-            return self._checked(engine.ask(most, self.case.aim, least))
+            return self._checked(engine.ask(most, self.problem.aim, least, patience))
         return self._rising.decide(
-            fewest, most, self._above, lambda removal: how.sign * removal.sums.r, self.case.broken
+            fewest,
+            most,
+            lambda m, t: self._above(m, t, patience),
+            lambda removal: how.sign * removal.sums.r,
+            self.problem.broken,
         )
 
-    def _above(self, m: int, t: float) -> Decision:
+    def _above(self, m: int, t: float, patience: float) -> Decision:
         """Is r above t for some subset? Not checked."""
         least = t - _SLACK
         if least >= 1 or least <= 0:
             return REFUTED if least >= 1 else UNDECIDED
-        engine: Engine = self.case.engine
-        return engine.ask(m, self.case.aim, least)
+        engine: Engine = self.problem.engine
+        return engine.ask(m, self.problem.aim, least, patience)
 
     def _checked(self, found: Decision) -> Decision:
         removal: Any = found.removal
-        return found if found.refuted or self.case.broken(removal) else UNDECIDED
+        return found if found.refuted or self.problem.broken(removal) else UNDECIDED
 
-    def _below(self, how: CorrelationBelow, m: int, t: float, k_or_more: bool) -> Decision:
+    def _below(
+        self, how: CorrelationBelow, m: int, t: float, patience: float, k_or_more: bool
+    ) -> Decision:
         """Is r < t for some subset? By one tau after the other, as ``plane`` has it."""
-        engine: Engine = self.case.engine
+        engine: Engine = self.problem.engine
         loose = t + _SLACK
         if t <= 0 or loose >= 1:
             return REFUTED if t <= 0 else UNDECIDED
         every = engine.everything.sums
 
         def ask(p: Pair, q: Pair) -> Decision:
-            return engine.ask(m, Aim(product=(p, q)), 0.0, k_or_more)
+            return engine.ask(m, Aim(product=(p, q)), 0.0, patience, k_or_more)
 
         def place(removal: Removal) -> tuple[float, float] | None:
             sums = removal.sums
             return (how.sign * sums.r, math.sqrt(sums.b / sums.a)) if sums.varies else None
 
-        known = below(loose, how.sign, math.sqrt(every.b / every.a), ask, place, enough=t)
+        known = correlation_below(
+            loose, how.sign, math.sqrt(every.b / every.a), ask, place, enough=t
+        )
         if known is not None:
             return known
-        return engine.ask(m, self.case.aim, -loose, k_or_more)
+        return engine.ask(m, self.problem.aim, -loose, patience, k_or_more)

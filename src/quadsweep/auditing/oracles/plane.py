@@ -12,12 +12,13 @@ covariance again: with W = y - tau x, U = y + tau x and rho = (1 - t)/(1 + t),
     (1 + rho) (t (tau^2 a + b) - 2 tau c) = SS(W) - rho SS(U) = c(p, q),
     p = W + sqrt(rho) U,   q = W - sqrt(rho) U
 
-so a single tau for which no subset has c(p, q) > 0 proves that no subset has r < t (``tau``). Where
-no tau is left the engine's search over both means decides (docs/theory.md).
+so a single tau for which no subset has c(p, q) > 0 proves that no subset has r < t
+(``correlation_below``). Where no tau is left the engine's search over both means decides
+(docs/theory.md).
 
 The columns the engine sees are rounded, each value by a few ulp of its distance from the median.
 ``slack`` bounds what that does to a correlation, and thresholds are loosened by it: what is refuted
-is refuted for the data as given, and what is found is checked by the case.
+is refuted for the data as given, and what is found is checked by the problem.
 """
 
 from __future__ import annotations
@@ -28,13 +29,13 @@ import numpy as np
 
 from quadsweep import objectives
 from quadsweep.arrays import Floats, Ints
-from quadsweep.auditing import crossing
-from quadsweep.auditing.case import Case
+from quadsweep.auditing.break_problem import BreakProblem
 from quadsweep.auditing.conditions import CorrelationAbove, CorrelationBelow, SlopeBeyond
 from quadsweep.auditing.oracles import REFUTED, UNDECIDED, Decision, Oracle
-from quadsweep.auditing.oracles.rising import Rising
-from quadsweep.auditing.oracles.tau import Pair, below
+from quadsweep.auditing.oracles.correlation_below import Pair, correlation_below
+from quadsweep.auditing.oracles.threshold_schedule import ThresholdSchedule
 from quadsweep.auditing.refitting import Residuals
+from quadsweep.auditing.repair_overshoot import repair_overshoot
 from quadsweep.auditing.resources import Resources
 from quadsweep.solving.methods.certified import search
 from quadsweep.solving.methods.problem import Problem
@@ -45,21 +46,25 @@ class Plane(Oracle):
 
     is_fast = True
 
-    def __init__(self, case: Case, resources: Resources) -> None:
-        super().__init__(case, resources)
-        design = case.moments.design
+    def __init__(self, problem: BreakProblem, resources: Resources) -> None:
+        super().__init__(problem, resources)
+        design = problem.moments.design
         self.n, self.x, self.y = design.n, design.x, design.y
         self._columns = design.ordered
         self._centre = tuple(float(column.sorted[(self.n - 1) // 2]) for column in self._columns)
         self._x, self._y = self.x - self._centre[0], self.y - self._centre[1]
-        if isinstance(how := case.condition, CorrelationAbove):
-            self._rising = Rising(how, self.n, how.sign * case.moments.squares.c)
+        if isinstance(how := problem.condition, CorrelationAbove):
+            self._schedule = ThresholdSchedule(how, self.n, how.sign * problem.moments.squares.c)
 
     @classmethod
-    def handles(cls, case: Case) -> bool:
+    def handles(cls, problem: BreakProblem) -> bool:
         """x and y, an intercept, single rows."""
         known = (SlopeBeyond, CorrelationAbove, CorrelationBelow)
-        return type(case) is Case and is_plane(case) and isinstance(case.condition, known)
+        return (
+            type(problem) is BreakProblem
+            and is_plane(problem)
+            and isinstance(problem.condition, known)
+        )
 
     def slack(self, m: int) -> float:
         """What rounding of the columns can add to any r with at most m points removed."""
@@ -68,23 +73,24 @@ class Plane(Oracle):
         )
         return 32 * 2.0**-53 * (1 + far)
 
-    def decide(self, fewest: int, most: int) -> Decision:
-        how = self.case.condition
+    def decide(self, fewest: int, most: int, patience: float) -> Decision:
+        how = self.problem.condition
         if isinstance(how, CorrelationBelow):
-            return self._decide_below(how, fewest, most)
+            return self._decide_below(how, fewest, most, patience)
         if isinstance(how, CorrelationAbove):
-            return self._rising.decide(
-                fewest, most, lambda m, t: self.above(m, t, how.sign),
-                lambda removal: how.sign * self._r(self.case.residuals(removal)), self.case.broken,
+            return self._schedule.decide(
+                fewest, most, lambda m, t: self._above(m, t, how.sign, patience),
+                lambda removal: how.sign * self._r(self.problem.residuals(removal)),
+                self.problem.broken,
             )  # fmt: skip
         assert isinstance(how, SlopeBeyond)
-        found = self._beyond(how, most)
-        fine = found.removal is None or self.case.broken(found.removal)
+        found = self._beyond(how, most, patience)
+        fine = found.removal is None or self.problem.broken(found.removal)
         return found if fine else UNDECIDED
 
     # ---- the three questions ----------------------------------------------------------------
 
-    def _beyond(self, how: SlopeBeyond, m: int) -> Decision:
+    def _beyond(self, how: SlopeBeyond, m: int, patience: float) -> Decision:
         """Is sign * (c - beta a) > margin sqrt(ab) for some subset with at most m removed?"""
         k = self.n - m
         z = how.sign * (self._y - how.beta * self._x)
@@ -97,10 +103,10 @@ class Plane(Oracle):
             a, b = (column.least_squares(k) for column in self._columns)
             least = excess * math.sqrt(a) * math.sqrt(b) / self.n
         else:
-            x, y = self.case.moments.scale
+            x, y = self.problem.moments.scale
             least = excess * x * y / k
-        found = self._ask(self._x, z, m, "cov", above=least)
-        if found.removal is not None and not self.case.broken(found.removal):
+        found = self._ask(self._x, z, m, "cov", patience, above=least)
+        if found.removal is not None and not self.problem.broken(found.removal):
             return Decision(self._with_another_y(how, found.removal))
         return found
 
@@ -118,52 +124,56 @@ class Plane(Oracle):
         b, c = share * w * w, share * u * w
         past = how.sign * (c - how.beta * a) / np.sqrt(np.maximum(a * b, 1e-300))
         one_less = np.setdiff1d(removal, others[np.argmax(past)])
-        return one_less if self.case.broken(one_less) else removal
+        return one_less if self.problem.broken(one_less) else removal
 
-    def above(self, m: int, t: float, sign: int) -> Decision:
+    def _above(self, m: int, t: float, sign: int, patience: float) -> Decision:
         """Is sign * r > t > 0 for some subset with at most m removed? Not checked."""
         t -= self.slack(m)
         if t >= 1:
             return REFUTED
         if t <= 0:  # rounding is larger than the threshold
             return UNDECIDED
-        return self._ask(self._x, sign * self._y, m, "r", above=t)
+        return self._ask(self._x, sign * self._y, m, "r", patience, above=t)
 
-    def _decide_below(self, how: CorrelationBelow, fewest: int, most: int) -> Decision:
+    def _decide_below(
+        self, how: CorrelationBelow, fewest: int, most: int, patience: float
+    ) -> Decision:
         """The highest threshold, that of the most removals, is the easiest to fall below."""
         t = how.threshold(self.n - most - 2)
         for k_or_more in (True, False) if fewest == most else (True,):
-            found = self.below(most, t, how.sign, k_or_more=k_or_more)
+            found = self._below(most, t, how.sign, patience, k_or_more=k_or_more)
             if found.refuted:
                 return found
             if found.removal is not None:
-                removal = crossing.near(self.case, found.removal, most)
+                removal = repair_overshoot(self.problem, found.removal, most)
                 if removal is not None:
                     return Decision(removal)
         return UNDECIDED
 
-    def below(self, m: int, t: float, sign: int, *, k_or_more: bool = True) -> Decision:
+    def _below(self, m: int, t: float, sign: int, patience: float, *, k_or_more: bool) -> Decision:
         """Is sign * r < t for some subset with at most (or exactly) m removed, for t > 0? Not
         checked."""
         loose = t + self.slack(m)
         if t <= 0 or loose >= 1:
             return REFUTED if t <= 0 else UNDECIDED
-        x, y = self.case.moments.scale
+        x, y = self.problem.moments.scale
 
         def ask(p: Pair, q: Pair) -> Decision:
             u, w = (f[0] * self._x + f[1] * self._y for f in (p, q))
-            return self._ask(u, w, m, "cov", above=0.0, k_or_more=k_or_more)
+            return self._ask(u, w, m, "cov", patience, above=0.0, k_or_more=k_or_more)
 
         def place(removal: Ints) -> tuple[float, float] | None:
-            own = self.case.residuals(removal)
+            own = self.problem.residuals(removal)
             if not (own.a > 0 and own.b > 0):
                 return None
             return sign * self._r(own), math.sqrt(own.b / own.a) * y / x
 
-        known = below(loose, sign, y / x, ask, place, enough=t)
+        known = correlation_below(loose, sign, y / x, ask, place, enough=t)
         if known is not None:
             return known
-        return self._ask(self._x, -sign * self._y, m, "r", above=-loose, k_or_more=k_or_more)
+        return self._ask(
+            self._x, -sign * self._y, m, "r", patience, above=-loose, k_or_more=k_or_more
+        )
 
     @staticmethod
     def _r(own: Residuals) -> float:
@@ -173,8 +183,9 @@ class Plane(Oracle):
     # ---- the engine ---------------------------------------------------------------------------
 
     def _ask(
-        self, x: Floats, y: Floats, m: int, objective: str, *, above: float, k_or_more: bool = True
-    ) -> Decision:
+        self, x: Floats, y: Floats, m: int, objective: str, patience: float, *, above: float,
+        k_or_more: bool = True,
+    ) -> Decision:  # fmt: skip
         resources = self.resources
         resources.check()
         problem = Problem(
@@ -183,7 +194,7 @@ class Plane(Oracle):
             self.n - m,
             objectives.get(objective),
             tol=0.0,
-            time_limit=resources.for_a_question(),
+            time_limit=resources.within(patience),
             n_jobs=resources.n_jobs,
             seed=resources.seed,
             callback=resources.report,
@@ -192,13 +203,13 @@ class Plane(Oracle):
         answer = search(problem, k_or_more=k_or_more, above=above)
         resources.nodes += answer.nodes
         if len(answer.inliers):
-            return Decision(np.flatnonzero(self.case.moments.kept(answer.inliers)))
+            return Decision(np.flatnonzero(self.problem.moments.kept(answer.inliers)))
         if answer.decided:
             return REFUTED
         raise resources.stopped(answer.status)
 
 
-def is_plane(case: Case) -> bool:
+def is_plane(problem: BreakProblem) -> bool:
     """Whether the design is x and y with an intercept, of single rows without weights."""
-    d = case.moments.design
+    d = problem.moments.design
     return d.q == 1 and d.intercept == 0 and d.weights is None and d.units is None and not d.fixed

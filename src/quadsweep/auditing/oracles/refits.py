@@ -13,9 +13,9 @@ import numpy as np
 
 from quadsweep import _core
 from quadsweep.arrays import Ints
-from quadsweep.auditing.case import Case
-from quadsweep.auditing.controls.robust import RobustCase
-from quadsweep.auditing.likelihood import LikelihoodCase
+from quadsweep.auditing.break_problem import BreakProblem
+from quadsweep.auditing.controls.robust import RobustProblem
+from quadsweep.auditing.likelihood import LikelihoodProblem
 from quadsweep.auditing.oracles import REFUTED, UNDECIDED, Decision, Oracle
 from quadsweep.auditing.resources import OutOfPatience, Resources
 from quadsweep.clock import Stopped
@@ -30,41 +30,41 @@ _UNCLEAR = 2_000  # removals that are decided in rational arithmetic
 class Refits(Oracle):
     """Tries all removals of 1, 2, ... units, as long as they are few."""
 
-    case: RobustCase | LikelihoodCase
+    problem: RobustProblem | LikelihoodProblem
 
-    def __init__(self, case: Case, resources: Resources) -> None:
-        super().__init__(case, resources)
-        self._order = np.argsort(-case.influence()[0], kind="stable").tolist()
+    def __init__(self, problem: BreakProblem, resources: Resources) -> None:
+        super().__init__(problem, resources)
+        self._order = np.argsort(-problem.influence()[0], kind="stable").tolist()
         self._refuted: set[int] = set()
 
     @classmethod
-    def handles(cls, case: Case) -> bool:
-        return isinstance(case, (RobustCase, LikelihoodCase)) and case.test.usable
+    def handles(cls, problem: BreakProblem) -> bool:
+        return isinstance(problem, (RobustProblem, LikelihoodProblem)) and problem.test.usable
 
     def seconds(self, m: int) -> float:
         """How long all removals of m units take, about."""
-        design, rank = self.case.moments.design, self.case.moments.rank
+        design, rank = self.problem.moments.design, self.problem.moments.rank
         each = design.n * (rank + 10)
-        if isinstance(self.case, LikelihoodCase):
+        if isinstance(self.problem, LikelihoodProblem):
             each = 5 * design.n * ((rank + 3) ** 2 + 20)
-        elif self.case.errors.kind in ("HC2", "HC3"):
+        elif self.problem.errors.kind in ("HC2", "HC3"):
             each += design.n * rank * (rank + 2)
         ways = min(math.comb(design.size, m), _ENDLESS)
         return ways * each / _SPEED / self.resources.n_jobs
 
     def refutes_at_once(self, fewest: int, most: int) -> bool:
         quick = most - fewest < 64 and self._needed(fewest, most) < _AT_ONCE
-        return quick and self.decide(fewest, most).refuted
+        return quick and self.decide(fewest, most, math.inf).refuted
 
     def _needed(self, fewest: int, most: int) -> float:
         sizes = (m for m in range(fewest, most + 1) if m not in self._refuted)
         return math.fsum(self.seconds(m) for m in sizes)
 
-    def decide(self, fewest: int, most: int) -> Decision:
+    def decide(self, fewest: int, most: int, patience: float) -> Decision:
         allowed = self.resources.left() if self.resources.is_limited else _SECONDS
         if most - fewest >= 64 or (needed := self._needed(fewest, most)) > allowed:
             return UNDECIDED
-        if needed > max(self.resources.for_a_question(), _AT_ONCE):
+        if needed > max(self.resources.within(patience), _AT_ONCE):
             raise OutOfPatience
         for m in range(fewest, most + 1):
             decision = REFUTED if m in self._refuted else self._all(m)
@@ -77,21 +77,21 @@ class Refits(Oracle):
         resources = self.resources
         resources.check()
         found = _core.try_all(
-            self.case.test.core, self._order, m, most_unclear=_UNCLEAR, n_jobs=resources.n_jobs,
+            self.problem.test.core, self._order, m, most_unclear=_UNCLEAR, n_jobs=resources.n_jobs,
             time_limit=resources.left(), progress=resources.count,
         )  # fmt: skip
         resources.nodes += int(found["count"])
-        decision = settled(self.case, found)
+        decision = settled(self.problem, found)
         if decision.refuted:
             resources.refitted[m] = int(found["count"])
         return decision
 
 
-def settled(case: Case, found: dict[str, Any]) -> Decision:
+def settled(problem: BreakProblem, found: dict[str, Any]) -> Decision:
     """What a search of the compiled half has found, the removals it leaves open decided exactly."""
     for units in [found["breaking"], *found["unclear"]]:
         removal: Ints = np.sort(np.array(units, dtype=np.int64))
-        if units and case.broken(removal):
+        if units and problem.broken(removal):
             return Decision(removal)
     if found["complete"]:
         return REFUTED

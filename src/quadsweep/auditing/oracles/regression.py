@@ -22,14 +22,14 @@ import numpy as np
 
 from quadsweep import _core
 from quadsweep.arrays import Ints
-from quadsweep.auditing import crossing
-from quadsweep.auditing.case import Case
+from quadsweep.auditing.break_problem import BreakProblem
 from quadsweep.auditing.conditions import CorrelationAbove, CorrelationBelow, R2Beyond, SlopeBeyond
 from quadsweep.auditing.controls.proofs import Prover
-from quadsweep.auditing.controls.robust import RobustCase
+from quadsweep.auditing.controls.robust import RobustProblem
 from quadsweep.auditing.design import Design
 from quadsweep.auditing.oracles import REFUTED, UNDECIDED, Decision, Oracle
-from quadsweep.auditing.oracles.tau import Pair, below
+from quadsweep.auditing.oracles.correlation_below import Pair, correlation_below
+from quadsweep.auditing.repair_overshoot import repair_overshoot
 from quadsweep.auditing.resources import Resources
 from quadsweep.least_squares import has_close_rows
 
@@ -56,27 +56,31 @@ def _beyond(design: Design) -> bool:
 class RegressionBoxes(Oracle):
     """Asks the engine about boxes of coefficients; kept units become removed ones here."""
 
-    def __init__(self, case: Case, resources: Resources) -> None:
-        super().__init__(case, resources)
-        design = case.moments.design
-        self._prover = Prover(case, resources)  # for the thresholds of a range
+    def __init__(self, problem: BreakProblem, resources: Resources) -> None:
+        super().__init__(problem, resources)
+        design = problem.moments.design
+        self._prover = Prover(problem, resources)  # for the thresholds of a range
         self._groups = None if design.units is None else design.unit
 
     @classmethod
-    def handles(cls, case: Case) -> bool:
+    def handles(cls, problem: BreakProblem) -> bool:
         """Few controls, least squares, and columns that 32 digits hold."""
-        most = MOST_FOR_A_SIGN if isinstance(case.condition, SlopeBeyond) else MOST_CONTROLS
-        design = case.moments.design
-        if isinstance(case, RobustCase) or not (case.moments.rank >= 1 and design.q <= most):
+        most = MOST_FOR_A_SIGN if isinstance(problem.condition, SlopeBeyond) else MOST_CONTROLS
+        design = problem.moments.design
+        if isinstance(problem, RobustProblem) or not (
+            problem.moments.rank >= 1 and design.q <= most
+        ):
             return False
         if design.classes is not None:  # they are not among the columns
             return False
-        falls = isinstance(case.condition, R2Beyond) and case.condition.sign < 0
+        falls = isinstance(problem.condition, R2Beyond) and problem.condition.sign < 0
         return not falls and not _beyond(design)
 
-    def decide(self, fewest: int, most: int) -> Decision:
+    is_search = True
+
+    def decide(self, fewest: int, most: int, patience: float) -> Decision:
         for at_least in (True, False) if fewest == most else (True,):
-            found = self._ask(fewest, most, at_least)
+            found = self._ask(fewest, most, at_least, patience)
             if found.refuted:
                 return found
             usable = None if found.removal is None else self._usable(found.removal, most)
@@ -86,15 +90,16 @@ class RegressionBoxes(Oracle):
 
     def _usable(self, removal: Ints, most: int) -> Ints | None:
         """The removal, or one near it, if it breaks the claim."""
-        if isinstance(self.case.condition, CorrelationBelow):
-            return crossing.near(self.case, removal, most)
-        return removal if self.case.broken(removal) else None
+        if isinstance(self.problem.condition, CorrelationBelow):
+            return repair_overshoot(self.problem, removal, most)
+        return removal if self.problem.broken(removal) else None
 
-    def _ask(self, fewest: int, most: int, at_least: bool) -> Decision:
-        how, design = self.case.condition, self.case.moments.design
+    def _ask(self, fewest: int, most: int, at_least: bool, patience: float) -> Decision:
+        how, design = self.problem.condition, self.problem.moments.design
         k = design.size - most
         settings: dict[str, Any] = {
             "k_or_more": at_least, "groups": self._groups, "weights": design.weights,
+            "patience": patience,
         }  # fmt: skip
         if isinstance(how, R2Beyond):
             return self._ask_r2(how, k, settings)
@@ -104,10 +109,8 @@ class RegressionBoxes(Oracle):
             mix = (1.0, 0.0, -how.sign * how.beta, float(how.sign))
             settings |= {"side": "above", "t": min(how.margin - SLACK, 0.0)}
         elif isinstance(how, CorrelationAbove):
-            t = self._prover.threshold_above(how, fewest, most) - SLACK
-            if t >= 1:
-                return REFUTED
-            settings |= {"side": "above", "t": max(t, 0.0)}
+            settings |= {"side": "above", "mix": mix}
+            return self._ask_above(how, fewest, most, settings)
         else:
             t = self._prover.threshold_below(how, most) + SLACK
             if t >= 1:
@@ -118,15 +121,31 @@ class RegressionBoxes(Oracle):
             settings |= {"side": "below", "t": t}
         return self._ask_partial(k, mix=mix, **settings)
 
+    def _ask_above(
+        self, how: CorrelationAbove, fewest: int, most: int, settings: dict[str, Any]
+    ) -> Decision:
+        """With the lowest threshold, and where that is too low, with the rank that is left."""
+
+        def ask(t: float) -> Decision:
+            k = self.problem.moments.design.size - most
+            return REFUTED if t >= 1 else self._ask_partial(k, t=max(t, 0.0), **settings)
+
+        least = self._prover.least_threshold_above(how, fewest) - SLACK
+        found = ask(least)
+        if found.removal is None or self.problem.broken(found.removal):
+            return found
+        t = self._prover.threshold_above(how, fewest, most) - SLACK
+        return ask(t) if t > least else found
+
     def _ask_partial(self, k: int, **settings: Any) -> Decision:
         """About the partial correlation of two combinations of x and y."""
-        design = self.case.moments.design
+        design = self.problem.moments.design
         z = np.ascontiguousarray(design.controls)
         return self._engine(_core.regression_partial, design.x, design.y, z, k, **settings)
 
     def _by_products(self, t: float, k: int, settings: dict[str, Any]) -> Decision | None:
         """r below t, one tau at a time, as a sign; None where no tau is left."""
-        how, (x, y) = self.case.condition, self.case.moments.scale
+        how, (x, y) = self.problem.condition, self.problem.moments.scale
         assert isinstance(how, CorrelationBelow)
         if not min(x, y) > 0:
             return None
@@ -136,15 +155,15 @@ class RegressionBoxes(Oracle):
             return self._ask_partial(k, side="above", t=0.0, mix=mix, **settings)
 
         def place(removal: Ints) -> tuple[float, float] | None:
-            own = self.case.residuals(removal)
+            own = self.problem.residuals(removal)
             if not (own.a > 1e-12 and own.b > 1e-12):
                 return None
             return how.sign * own.c / math.sqrt(own.a * own.b), math.sqrt(own.b / own.a)
 
-        return below(t, how.sign, 1.0, ask, place, enough=t)
+        return correlation_below(t, how.sign, 1.0, ask, place, enough=t)
 
     def _ask_r2(self, how: R2Beyond, k: int, settings: dict[str, Any]) -> Decision:
-        design = self.case.moments.design
+        design = self.problem.moments.design
         at = design.intercept
         others = [i for i in range(design.q) if i != at]
         columns = np.column_stack([design.controls[:, others], design.x])
@@ -153,18 +172,18 @@ class RegressionBoxes(Oracle):
             above=max(how.threshold - SLACK, 0.0), **settings,
         )  # fmt: skip
 
-    def _engine(self, question: Any, *columns: Any, **settings: Any) -> Decision:
+    def _engine(self, question: Any, *columns: Any, patience: float, **settings: Any) -> Decision:
         """A removal that the engine names, that there is none, or OutOfPatience."""
         resources = self.resources
         resources.check()
         found = question(
             *columns, **settings, seed=resources.seed, n_jobs=resources.n_jobs,
-            progress=resources.report, time_limit=resources.for_a_question(),
+            progress=resources.report, time_limit=resources.within(patience),
             memory_limit=resources.memory_limit,
         )  # fmt: skip
         resources.nodes += int(found["nodes"])
         if len(found["inliers"]):
-            kept = np.zeros(self.case.moments.design.size, dtype=bool)
+            kept = np.zeros(self.problem.moments.design.size, dtype=bool)
             kept[found["inliers"]] = True
             return Decision(np.flatnonzero(~kept))
         if found["decided"]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from quadsweep.arrays import Floats, Ints
-from quadsweep.auditing.case import Case
+from quadsweep.auditing.break_problem import BreakProblem
 from quadsweep.auditing.conditions import SlopeBeyond
 from quadsweep.auditing.oracles import REFUTED, UNDECIDED, Decision, Oracle
 from quadsweep.auditing.oracles.plane import is_plane
@@ -26,9 +26,9 @@ class TwoValues(Oracle):
     is_fast = True
 
     @np.errstate(over="ignore", invalid="ignore")
-    def __init__(self, case: Case, resources: Resources) -> None:
-        super().__init__(case, resources)
-        how, design = case.condition, case.moments.design
+    def __init__(self, problem: BreakProblem, resources: Resources) -> None:
+        super().__init__(problem, resources)
+        how, design = problem.condition, problem.moments.design
         assert isinstance(how, SlopeBeyond)
         low, high = np.unique(design.x)
         y = how.sign * (design.y - np.median(design.y))
@@ -41,13 +41,17 @@ class TwoValues(Oracle):
         self._means = _means_without(y[self._above]), _means_without(y[self._below])
 
     @classmethod
-    def handles(cls, case: Case) -> bool:
-        known = type(case) is Case and isinstance(case.condition, SlopeBeyond) and is_plane(case)
-        x = case.moments.design.x
+    def handles(cls, problem: BreakProblem) -> bool:
+        known = (
+            type(problem) is BreakProblem
+            and isinstance(problem.condition, SlopeBeyond)
+            and is_plane(problem)
+        )
+        x = problem.moments.design.x
         return known and len(np.unique(x[:_FEW])) <= 2 and len(np.unique(x)) == 2
 
     @np.errstate(over="ignore", invalid="ignore")
-    def decide(self, fewest: int, most: int) -> Decision:
+    def decide(self, fewest: int, most: int, patience: float) -> Decision:
         self.resources.check()
         above, below = self._means
         gone = np.arange(max(0, most + 1 - len(below)), min(most, len(above) - 1) + 1)
@@ -58,7 +62,7 @@ class TwoValues(Oracle):
         if float(past.max()) < -self._unclear:
             return REFUTED
         removal: Ints = np.sort(np.concatenate([self._above[:best], self._below[: most - best]]))
-        return Decision(removal) if self.case.broken(removal) else UNDECIDED
+        return Decision(removal) if self.problem.broken(removal) else UNDECIDED
 
 
 def _means_without(values: Floats) -> Floats:

@@ -12,10 +12,10 @@ import statsmodels.api as sm
 
 import quadsweep as qs
 from quadsweep.auditing.conditions import CorrelationAbove
-from quadsweep.auditing.oracles.choice import First, oracles_for
+from quadsweep.auditing.oracles.choice import NecessaryCondition, oracles_for
 from quadsweep.auditing.oracles.regression import RegressionBoxes
 from quadsweep.auditing.oracles.two_values import TwoValues
-from quadsweep.auditing.resources import Resources
+from quadsweep.auditing.resources import OutOfPatience, Resources
 from quadsweep.clock import Stopped
 
 
@@ -27,7 +27,7 @@ def regression(n: int, q: int, seed: int, effect: float = 0.3) -> dict[str, Any]
 
 
 def at_once(audit: qs.Audit, most: int) -> bool:
-    asked = oracles_for(audit.cases[0], Resources(np.inf))
+    asked = oracles_for(audit.problems[0], Resources(np.inf))
     return any(oracle.refutes_at_once(1, most) for oracle in asked)
 
 
@@ -39,10 +39,10 @@ def test_the_proof_for_the_sign_stands_where_there_is_no_time_for_more(
     assert sign.success
     decide = RegressionBoxes.decide
 
-    def stopped(self: RegressionBoxes, fewest: int, most: int) -> Any:
-        if isinstance(self.case.condition, CorrelationAbove):
-            raise Stopped("time_limit")
-        return decide(self, fewest, most)
+    def stopped(self: RegressionBoxes, fewest: int, most: int, patience: float) -> Any:
+        if isinstance(self.problem.condition, CorrelationAbove):
+            raise OutOfPatience if patience < 1 else Stopped("time_limit")
+        return decide(self, fewest, most, patience)
 
     monkeypatch.setattr(RegressionBoxes, "decide", stopped)
     reverse = qs.audit(**data, claim="reverse", n_jobs=1)
@@ -74,8 +74,8 @@ def test_a_sign_that_is_there_is_not_asked_for_first() -> None:
     rng = np.random.default_rng(0)
     x, z, y = rng.normal(size=(3, 30))
     audit = qs.audit(x, y, controls=z, claim="significance")
-    assert len(audit.cases) == 2
-    signs = [case.condition.sign for case in audit.cases if First.handles(case)]
+    assert len(audit.problems) == 2
+    signs = [case.condition.sign for case in audit.problems if NecessaryCondition.handles(case)]
     assert signs == [-np.sign(audit.before.slope)]
 
 
@@ -108,8 +108,10 @@ def test_differences_of_means_agree_with_every_subset(claim: str) -> None:
             compared += 1
             kept = np.flatnonzero(found.mask)
             assert naive_audit.breaks(x, y, kept, broken), f"seed {seed}"
-            asked = [TwoValues(case, Resources(np.inf)) for case in found.cases]
-            assert not all(oracle.decide(1, least).refuted for oracle in asked), f"seed {seed}"
+            asked = [TwoValues(case, Resources(np.inf)) for case in found.problems]
+            assert not all(oracle.decide(1, least, np.inf).refuted for oracle in asked), (
+                f"seed {seed}"
+            )
     assert compared > 20
 
 

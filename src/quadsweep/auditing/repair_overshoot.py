@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from quadsweep.arrays import Floats, Ints, Mask
-from quadsweep.auditing.case import Case
-from quadsweep.auditing.controls.proposals import fewest_first
+from quadsweep.auditing.break_problem import BreakProblem
+from quadsweep.auditing.controls.heuristics import fewest_first
 
 _STEPS = 12
 _PAIRS = 10**6
@@ -19,54 +19,54 @@ _WALKED = 10**8  # numbers touched by steps of one unit
 _MANY = 50_000  # units, of which one does not jump over the range
 
 
-def near(case: Case, removal: Ints, most: int) -> Ints | None:
+def repair_overshoot(problem: BreakProblem, removal: Ints, most: int) -> Ints | None:
     """A removal of at most ``most`` units that breaks it, if steps of one unit lead there."""
-    if case.broken(removal):
+    if problem.broken(removal):
         return removal
-    size = case.moments.design.size
-    if case.passed(removal):
-        if size > _MANY and type(case) is Case:
-            fewer = fewest_first(case, removal, case.gain(removal)[removal])
-            if fewer is not None and case.broken(fewer):
+    size = problem.moments.design.size
+    if problem.passed(removal):
+        if size > _MANY and type(problem) is BreakProblem:
+            fewer = fewest_first(problem, removal, problem.gain(removal)[removal])
+            if fewer is not None and problem.broken(fewer):
                 return fewer
         for exchange in (False, True):
-            found = _walk(case, removal, exchange)
+            found = _walk(problem, removal, exchange)
             if found is not None:
                 return found
-        return _exchanged(case, removal)
+        return _exchanged(problem, removal)
     for _ in range(min(most - len(removal), _WALKED // size)):
-        gain = case.gain(removal)
+        gain = problem.gain(removal)
         gain[removal] = np.inf
         removal = np.sort(np.append(removal, np.argmin(gain)))
-        if case.broken(removal):
+        if problem.broken(removal):
             return removal
     return None
 
 
-def _walk(case: Case, removal: Ints, exchange: bool) -> Ints | None:
+def _walk(problem: BreakProblem, removal: Ints, exchange: bool) -> Ints | None:
     """Put units back one by one, the one that brings r closest to 0 from the far side first; or
     exchange units."""
-    size = case.moments.design.size
+    size = problem.moments.design.size
     gone = np.zeros(size, dtype=bool)
     gone[removal] = True
     for _ in range(min(2 * size, _WALKED // size)):
-        pull = -case.gain(np.flatnonzero(gone))
+        pull = -problem.gain(np.flatnonzero(gone))
         out, kept = np.flatnonzero(gone), np.flatnonzero(~gone)
         rising = out[pull[out] > (pull[kept].min() if exchange else -np.inf)]
-        if len(rising) == 0 or not case.passed(out):
+        if len(rising) == 0 or not problem.passed(out):
             return None
         gone[rising[-1] if exchange else rising[np.argmin(pull[rising])]] = False
         if exchange:
             gone[kept[np.argmin(pull[kept])]] = True
         now = np.flatnonzero(gone)
-        if case.broken(now):
+        if problem.broken(now):
             return now
     return None
 
 
-def _exchanged(case: Case, removal: Ints) -> Ints | None:
+def _exchanged(problem: BreakProblem, removal: Ints) -> Ints | None:
     """Exchange the two units that bring r closest to 0, to first order, again and again."""
-    design = case.moments.design
+    design = problem.moments.design
     if len(removal) * (design.size - len(removal)) > _PAIRS:
         return None
     gone: Mask = np.zeros(design.size, dtype=bool)
@@ -74,7 +74,7 @@ def _exchanged(case: Case, removal: Ints) -> Ints | None:
     closest = np.inf
     for _ in range(_STEPS):
         out, kept = np.flatnonzero(gone), np.flatnonzero(~gone)
-        r = case.residuals(out)
+        r = problem.residuals(out)
         a, b, c = (
             total + own[out][:, None] - own[kept]
             for total, own in (
@@ -91,6 +91,6 @@ def _exchanged(case: Case, removal: Ints) -> Ints | None:
             return None
         closest = float(size[i, j])
         gone[out[i]], gone[kept[j]] = False, True
-        if case.broken(np.flatnonzero(gone)):
+        if problem.broken(np.flatnonzero(gone)):
             return np.flatnonzero(gone)
     return None

@@ -18,7 +18,7 @@ _NARROWED = 4  # questions about numbers of removals, each about fewer of them
 _LAST_ROW = 0.1  # of what a row changes on average: about what the last one changes at least
 
 
-class Rising:
+class ThresholdSchedule:
     """Asks about a condition on n rows, on all of which sign * r is ``start``."""
 
     def __init__(self, how: CorrelationAbove, n: int, start: float) -> None:

@@ -18,7 +18,7 @@ _STEPS = 24
 Pair = tuple[float, float]
 
 
-def below(
+def correlation_below(
     t: float,
     sign: int,
     start: float,

@@ -8,9 +8,9 @@ import pytest
 
 import quadsweep as qs
 from quadsweep.auditing.approximations import approximations
-from quadsweep.auditing.case import Case
+from quadsweep.auditing.break_problem import BreakProblem
 from quadsweep.auditing.conditions import SlopeBeyond
-from quadsweep.auditing.controls.proposals import Proposer
+from quadsweep.auditing.controls.heuristics import RowHeuristic
 from quadsweep.auditing.design import Design
 from quadsweep.auditing.moments import Moments
 from quadsweep.auditing.refitting import residuals
@@ -68,7 +68,7 @@ def test_what_is_found_is_never_more_than_the_approximations_need(asked) -> None
 
 def test_a_search_that_was_stopped_shows_no_more_than_it_followed() -> None:
     m = moments(1)
-    case = Case(m, SlopeBeyond(0.0, 1e-9, -1 if float(m.x @ m.y) > 0 else 1))
+    case = BreakProblem(m, SlopeBeyond(0.0, 1e-9, -1 if float(m.x @ m.y) > 0 else 1))
     one_step, greedy = approximations([case], m.design.n - 12)
     assert greedy.needed is not None
     assert one_step.needed is not None
@@ -83,8 +83,8 @@ def test_swaps_find_fewer_rows_than_greedy() -> None:
     better = 0
     for seed in range(20):
         m = moments(seed)
-        case = Case(m, SlopeBeyond(0.0, 1e-9, -1 if float(m.x @ m.y) > 0 else 1))
-        proposer = Proposer(case, m.design.n - 12, lambda: None)
+        case = BreakProblem(m, SlopeBeyond(0.0, 1e-9, -1 if float(m.x @ m.y) > 0 else 1))
+        proposer = RowHeuristic(case, m.design.n - 12, lambda: None)
         for way in (proposer.quick, proposer.usual):
             list(way())
         assert proposer.best is not None

@@ -27,7 +27,7 @@ _NODES = 2**62
 
 
 @dataclass(frozen=True)
-class Verdict:
+class FormProof:
     """Whether it is proved; a removal for which it does not hold, as far as rounding tells."""
 
     proved: bool
@@ -107,20 +107,21 @@ class Form:
         known = self.least(m, seconds) > -math.inf
         return emptied if known else emptied + int(self._controls.q.shape[1])
 
-    def refute(self, m: int, resources: Resources, *, branch: bool = True) -> Verdict:
+    def refute(
+        self, m: int, resources: Resources, patience: float = math.inf, *, branch: bool = True
+    ) -> FormProof:
         """Whether no removal of up to m units makes the form zero or negative.
 
         Branching ends after ``MOST_NODES``, or where there is a limit on time, with it.
         """
         nodes = _NODES if resources.is_limited else MOST_NODES
-        limit = resources.for_a_question() if branch else resources.left()
         found = self._core.refute(
             m, most_nodes=nodes if branch else 1, n_jobs=resources.n_jobs, progress=resources.count,
-            time_limit=limit,
+            time_limit=resources.within(patience),
             memory=min(resources.memory_limit / 2, 5e8),
         )  # fmt: skip
         resources.nodes += found["nodes"]
         if not found["proved"] and found["status"] in ("time_limit", "interrupted"):
             raise resources.stopped(found["status"])
         removal = np.sort(np.array(found["removal"], dtype=np.int64))
-        return Verdict(found["proved"], removal if len(removal) else None, found["nodes"])
+        return FormProof(found["proved"], removal if len(removal) else None, found["nodes"])

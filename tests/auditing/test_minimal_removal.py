@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from quadsweep.auditing.fewest import Fewest, Way
+from quadsweep.auditing.minimal_removal import BreakMode, MinimalRemovalSearch
 from quadsweep.auditing.oracles import REFUTED, Decision
 from quadsweep.auditing.resources import OutOfPatience, Resources
 
@@ -21,13 +21,13 @@ class Proposals:
     def nothing(self, *given):
         return iter(())
 
-    by_influence = from_one = usual = thorough = nothing
+    at_first = by_influence = from_one = usual = thorough = nothing
 
 
 class Costly:
     """Refutes what its patience is enough for, and finds where the best is far below."""
 
-    finds, is_fast, is_first = True, False, False
+    finds, is_fast, is_necessary, is_search = True, False, False, False
 
     def __init__(self, resources, fewest, reach):
         self._resources, self._fewest, self._reach = resources, fewest, reach
@@ -36,9 +36,8 @@ class Costly:
     def refutes_at_once(self, fewest, most):
         return False
 
-    def decide(self, fewest, most):
+    def decide(self, fewest, most, patience):
         self._resources.check()
-        patience = self._resources.patience
         self.asked.append((patience, fewest, most))
         if most >= self._fewest:
             if most > 1.5 * self._fewest:
@@ -54,7 +53,9 @@ class Costly:
 def search(upper, fewest, reach):
     resources = Resources(1e9)
     oracle = Costly(resources, fewest, reach)
-    found = Fewest([Way(Proposals(upper), [oracle])], 10 * upper, resources)
+    found = MinimalRemovalSearch(
+        [BreakMode(Proposals(upper), [oracle])], 10 * upper, resources
+    ).run()
     return found, oracle.asked
 
 
@@ -83,7 +84,7 @@ def test_better_removals_are_still_looked_for_at_the_upper_end():
 class Partial(Costly):
     """Refutes the upper half of what it is asked about."""
 
-    def decide(self, fewest, most):
+    def decide(self, fewest, most, patience):
         self.asked.append((0.0, fewest, most))
         middle = (fewest + most + 1) // 2
         return REFUTED if middle == fewest else Decision(refuted_from=middle)
@@ -92,6 +93,6 @@ class Partial(Costly):
 def test_what_is_left_below_a_part_that_was_refuted_is_asked_about():
     resources = Resources(1e9)
     oracle = Partial(resources, 0, 0)
-    found = Fewest([Way(Proposals(100), [oracle])], 1000, resources)
+    found = MinimalRemovalSearch([BreakMode(Proposals(100), [oracle])], 1000, resources).run()
     assert (found.lower, found.upper, found.status) == (100, 100, "optimal")
     assert [high for _, _, high in oracle.asked] == [99, 49, 24, 12, 6, 3, 1]

@@ -24,7 +24,7 @@ _LEAST = 1e-300  # instead of a sum of squares that rounding left nothing of
 
 
 @dataclass(frozen=True, eq=False)
-class Case:
+class BreakProblem:
     """A condition on the subsets of a design; removals are arrays of units."""
 
     linear: ClassVar[bool] = True  # whether it is about least squares
@@ -34,13 +34,13 @@ class Case:
     condition: Condition
 
     @property
-    def first(self) -> tuple[Case, ...]:
-        """Of which one is broken wherever this is: significance with a sign needs that sign."""
+    def necessary(self) -> tuple[BreakProblem, ...]:
+        """Problems one of which is broken wherever this is: significance with a sign needs it."""
         how = self.condition
         if not isinstance(how, CorrelationAbove):
             return ()
         least = how.threshold(self.moments.design.n)  # thresholds fall with degrees of freedom
-        return (Case(self.moments, SlopeBeyond(0.0, min(least, _MARGIN), how.sign)),)
+        return (BreakProblem(self.moments, SlopeBeyond(0.0, min(least, _MARGIN), how.sign)),)
 
     def broken(self, removal: Ints) -> bool:
         """Whether the claim breaks without these units: exactly, wherever it is not clear."""

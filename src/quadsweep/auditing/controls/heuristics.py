@@ -17,9 +17,9 @@ from functools import cached_property
 import numpy as np
 
 from quadsweep.arrays import Floats, Ints
-from quadsweep.auditing.case import Case
+from quadsweep.auditing.break_problem import BreakProblem
 from quadsweep.auditing.conditions import R2Beyond
-from quadsweep.auditing.fewest import Finder
+from quadsweep.auditing.minimal_removal import RemovalHeuristic
 from quadsweep.auditing.refitting import Residuals
 from quadsweep.auditing.screening import Screen
 
@@ -45,7 +45,7 @@ def lowest(values: Floats, m: int) -> Ints:
 
 
 def concentrated(
-    case: Case, m: int, start: Ints = _NOTHING, among: Ints | None = None
+    problem: BreakProblem, m: int, start: Ints = _NOTHING, among: Ints | None = None
 ) -> Ints | None:
     """From a removal to one of m units that breaks the claim; None where the steps find none.
 
@@ -55,14 +55,14 @@ def concentrated(
     removal, unclear, before = start, [], -math.inf
     for left in range(_STEPS, 0, -1):
         if among is None:
-            following = lowest(case.gain(removal), m)
+            following = lowest(problem.gain(removal), m)
         else:
-            following = among[lowest(case.gain_among(removal, among), m)]
+            following = among[lowest(problem.gain_among(removal, among), m)]
         if any(np.array_equal(following, old) for old in seen):
             break
         seen.append(following)
-        removal, now = following, case.excess(following)
-        if now > -1e-6 and case.broken(removal):
+        removal, now = following, problem.excess(following)
+        if now > -1e-6 and problem.broken(removal):
             return removal
         if now == -math.inf:
             unclear.append(removal)
@@ -70,17 +70,17 @@ def concentrated(
         if among is not None and (now - before) * left < -now:
             break
         before = now
-    return next((s for s in unclear[::-1] if case.broken(s)), None)
+    return next((s for s in unclear[::-1] if problem.broken(s)), None)
 
 
-def fewest_first(case: Case, rows: Ints, gain: Floats) -> Ints | None:
+def fewest_first(problem: BreakProblem, rows: Ints, gain: Floats) -> Ints | None:
     """As few of these rows as break the claim, those of the least gain; None where all do not.
 
     About: in floating point, and as if every row brought it nearer. Rows are parted and not sorted,
-    and the sums of a part are added up once, so that it takes two looks at each row. For cases of
-    least squares without classes whose condition is not of R2.
+    and the sums of a part are added up once, so that it takes two looks at each row. For problems
+    of least squares without classes whose condition is not of R2.
     """
-    m = case.moments
+    m = problem.moments
     gone: list[Ints] = []
     count, known = 0, np.zeros((m.q.shape[1] + 2,) * 2)
 
@@ -88,14 +88,14 @@ def fewest_first(case: Case, rows: Ints, gain: Floats) -> Ints | None:
         columns = np.column_stack([m.q[some], m.x[some], m.y[some]])
         return np.asarray(known + columns.T @ columns)
 
-    if not case.passed_by(m.without_products(len(rows), products(rows))):
+    if not problem.passed_by(m.without_products(len(rows), products(rows))):
         return None
     while len(rows) > 1:
         half = len(rows) // 2
         order = np.argpartition(gain, half)
         low, rest = order[:half], order[half:]
         both = products(rows[low])
-        if case.passed_by(m.without_products(count + half, both)):
+        if problem.passed_by(m.without_products(count + half, both)):
             rows, gain = rows[low], gain[low]
         else:
             gone.append(rows[low])
@@ -104,20 +104,23 @@ def fewest_first(case: Case, rows: Ints, gain: Floats) -> Ints | None:
     return np.sort(np.concatenate([*gone, rows]))
 
 
-class Proposer(Finder):
+class RowHeuristic(RemovalHeuristic):
     """Removals that break a claim, from above: the fewest units it can find.
 
     ``followed`` says how many of the removals that were smaller than the best have been looked at
     in the order of influence, and on the greedy path; infinity where all have.
     """
 
-    def __init__(self, case: Case, most: int, check: Callable[[], object], seed: int = 0) -> None:
-        self.most, self._case, self._check = most, case, check
+    def __init__(
+        self, problem: BreakProblem, most: int, check: Callable[[], object], seed: int = 0
+    ) -> None:
+        self.most, self._problem, self._check = most, problem, check
         self._allowed = most  # by the user
         self._rng = np.random.default_rng(seed)
         self._path: list[int] = []  # the greedy one, as far as it was followed
         self._swaps = float(_SWAPPED)  # numbers that may still be touched
         self._candidates = _NOTHING
+        self._concentrates = False  # whether rows are so few that all are looked at
         self._halved = False  # whether the order of influence was, to its end
         self.best: Ints | None = None
         self.followed: tuple[float, float] = (0, 0)
@@ -127,11 +130,17 @@ class Proposer(Finder):
         """The largest number of removals that would be better than the best."""
         return self.most if self.best is None else min(self.most, len(self.best) - 1)
 
-    def quick(self) -> Iterator[Ints]:
-        """Removals that break the claim, by influence and concentration."""
+    def at_first(self) -> Iterator[Ints]:
+        """Yield removals by influence; of many rows, as few as it takes."""
         yield from self._of_many()
-        if self.best is None and (self.most == self._allowed or not self._has_front):
+        alone = self.most == self._allowed or not self._has_front
+        self._concentrates = self.best is None and alone
+        if self._concentrates:
             yield from self._by_influence(self._check)
+
+    def quick(self) -> Iterator[Ints]:
+        """Yield removals by concentration."""
+        if self._concentrates:
             yield from self._by_halving()
         yield from self._downwards()
 
@@ -147,7 +156,7 @@ class Proposer(Finder):
             yield self.best
 
     def _take(self, removal: Ints | None) -> bool:
-        if removal is None or len(removal) > self.last or not self._case.broken(removal):
+        if removal is None or len(removal) > self.last or not self._problem.broken(removal):
             return False
         self.best = removal
         return True
@@ -166,7 +175,7 @@ class Proposer(Finder):
             return
         order = self._order
         low, high = 0, 1
-        while high < self.last and not self._case.passed(np.sort(order[:high])):
+        while high < self.last and not self._problem.passed(np.sort(order[:high])):
             check()
             low, high = high, min(2 * high, self.last)
         if self._take(np.sort(order[:high])):
@@ -189,13 +198,18 @@ class Proposer(Finder):
     @cached_property
     def _order(self) -> Ints:
         """All units, those of the greatest influence first."""
-        return np.argsort(-self._case.influence()[0], kind="stable")
+        return np.argsort(-self._problem.influence()[0], kind="stable")
 
     def _of_many(self, removal: Ints = _NOTHING) -> Iterator[Ints]:
         """Of many rows, as few as it takes: seen from a removal, then from what was found; among
         those in front, and where that leads no further, among all."""
-        m = self._case.moments
-        if type(self._case) is not Case or not self._has_front or m.degenerate or not m.basis.clear:
+        m = self._problem.moments
+        if (
+            type(self._problem) is not BreakProblem
+            or not self._has_front
+            or m.degenerate
+            or not m.basis.clear
+        ):
             return
         found = self._seen_from(removal)
         for _ in range(_STEPS):
@@ -204,7 +218,7 @@ class Proposer(Finder):
             if self._take(found):
                 yield found
             removal, front = found, self._front(len(found))
-            found = fewest_first(self._case, front, self._case.gain_among(removal, front))
+            found = fewest_first(self._problem, front, self._problem.gain_among(removal, front))
             if found is None or len(found) >= len(removal):
                 found = self._seen_from(removal)
             if found is None or len(found) >= len(removal):
@@ -212,12 +226,12 @@ class Proposer(Finder):
 
     def _seen_from(self, removal: Ints) -> Ints | None:
         """As few as it takes among all rows, which are then in front by what is seen from here."""
-        gain = self._case.gain(removal) if len(removal) else self._first_gain
+        gain = self._problem.gain(removal) if len(removal) else self._first_gain
         found, wanted = None, max(_FRONT, _TIMES * len(removal))
         while found is None:
             self._check()
             front = self._candidates = lowest(gain, wanted)
-            found = fewest_first(self._case, front, gain[front])
+            found = fewest_first(self._problem, front, gain[front])
             if len(front) >= min(2 * self.last, len(gain)):
                 break
             wanted *= _TIMES
@@ -239,7 +253,7 @@ class Proposer(Finder):
     def _try(self, m: int) -> bool:
         self._check()
         among = self._front(m) if self._has_front else None
-        return self._take(concentrated(self._case, m, _NOTHING, among))
+        return self._take(concentrated(self._problem, m, _NOTHING, among))
 
     def from_one(self, removal: Ints) -> Iterator[Ints]:
         """Smaller ones from a removal that was found by others."""
@@ -252,7 +266,7 @@ class Proposer(Finder):
         """One fewer, from the best removal, where only some rows are looked at."""
         while self.best is not None and self.last and self._has_front:
             self._check()
-            fewer = concentrated(self._case, self.last, self.best, self._front(self.last))
+            fewer = concentrated(self._problem, self.last, self.best, self._front(self.last))
             if not self._take(fewer):
                 return
             yield self.best
@@ -260,10 +274,10 @@ class Proposer(Finder):
     @cached_property
     def _has_front(self) -> bool:
         """Whether rows are many, and to be looked at one by one."""
-        m = self._case.moments
-        of_r2 = isinstance(self._case.condition, R2Beyond)
+        m = self._problem.moments
+        of_r2 = isinstance(self._problem.condition, R2Beyond)
         many = m.design.size > _MANY and m.classes is None
-        return many and _by_rows(self._case) and not of_r2
+        return many and _by_rows(self._problem) and not of_r2
 
     def _front(self, m: int) -> Ints:
         """The rows among which m are looked for: those whose removal seemed best when all rows were
@@ -275,28 +289,28 @@ class Proposer(Finder):
 
     @cached_property
     def _first_gain(self) -> Floats:
-        return self._case.gain(_NOTHING)
+        return self._problem.gain(_NOTHING)
 
     def _one_by_one(self, check: Callable[[], object]) -> Iterator[Ints]:
         """The first units in the order of their influence: what halving may have jumped over."""
         if math.isinf(self.followed[0]):
             return
         order = self._order[: self.last]
-        for m in first_of(self._case, order):
+        for m in first_of(self._problem, order):
             check()
             if m > self.last:
                 break
             self.followed = (m, 0)
-            if near(self._case, order[:m]) and self._take(np.sort(order[:m])):
+            if near(self._problem, order[:m]) and self._take(np.sort(order[:m])):
                 yield self._found
                 break
         self.followed = (math.inf, 0)
 
     def _greedy(self) -> Iterator[Ints]:
-        for unit in greedy_path(self._case, self.last, self._check):
+        for unit in greedy_path(self._problem, self.last, self._check):
             self._path.append(unit)
             self.followed = (math.inf, len(self._path))
-            if near(self._case, np.array(self._path)) and self._take(np.sort(self._path)):
+            if near(self._problem, np.array(self._path)) and self._take(np.sort(self._path)):
                 yield self._found
                 return
 
@@ -304,29 +318,29 @@ class Proposer(Finder):
         assert self.best is not None
         self._check()
         best, m = self.best, self.last
-        if self._take(concentrated(self._case, m, best)):
+        if self._take(concentrated(self._problem, m, best)):
             return True
-        gain = self._case.gain(best)[best]
+        gain = self._problem.gain(best)[best]
         for i in np.argsort(-gain)[: min(len(best), 40)]:
             if self._take(np.delete(best, i)):
                 return True
         for _ in range(_STARTS):
             self._check()
             half = self._rng.permutation(best)[: max(1, m // 2)]
-            others = self._rng.integers(0, self._case.moments.design.size, size=m - len(half))
+            others = self._rng.integers(0, self._problem.moments.design.size, size=m - len(half))
             start = np.unique(np.concatenate([half, others]))
-            if self._take(concentrated(self._case, m, start)):
+            if self._take(concentrated(self._problem, m, start)):
                 return True
         return any(self._swap(start) for start in self._starts(best, m))
 
     def _starts(self, best: Ints, m: int) -> Iterator[Ints]:
         """Of m units: the best without the one that is missed least, the first ones of the greedy
         path and by influence, and the best with some others."""
-        yield np.delete(best, int(np.argmax(self._case.gain(best)[best])))
+        yield np.delete(best, int(np.argmax(self._problem.gain(best)[best])))
         if len(self._path) >= m:
             yield np.sort(np.array(self._path[:m]))
         yield np.sort(self._order[:m])
-        size = self._case.moments.design.size
+        size = self._problem.moments.design.size
         for _ in range(min(_SWAP_STARTS, size // _UNITS_A_START)):
             some = self._rng.permutation(best)[: m - max(1, m // 5)]
             others = np.delete(np.arange(size), some)
@@ -334,10 +348,10 @@ class Proposer(Finder):
 
     def _swap(self, removal: Ints) -> bool:
         """One for another until none is better."""
-        work = self._case.moments.design.n * (self._case.moments.q.shape[1] + 8)
-        if not self._case.linear:
+        work = self._problem.moments.design.n * (self._problem.moments.q.shape[1] + 8)
+        if not self._problem.linear:
             work *= _ITERATED * (_NEAREST + 1)
-        swapped = _Swaps(self._case, removal)
+        swapped = _Swaps(self._problem, removal)
         better = True
         while better and self._swaps > 0:
             better = False
@@ -356,13 +370,13 @@ class Proposer(Finder):
 class _Swaps:
     """A removal of which one unit after the other is exchanged for a better one."""
 
-    def __init__(self, case: Case, removal: Ints) -> None:
-        self._case, self.removal = case, removal
-        self._state = case.residuals(removal) if _by_rows(case) else None
+    def __init__(self, problem: BreakProblem, removal: Ints) -> None:
+        self._problem, self.removal = problem, removal
+        self._state = problem.residuals(removal) if _by_rows(problem) else None
 
     def in_the_way(self) -> list[int]:
         """Its units, those that are missed most first."""
-        order: Ints = np.argsort(-self._case.gain(self.removal)[self.removal])
+        order: Ints = np.argsort(-self._problem.gain(self.removal)[self.removal])
         units: list[int] = self.removal[order].tolist()
         return units
 
@@ -370,10 +384,10 @@ class _Swaps:
         """Remove the best unit in the place of this, if there is a better one."""
         others = self.removal[self.removal != unit]
         if self._state is None:
-            score, state = _nearest(self._case, others, unit), None
+            score, state = _nearest(self._problem, others, unit), None
         else:
             state = self._state.again_with(unit)
-            score = _without_each_row(self._case, state)
+            score = _without_each_row(self._problem, state)
         best, own = int(np.argmax(score)), float(score[unit])
         if best == unit or not np.isfinite(score[best]):
             return False
@@ -384,28 +398,28 @@ class _Swaps:
         return True
 
 
-def first_of(case: Case, order: Ints) -> Iterator[int]:
+def first_of(problem: BreakProblem, order: Ints) -> Iterator[int]:
     """How many of the first units of an order may break the claim."""
-    if Screen.fits(case):
-        return Screen(case).first(order)
+    if Screen.fits(problem):
+        return Screen(problem).first(order)
     return iter(range(1, min(len(order), _TRIED) + 1))
 
 
-def near(case: Case, removal: Ints) -> bool:
+def near(problem: BreakProblem, removal: Ints) -> bool:
     """Whether it may break the claim, as far as rounding tells."""
-    return case.excess(np.sort(removal)) > -1e-6
+    return problem.excess(np.sort(removal)) > -1e-6
 
 
-def greedy_path(case: Case, most: int, check: Callable[[], object]) -> Iterator[int]:
+def greedy_path(problem: BreakProblem, most: int, check: Callable[[], object]) -> Iterator[int]:
     """Units in the order in which they go, each the best to remove given those gone."""
-    design = case.moments.design
+    design = problem.moments.design
     gone: list[int] = []
-    work = design.n * (case.moments.q.shape[1] + 8)
-    state = case.residuals(_NOTHING) if _by_rows(case) else None
+    work = design.n * (problem.moments.q.shape[1] + 8)
+    state = problem.residuals(_NOTHING) if _by_rows(problem) else None
     for _ in range(min(most, max(1, _WORK // work))):
         check()
         removal = np.array(sorted(gone), dtype=np.int64)
-        score = -case.gain(removal) if state is None else _without_each_row(case, state)
+        score = -problem.gain(removal) if state is None else _without_each_row(problem, state)
         score[removal] = -np.inf
         best = int(np.argmax(score))
         if not np.isfinite(score[best]):
@@ -415,22 +429,22 @@ def greedy_path(case: Case, most: int, check: Callable[[], object]) -> Iterator[
         state = None if state is None else state.without(best)
 
 
-def _by_rows(case: Case) -> bool:
+def _by_rows(problem: BreakProblem) -> bool:
     """Whether units are rows of least squares, whose removal is a rank-one update."""
-    return case.moments.design.units is None and case.linear
+    return problem.moments.design.units is None and problem.linear
 
 
-def _nearest(case: Case, others: Ints, unit: int) -> Floats:
+def _nearest(problem: BreakProblem, others: Ints, unit: int) -> Floats:
     """The statistic without each further unit; to first order only the nearest are refitted."""
-    score = -case.gain(others)
+    score = -problem.gain(others)
     score[others] = -np.inf
     refitted = np.full(len(score), -np.inf)
     for i in (unit, *np.argsort(-score)[:_NEAREST].tolist()):
-        refitted[i] = case.excess(np.sort(np.append(others, i)))
+        refitted[i] = problem.excess(np.sort(np.append(others, i)))
     return refitted
 
 
-def _without_each_row(case: Case, r: Residuals) -> Floats:
+def _without_each_row(problem: BreakProblem, r: Residuals) -> Floats:
     """The statistic without each further row, the controls refitted."""
     with np.errstate(divide="ignore", invalid="ignore"):
         left = 1 - r.leverage
@@ -438,8 +452,8 @@ def _without_each_row(case: Case, r: Residuals) -> Floats:
         c = r.c - r.x * r.y / left
         fine = r.inside & (left > 1e-9) & (a > 1e-12) & (b > 1e-12)
         total = np.zeros(1)
-        if isinstance(case.condition, R2Beyond):  # the only one that asks for it
-            about = case.about_the_mean(r.inside)
+        if isinstance(problem.condition, R2Beyond):  # the only one that asks for it
+            about = problem.about_the_mean(r.inside)
             total = float((about[r.inside] ** 2).sum()) - about * about
-        score = case.condition.statistic(a, b, c, total)
+        score = problem.condition.statistic(a, b, c, total)
     return np.where(fine & np.isfinite(score), score, -np.inf)
