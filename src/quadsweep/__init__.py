@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from quadsweep.auditing.tables import audit_table as audit_table
     from quadsweep.choosing.intervals import Bootstrap as Bootstrap
     from quadsweep.choosing.line_significance import LineSignificance as LineSignificance
-    from quadsweep.choosing.outofcore import OutOfCorePath as OutOfCorePath
     from quadsweep.choosing.pairwise import PairwiseResult as PairwiseResult
     from quadsweep.choosing.pairwise import pairwise as pairwise
     from quadsweep.choosing.path import Path as Path
@@ -61,7 +60,6 @@ _PLACES = {
     "auditing.reference": "Reference",
     "auditing.result": "Audit OutOfCoreAudit RegressionAudit",
     "auditing.tables": "AuditTable audit_table",
-    "choosing.outofcore": "OutOfCorePath",
     "choosing.intervals": "Bootstrap",
     "choosing.line_significance": "LineSignificance",
     "choosing.pairwise": "PairwiseResult pairwise",

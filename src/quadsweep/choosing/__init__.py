@@ -2,8 +2,7 @@
 
 ``path``          the best subset of every size, with suggestions for k; its searches, here or on
                   a cluster (``walk``); over shuffled data (``path_significance``) or a clean
-                  line (``line_significance``); of rows that are not in memory (``outofcore``);
-                  what both are (``curve``)
+                  line (``line_significance``); suggestions for k (``curve``)
 ``significance``  a p-value that allows for the choosing
 ``stability``     who is dropped when the data change a little
 ``intervals``     the bootstrap of the line, behind `Result.bootstrap`

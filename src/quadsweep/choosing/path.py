@@ -1,7 +1,6 @@
 """The certified optimum for every k of a range: the curve from which to choose k.
 
-How the sizes are searched is in :mod:`quadsweep.choosing.walk`; out of core, in
-:mod:`quadsweep.choosing.outofcore`.
+How the sizes are searched is in :mod:`quadsweep.choosing.walk`.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +16,6 @@ from quadsweep import objectives
 from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.choosing.curve import Curve, sizes_meant
 from quadsweep.choosing.line_significance import LAWS, check_line, check_plane, clean_paths
-from quadsweep.choosing.outofcore import OutOfCorePath, path_out_of_core
 from quadsweep.choosing.path_significance import PathSignificance, shuffled_paths
 from quadsweep.choosing.shuffles import check_pairs
 from quadsweep.choosing.walk import Walk
@@ -26,8 +24,7 @@ from quadsweep.inputs import validation
 from quadsweep.inputs.arguments import arranged
 from quadsweep.inputs.predictors import least_kept
 from quadsweep.messages import argument
-from quadsweep.outofcore.search import Query
-from quadsweep.outofcore.solve import Resources, taken
+from quadsweep.outofcore.solve import loaded
 from quadsweep.progress import CountProgress, counting
 from quadsweep.proofs.proof import Proof, together
 from quadsweep.results.formatting import INDEX, attributes, named_rows, plain
@@ -35,21 +32,7 @@ from quadsweep.results.result import Result
 from quadsweep.solving.methods import Outcome, Problem
 from quadsweep.solving.methods.spreading import HERE, Executor, executor
 from quadsweep.solving.proving import check_provable, proof_of
-from quadsweep.solving.question import Question, SourceSettings, pose
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-    class Settings(SourceSettings, total=False):
-        """The keyword arguments, for type checkers alone."""
-
-        ks: Sequence[int | float] | None
-        drop: int | float | Sequence[int | float] | None
-        objective: str
-        permutations: int | None
-        null: str
-        progress: CountProgress
-        fit_intercept: bool
+from quadsweep.solving.question import Question, pose
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,15 +205,6 @@ class Path(Curve):
         }
 
 
-# As for solve: a path of files may be larger than memory.
-@overload
-def path(
-    points: str | os.PathLike[str], /, y: str, *, x: str, **settings: Unpack[Settings]
-) -> Path | OutOfCorePath: ...
-@overload
-def path(
-    points: Any = None, /, y: Any = None, *, x: Any = None, **settings: Unpack[Settings]
-) -> Path: ...
 def path(
     points: Any = None,
     /,
@@ -252,18 +226,16 @@ def path(
     fit_intercept: bool = True,
     weights: Any = None,
     proof: bool = False,
-    memory_limit: float | None = None,
     client: Any = None,
     out: str | os.PathLike[str] | None = None,
     resume: bool = False,
-) -> Path | OutOfCorePath:
+) -> Path:
     """The best subset of every size in a range, each with its proof.
 
     Parameters
     ----------
     points, x, y, objective, tol, nan_policy :
-        As in :func:`solve`, as are ``data``, ``fit_intercept``, ``weights`` and, for data out of
-        core, ``memory_limit``.
+        As in :func:`solve`, as are ``data``, ``fit_intercept`` and ``weights``.
     ks : sequence of ints or shares, optional
         Sizes to keep.
     drop : int, share, or sequence of either, optional
@@ -292,15 +264,14 @@ def path(
         Also write down why no subset is better, for every size: ``Path.proof``, as in
         :func:`solve`.
     client : dask Client or str, optional
-        A cluster that searches runs of sizes and the data sets of the null, or that reads data out
-        of core: a client, the address of a scheduler, or ``"local"``, as in :func:`solve_many`.
+        A cluster that searches runs of sizes and the data sets of the null, as in
+        :func:`solve_many`.
     out, resume : path, bool
         A directory that keeps finished parts of the work, and whether to go on with those in it.
 
     Returns
     -------
     Path
-        Or, for data out of core, a :class:`quadsweep.choosing.outofcore.OutOfCorePath`.
 
     Examples
     --------
@@ -320,15 +291,7 @@ def path(
     asked = validation.whole(permutations, "permutations", 0)
     if asked or null != "shuffled":
         _check_null(null, objective)
-    x, y, data = arranged("path", points, x, y, data)
-    source, x, y, data = taken(x, y, data, memory_limit)
-    if source is not None:
-        if asked or proof or weights is not None or not fit_intercept:
-            raise ValueError("a path out of core has no null, proof or weights, and an intercept")
-        limit = validation.memory(memory_limit)
-        resources = Resources(limit, time_limit, n_jobs, False, client, out, resume)
-        query = Query.checked(objective, None, None, tol, seed, nan_policy)
-        return path_out_of_core(source, query, resources, ks, drop, progress)
+    x, y, data = loaded("path", *arranged("path", points, x, y, data))
     question = pose(
         x, y, data=data, objective=objective, tol=tol, n_jobs=n_jobs, seed=seed,
         nan_policy=nan_policy, fit_intercept=fit_intercept, weights=weights,

@@ -9,7 +9,6 @@ import typer
 from quadsweep.cli import options as opt
 from quadsweep.cli.answering import Outputs, answer, ask, show
 from quadsweep.cli.options import amount, given
-from quadsweep.cli.outofcore import answer_source, find_source
 from quadsweep.cli.points import read_columns
 from quadsweep.cli.predictors import read_predictors
 from quadsweep.cli.tables import FileOptions
@@ -40,7 +39,6 @@ def path_command(
     proof: opt.Proof = None,
     as_json: opt.Json = False,
     time_limit: opt.TimeLimit = None,
-    memory_limit: opt.MemoryLimit = None,
     jobs: opt.Jobs = None,
     seed: opt.Seed = None,
     dask: opt.Dask = None,
@@ -61,12 +59,9 @@ def path_command(
     outputs = Outputs(plot, as_json, proof)
     asked = given(
         drop=amount("--drop", drop), objective=objective, permutations=permutations, null=null,
-        time_limit=time_limit, memory_limit=memory_limit, n_jobs=jobs, seed=seed,
+        time_limit=time_limit, n_jobs=jobs, seed=seed,
         client=dask, out=work, resume=resume,
     )  # fmt: skip
-    source = None if formula or label else find_source(file, x, y, memory_limit)
-    if source is not None:
-        answer_source(path, source, file, outputs, asked)
     points = read_predictors(options, x, y, formula, label)
     answer(path, points, outputs, asked | points.suggest("objective", unless=asked))
 

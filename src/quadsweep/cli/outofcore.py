@@ -1,4 +1,4 @@
-"""``quadsweep solve``, ``path`` and ``audit`` of files that may be larger than memory."""
+"""``quadsweep solve`` and ``audit`` of files that may be larger than memory."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def loaded(question: str, x: Any, y: Any, data: Any) -> tuple[Any, Any, Any]:
     if source is not None:
         raise ValueError(
             f"{question} needs its rows in memory; got {source.given:,} rows, which do not fit "
-            "(solve, path and audit work out of core)"
+            "(solve and audit work out of core)"
         )
     return x, y, data
 

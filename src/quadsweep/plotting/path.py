@@ -26,7 +26,7 @@ def plot_path(path: Curve, ax: Axes | None = None) -> Axes:
 
     Parameters
     ----------
-    path : Path or OutOfCorePath
+    path : Path
         With ``noise``, the 90% band of the shuffles is drawn under the curve.
     ax : matplotlib axes, optional
         A new figure if left out.
