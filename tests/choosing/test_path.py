@@ -341,7 +341,15 @@ def test_no_time_gives_no_answers_and_says_so():
     assert set(answer.status) == {"time_limit"}
     assert np.isnan(answer.value).all()
     assert "0 of 16 sizes proved" in answer.summary()
+    assert "time limit; 16 of 16 sizes were not reached" in answer.summary()
     json.dumps(answer.to_dict())
+
+
+def test_columns_of_tiny_numbers_have_a_path():
+    x, y = np.random.default_rng(0).normal(size=(2, 30))
+    plain, tiny = qs.path(x, y, drop=5), qs.path(x, 1e-165 * y, drop=5)
+    np.testing.assert_allclose(tiny.value, plain.value)
+    assert tiny.success
 
 
 def test_ctrl_c_returns_what_is_finished():

@@ -184,7 +184,7 @@ def test_limits_keep_the_shuffles_made_so_far():
     assert stopped.p_value == (1 + stopped.reached.sum()) / (1 + len(stopped.reached))
     none = qs.significance(x, y, 40, permutations=500, time_limit=0)
     assert none.status == "time_limit"
-    assert none.p_value == 1.0
+    assert np.isnan(none.p_value)
     assert "not proved" in none.summary()
 
 
@@ -253,3 +253,49 @@ def test_it_tells_itself_as_text_html_json_and_picture():
     decisions = qs.significance(x, y, 12, permutations=9, null="decisions")
     with pytest.raises(ValueError, match="no values to draw"):
         decisions.plot()
+
+
+def test_no_shuffle_is_no_p_value_and_no_verdict():
+    x, y = np.random.default_rng(0).uniform(size=(2, 30))
+    none = qs.significance(x, y, 20, time_limit=0)
+    assert np.isnan(none.p_value)
+    assert none.to_dict()["p_value"] is None
+    assert "unremarkable" not in none.summary()
+    assert "no verdict from no shuffles: a p-value of 0.05 takes at least 19" in none.summary()
+    stopped = qs.path(x, y, drop=3, permutations=99, progress=lambda done, total, seconds: done < 4)
+    noise = stopped.noise
+    assert noise is None or "no verdict" in noise.verdict()
+
+
+@pytest.mark.parametrize(("made", "word"), [(5, "no verdict"), (18, "no verdict"), (19, "more")])
+def test_few_shuffles_allow_no_verdict_and_it_says_how_many_it_takes(made, word):
+    x = np.linspace(0, 1, 30)
+    y = x + 0.01 * np.random.default_rng(0).normal(size=30)
+    found = qs.significance(x, y, drop=3, permutations=made)
+    path = qs.path(x, y, drop=2, permutations=made)
+    assert found.word.startswith(word)
+    assert word in found.verdict()
+    assert "noise alone" not in found.verdict()
+    assert "does as well" not in path.noise.verdict()
+    assert word in path.noise.verdict()
+    assert word in path.summary()
+    assert ("at least 19" in path.noise.verdict()) == (made < 19)
+
+
+def test_few_clean_lines_count_no_outliers():
+    x = np.linspace(0, 1, 30)
+    y = x + 0.01 * np.random.default_rng(0).normal(size=30)
+    y[[3, 7]] += 5
+    few = qs.path(x, y, drop=3, null="line", permutations=9)
+    assert few.noise.n_outliers is None
+    assert few.noise.verdict() == "no verdict from 9 draws: a p-value of 0.05 takes at least 19"
+    assert "stands out" not in few.suggestions()
+    assert few.plot() is not None
+    assert qs.path(x, y, drop=3, null="line", permutations=99).noise.n_outliers == 2
+
+
+def test_a_test_that_stops_because_it_is_clear_has_its_verdict():
+    x, y = np.random.default_rng(3).uniform(size=(2, 40))
+    early = qs.significance(x, y, 20, permutations=300, stop_after=5)
+    assert early.status == "stopped_early"
+    assert early.word == "unremarkable"

@@ -123,3 +123,17 @@ def test_the_command_writes_the_page(tmp_path, capsys):
     assert f"wrote {output}" in capsys.readouterr().err
     assert output.read_text(encoding="utf-8").startswith("<!doctype html>")
     assert main(["report", "anscombe-3", "-o", str(tmp_path / "no" / "r.html")]) == 2
+
+
+def test_columns_near_the_largest_numbers_have_a_page():
+    x = np.arange(12.0)
+    with np.errstate(over="ignore"):
+        page = to_html(gather(x, 1e160 * np.sin(x), drop=1, permutations=0))
+    assert embedded(page)["slope"] is None or np.isfinite(embedded(page)["slope"])
+
+
+def test_few_shuffles_allow_no_verdict_on_the_page():
+    x = np.linspace(0, 1, 20)
+    page = to_html(gather(x, x + 0.01 * np.sin(50 * x), drop=1, permutations=5))
+    assert "does not rise above noise" not in page
+    assert "No verdict from 5 shuffles" in page

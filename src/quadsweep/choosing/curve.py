@@ -65,8 +65,8 @@ class Curve(ResultMixin):
         stands out
             All points less those that stand out of a clean line with the noise of the data (see
             :class:`LineSignificance`). None if none do; left out if the path was made without
-            ``null="line"`` or ``"normal"``. Where it is there, the other two are left out unless
-            they agree.
+            ``null="line"`` or ``"normal"``, or with too few draws to say. Where it is there, the
+            other two are left out unless they agree.
 
         The first two are rules of thumb: they describe the curve and know nothing of noise.
         """
@@ -92,6 +92,10 @@ class Curve(ResultMixin):
                 )
             )
         lines.append(("certificate", f"{proved:,} of {len(self):,} sizes proved optimal"))
+        for stopped_by in sorted({"time_limit", "interrupted"} & set(self.status.tolist())):
+            why = stopped_by.replace("_", " ")
+            missing = int((np.isnan(self.value) & (self.status == stopped_by)).sum())
+            lines.append(("stopped", f"{why}; {missing:,} of {len(self):,} sizes were not reached"))
         for rule, k in self.suggestions().items():
             lines.append((_RULES[rule], self._suggestion(k)))
         return lines
@@ -169,7 +173,7 @@ def suggest(
     finite = np.isfinite(value)
     sizes, score = k[finite], sense * value[finite]
     rules = {"gain": largest_gain(sizes, score), "elbow": elbow(sizes, score)}
-    if not isinstance(noise, LineSignificance):
+    if not isinstance(noise, LineSignificance) or noise.n_outliers is None:
         return rules
     clear = noise.n - noise.n_outliers if noise.n_outliers else None
     # Beside a test that tells outliers from noise, rules that cannot may only agree with it.

@@ -23,7 +23,7 @@ import numpy as np
 
 from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.choosing.clean_line import NORMAL, UNKNOWN, fit_clean_line
-from quadsweep.choosing.p_values import SIGNIFICANT
+from quadsweep.choosing.p_values import FEWEST, SIGNIFICANT, no_verdict
 from quadsweep.choosing.path_significance import (
     PathSignificance,
     corrected_p_values,
@@ -73,8 +73,9 @@ class LineSignificance(PathSignificance):
 
     Attributes
     ----------
-    n_outliers : int
-        How many rows are outliers from the line; 0 if none are.
+    n_outliers : int or None
+        How many rows are outliers from the line; 0 if none are, None if too few lines were drawn
+        to say.
     normal : float
         How much of the null is normal noise; the rest has the heavier tails of Student's t.
     law : str
@@ -86,7 +87,7 @@ class LineSignificance(PathSignificance):
     about: ClassVar[str] = "of any outlier"
     drawn: ClassVar[str] = "draws"
 
-    n_outliers: int = 0
+    n_outliers: int | None = 0
     normal: float = 1.0
     law: str = "line"
     plane: bool = False
@@ -94,6 +95,8 @@ class LineSignificance(PathSignificance):
     def verdict(self, advice: str | None = None) -> str:
         """How many rows are outliers, and how often a clean line gains as much."""
         done, clean, surface = len(self.null), self._clean(), "plane" if self.plane else "line"
+        if self.n_outliers is None:
+            return no_verdict(done, self.drawn)
         if self.n_outliers == 0 and self.overall <= SIGNIFICANT:
             return (
                 f"outliers cannot be counted: the {self.k.min():,} rows of the smallest subset lie "
@@ -175,7 +178,7 @@ def clean_paths(
         null=first.null[:, extra:],
         p_value=first.p_value[extra:],
         corrected=first.corrected[extra:],
-        n_outliers=found,
+        n_outliers=found if len(first.null) >= FEWEST else None,
         seconds=clock.gone() - start,
     )
 

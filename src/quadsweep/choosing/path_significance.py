@@ -17,6 +17,7 @@ any dependence between the sizes, with no approximation.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -25,7 +26,7 @@ import numpy as np
 
 from quadsweep import objectives
 from quadsweep.arrays import Floats, Ints
-from quadsweep.choosing.p_values import SIGNIFICANT, STATUSES, UNREMARKABLE
+from quadsweep.choosing.p_values import SIGNIFICANT, STATUSES, UNREMARKABLE, in_words, no_verdict
 from quadsweep.choosing.shuffles import blocks, shuffled
 from quadsweep.clock import Clock
 from quadsweep.messages import argument
@@ -51,7 +52,7 @@ class PathSignificance(ResultMixin):
     null : array of shape (shuffles, sizes)
         The optima of the shuffles; NaN where undefined.
     p_value : array of floats
-        For one k that was fixed in advance.
+        For one k that was fixed in advance; NaN if no shuffle was made, as is ``corrected``.
     corrected : array of floats
         For a k that was picked after looking at all of them.
     permutations, seed : int
@@ -83,6 +84,16 @@ class PathSignificance(ResultMixin):
     def overall(self) -> float:
         """The p-value of the path as a whole: the smallest of the corrected ones."""
         return float(self.corrected.min())
+
+    @property
+    def word(self) -> str:
+        """``unremarkable``, ``borderline``, ``more than noise gives`` or ``no verdict``."""
+        return in_words(math.nan if no_verdict(len(self.null)) else self.overall)
+
+    @property
+    def is_noise(self) -> bool:
+        """Whether enough shuffles were made and 5% of them, or more, do as well."""
+        return not no_verdict(len(self.null)) and self.overall > SIGNIFICANT
 
     @property
     def distance(self) -> Floats:
@@ -137,6 +148,8 @@ class PathSignificance(ResultMixin):
 
     def verdict(self, advice: str | None = None) -> str:
         """The overall p-value in words; where it is small, with what to ask next."""
+        if few := no_verdict(len(self.null), self.drawn):
+            return few
         p = f"(p = {self.overall:.3g}, corrected for {len(self.k):,} sizes)"
         if self.overall > UNREMARKABLE:
             return f"unremarkable {p}: with y shuffled the path does as well somewhere"
@@ -152,7 +165,7 @@ class PathSignificance(ResultMixin):
         done = STATUSES[self.status].format(done=len(self.null), asked=self.permutations)
         return [
             ("sizes", f"{len(self.k):,}, from k = {self.k[0]:,} to {self.k[-1]:,}"),
-            ("p-value", f"{self.overall:.4g}   ({self.about})"),
+            ("p-value", f"{self.overall:.4g}   ({self.about})" if len(self.null) else "not known"),
             ("verdict", self.verdict()),
             (self.drawn, f"{done.replace('shuffles', self.drawn)}, seed {self.seed}"),
         ]
@@ -276,7 +289,9 @@ def _slack(problem: Problem, k: Ints, observed: Floats) -> Floats:
 def corrected_p_values(
     observed: Floats, null: Floats, slack: Floats, sense: int
 ) -> tuple[Floats, Floats]:
-    """Pointwise and corrected p-values of the first of B + 1 data sets."""
+    """Pointwise and corrected p-values of the first of B + 1 data sets; NaN where B is 0."""
+    if len(null) == 0:
+        return np.full(len(observed), np.nan), np.full(len(observed), np.nan)
     everyone = sense * np.vstack([observed, null])
     everyone = np.where(np.isnan(everyone), -np.inf, everyone)
     total = len(everyone)

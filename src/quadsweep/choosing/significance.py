@@ -12,6 +12,7 @@ If x and y are independent (and the rows exchangeable), P(p <= u) <= u for every
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,7 +21,7 @@ import numpy as np
 
 from quadsweep import objectives
 from quadsweep.arrays import Floats, Mask
-from quadsweep.choosing.p_values import STATUSES, in_words
+from quadsweep.choosing.p_values import STATUSES, in_words, no_verdict
 from quadsweep.choosing.shuffles import blocks, check_pairs, shuffled
 from quadsweep.clock import Clock
 from quadsweep.inputs import validation
@@ -42,7 +43,8 @@ class Significance(ResultMixin):
     Attributes
     ----------
     p_value : float
-        Share of data sets, the real one included, that reach the observed value.
+        Share of data sets, the real one included, that reach the observed value; NaN if no shuffle
+        was made.
     observed : float
         The optimum of the data.
     null : array of floats
@@ -84,24 +86,39 @@ class Significance(ResultMixin):
         return float(low), float(high)
 
     def verdict(self) -> str:
-        """The p-value in words."""
+        """The p-value in words, if there are enough shuffles for a verdict."""
         title = objectives.get(self.objective).title
         hits, done = int(self.reached.sum()), len(self.reached)
         count = f"{hits:,} of {done:,} data sets with y shuffled reach it"
         kept = f"with {self.k:,} of {self.n:,} points kept, {title} = {self.observed:.4g}"
+        if few := no_verdict(self._designed()):
+            return f"{kept}; {few}" + (f" ({count})" if done else "")
         so = {
             "unremarkable": ", so noise alone would do as well",
             "borderline": ", so noise alone does as well now and then",
         }
-        word = in_words(self.p_value)
-        return f"{kept} is {word}: {count}{so.get(word, '')}"
+        return f"{kept} is {self.word}: {count}{so.get(self.word, '')}"
+
+    @property
+    def word(self) -> str:
+        """``unremarkable``, ``borderline``, ``more than noise gives`` or ``no verdict``."""
+        return in_words(math.nan if no_verdict(self._designed()) else self.p_value)
+
+    def _designed(self) -> int:
+        """Shuffles that decide: a test that ends early because it is clear would have made all."""
+        return self.permutations if self.status == "stopped_early" else len(self.reached)
 
     def summary_items(self) -> list[tuple[str, str]]:
         title = objectives.get(self.objective).title
         low, high = self.interval
         lines = [
             (title, f"{self.observed:.6g}   (the best {self.k:,} of {self.n:,} points)"),
-            ("p-value", f"{self.p_value:.4g}   (95% interval {low:.2g} to {high:.2g})"),
+            (
+                "p-value",
+                f"{self.p_value:.4g}   (95% interval {low:.2g} to {high:.2g})"
+                if len(self.reached)
+                else "not known",
+            ),
             ("verdict", self.verdict()),
         ]
         defined = self.null[np.isfinite(self.null)]
@@ -250,6 +267,8 @@ def significance(
 
 def _p_value(reached: Mask, stop_after: int | None) -> float:
     hits, done = int(reached.sum()), len(reached)
+    if done == 0:
+        return math.nan
     if stop_after is not None and hits >= stop_after:
         return stop_after / done
     return (1 + hits) / (1 + done)

@@ -174,7 +174,10 @@ def neighbour(problem: Problem, inliers: Ints) -> list[Ints]:
     x, y = problem.x, problem.y
     if len(inliers) < 2 or np.ptp(x[inliers]) == 0 or np.ptp(y[inliers]) == 0:
         return []
-    p, q, r = problem.objective.gradient(x[inliers], y[inliers])
+    try:
+        p, q, r = problem.objective.gradient(x[inliers], y[inliers])
+    except ZeroDivisionError:  # sums of squares below the least floating-point number
+        return []
     u, w = x - x[inliers].mean(), y - y[inliers].mean()
     gain = p * u * u + q * u * w + r * w * w
     if not np.all(np.isfinite(gain)):

@@ -78,14 +78,14 @@ def _band(ax: Axes, noise: PathSignificance, n: int) -> None:
 
 
 def _word(noise: PathSignificance) -> str:
-    if isinstance(noise, LineSignificance):
+    if isinstance(noise, LineSignificance) and noise.n_outliers is not None:
         rows = noise.n_outliers
         return (
             f"{rows:,} {'row stands' if rows == 1 else 'rows stand'} out"
             if rows
             else ("no row stands out")
         )
-    return "more than noise gives" if noise.overall <= 0.05 else "within what noise gives"
+    return noise.word
 
 
 def _unproved(ax: Axes, path: Curve) -> None:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quadsweep.arrays import Axes, Floats
-from quadsweep.choosing.p_values import in_words
 from quadsweep.objectives import get
 from quadsweep.plotting import canvas
 from quadsweep.plotting.canvas import INLIER, OUTLIER, PALE, REGION
@@ -76,6 +75,5 @@ def _edges(null: Floats, observed: float) -> list[float]:
 def _title(answer: Significance) -> str:
     done = f"{len(answer.reached):,} shuffles"
     return (
-        f"p = {answer.p_value:.3g}: {in_words(answer.p_value)}\n"
-        f"k = {answer.k:,} of {answer.n:,} points, {done}"
+        f"p = {answer.p_value:.3g}: {answer.word}\nk = {answer.k:,} of {answer.n:,} points, {done}"
     )

@@ -183,7 +183,7 @@ class _Sections:
             return None
         assert isinstance(found, LineSignificance)
         # Beside rows that lie on a line exactly every other one is surprising, and none is counted.
-        is_clear = (found.overall <= SIGNIFICANT) == (found.n_outliers > 0)
+        is_clear = (found.overall <= SIGNIFICANT) == bool(found.n_outliers)
         return found if found.status == "finished" and is_clear else None
 
     def comparison(self, given: Columns, k: int, progress: bool) -> Comparison | None:
@@ -206,7 +206,7 @@ _REASONS = {
 
 
 def _is_noise(walk: Path) -> bool:
-    return walk.noise is not None and walk.noise.overall > SIGNIFICANT
+    return walk.noise is not None and walk.noise.is_noise
 
 
 def _start(
@@ -219,7 +219,7 @@ def _start(
         return 0, "noise alone would do as well"
     if line is not None and line.n_outliers == 0:
         return 0, ""
-    if line is not None and walk.n - line.n_outliers in sizes:
+    if line is not None and line.n_outliers and walk.n - line.n_outliers in sizes:
         clean = f"a clean line with this noise (p = {line.overall:.3g})"
         return sizes.index(walk.n - line.n_outliers), f"how many rows stand out from {clean}"
     suggested = walk.suggestions()

@@ -17,7 +17,6 @@ import numpy as np
 
 from quadsweep.auditing.fit import Fit
 from quadsweep.auditing.result import Audit, RegressionAudit
-from quadsweep.choosing.p_values import SIGNIFICANT
 from quadsweep.objectives import centred_sums
 from quadsweep.plotting.canvas import limits
 from quadsweep.report.content import Report
@@ -138,7 +137,7 @@ def _answer(report: Report) -> str:
     row stands out of it."""
     answer, noise = report.answer, report.path.noise
     lead = ""
-    if noise is not None and noise.overall > SIGNIFICANT:
+    if noise is not None and noise.is_noise:
         lead = (
             f"The path does not rise above noise (p = {noise.overall:.3g}, corrected for "
             f"{len(noise.k):,} sizes). "

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from quadsweep.results.formatting import plain
+
 
 def page_around(template: str, parts: Mapping[str, str]) -> str:
     """The whole page: ``template`` is its body; ``parts`` stand for the names in braces."""
@@ -26,7 +28,7 @@ def script(*names: str) -> str:
 
 def embedded(name: str, payload: Mapping[str, Any]) -> str:
     """JSON for a script to read, in an element of that name."""
-    text = json.dumps(payload, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps(plain(payload), allow_nan=False, ensure_ascii=False, separators=(",", ":"))
     text = text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
     return f'<script id="{name}" type="application/json">{text}</script>'
 
