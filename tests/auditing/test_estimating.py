@@ -212,6 +212,50 @@ def test_the_sign_of_an_instrumented_coefficient_flips_with_a_proved_number_of_r
     assert found.before.slope == pytest.approx(ratio)
 
 
+def both_forms(n: int, seed: int) -> dict[str, np.ndarray]:
+    """A weak instrument, whose first row alone makes the sign of both forms."""
+    rng = np.random.default_rng(seed)
+    z = rng.normal(size=n)
+    x = -0.1 * z + rng.normal(size=n)
+    y = 0.1 * x + rng.normal(size=n)
+    x[0] = y[0] = z[0] = 9
+    return {"z": z, "x": x, "y": y}
+
+
+def fewest_for_another_sign(data: dict[str, np.ndarray], most: int) -> int | None:
+    """By every removal, each with both covariances."""
+    n = len(data["z"])
+    sign = 0
+    for m in range(most + 1):
+        for gone in combinations(range(n), m):
+            z, x, y = (np.delete(data[name], gone) for name in "zxy")
+            z = z - z.mean()
+            if sign == 0:
+                sign = np.sign((z @ x) * (z @ y))
+            elif (z @ x) * (z @ y) * sign < 0:
+                return m
+    return None
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_ratio_turns_with_as_few_rows_as_enumeration_says(seed: int) -> None:
+    pytest.importorskip("formulaic")
+    data = both_forms(14, seed)
+    truth = fewest_for_another_sign(data, 4)
+    found = qs.audit("y ~ 1 + [x ~ z]", data=data, max_drop=4, n_jobs=1)
+    assert found.success
+    assert found.upper == truth
+    one = qs.audit("y ~ 1 + [x ~ z]", data=data, max_drop=1, n_jobs=1)
+    assert (one.upper is None) == (truth is None or truth > 1)
+
+
+@pytest.mark.parametrize(("seed", "fewest"), [(1, 4), (6, 2), (32, 4)])
+def test_a_row_that_turns_both_forms_leaves_nothing_undecided(seed: int, fewest: int) -> None:
+    pytest.importorskip("formulaic")
+    found = qs.audit("y ~ 1 + [x ~ z]", data=both_forms(80, seed), n_jobs=1)
+    assert (found.lower, found.upper) == (fewest, fewest)
+
+
 @pytest.mark.filterwarnings("ignore:The inplace keyword")  # pyfixest with the newest pandas
 def test_pyfixest_s_syntax_is_the_same_regression():
     pf = pytest.importorskip("pyfixest")

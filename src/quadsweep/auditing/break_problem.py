@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -32,6 +32,11 @@ class BreakProblem:
 
     moments: Moments
     condition: Condition
+
+    @property
+    def parts(self) -> tuple[BreakProblem, ...]:
+        """Problems of least squares that all break where this one does, and only there."""
+        return (self,) if type(self) is BreakProblem else ()
 
     @property
     def necessary(self) -> tuple[BreakProblem, ...]:
@@ -94,6 +99,24 @@ class BreakProblem:
         """The coefficient that is asked about, of scaled x and y."""
         x, y = self.moments.scale
         return how.beta * x / y if how.beta != 0 else 0.0
+
+    def without_units(self, removal: Ints) -> Any:
+        """Return the fit without some units, which single rows then leave or rejoin."""
+        return self.residuals(removal)
+
+    def statistic_without_each(self, r: Any) -> Floats:
+        """Return the statistic without each further row, the controls refitted."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            left = 1 - r.leverage
+            a, b = r.a - r.x * r.x / left, r.b - r.y * r.y / left
+            c = r.c - r.x * r.y / left
+            fine = r.inside & (left > 1e-9) & (a > 1e-12) & (b > 1e-12)
+            total = np.zeros(1)
+            if isinstance(self.condition, R2Beyond):  # the only one that asks for it
+                about = self.about_the_mean(r.inside)
+                total = float((about[r.inside] ** 2).sum()) - about * about
+            score = self.condition.statistic(a, b, c, total)
+        return np.where(fine & np.isfinite(score), score, -np.inf)
 
     def about_the_mean(self, inside: Mask) -> Floats:
         """y about its mean on some rows, scaled as in Moments."""

@@ -3,8 +3,7 @@
 With z~ what the controls leave of the instrument on the rows kept, the coefficient is above c where
 sum z~ (y - c x) and sum z~ x have the same sign. Both are signs of least-squares coefficients of
 the instrument, so a claim about the coefficient (``sign``, ``slope``) breaks where one of the two
-forms changes its sign and the other does not: no fewer rows than either needs by itself, and
-exactly so many if the smaller of the two removals leaves the other form as it is.
+forms changes its sign and the other does not (``oracles.choice.BothSigns``).
 
 The Anderson-Rubin test of a coefficient of 0 is the t test of the instrument in the reduced form.
 """
@@ -13,26 +12,84 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import NamedTuple
 
-from quadsweep.arrays import Ints
+import numpy as np
+
+from quadsweep.arrays import Floats, Ints
 from quadsweep.auditing.break_problem import BreakProblem
 from quadsweep.auditing.conditions import Condition, CorrelationAbove, CorrelationBelow, SlopeBeyond
 from quadsweep.auditing.controls.robust import RobustProblem
 from quadsweep.auditing.design import Design
 from quadsweep.auditing.moments import Moments, Sums
+from quadsweep.auditing.refitting import Residuals
 from quadsweep.inputs.standard_errors import StandardErrors
+
+_LEAST = 1e-300  # instead of a covariance that has turned
+_TURNED = 1e12  # off the score of a removal that turns the second form
+
+
+class TwoForms(NamedTuple):
+    """The fits of both forms without some rows."""
+
+    one: Residuals
+    other: Residuals
+
+    def without(self, row: int) -> TwoForms:
+        """Return both without a row that was kept."""
+        return TwoForms(self.one.without(row), self.other.without(row))
+
+    def again_with(self, row: int) -> TwoForms:
+        """Return both with a row that was removed."""
+        return TwoForms(self.one.again_with(row), self.other.again_with(row))
 
 
 @dataclass(frozen=True, eq=False)
 class InstrumentProblem(BreakProblem):
-    """One form changes its sign, and ``other``, that the second still has its own, holds."""
+    """One form changes its sign, and ``other``, that the second still has its own, holds.
+
+    Removals are found by the ratio of the two covariances, the first over the second.
+    """
 
     first_order = False
 
     other: BreakProblem
 
+    @property
+    def parts(self) -> tuple[BreakProblem, ...]:
+        return BreakProblem(self.moments, self.condition), self.other
+
     def broken(self, removal: Ints) -> bool:
-        return super().broken(removal) and self.other.broken(removal)
+        return all(part.broken(removal) for part in self.parts)
+
+    def excess(self, removal: Ints) -> float:
+        return min(part.excess(removal) for part in self.parts)
+
+    def gain(self, removal: Ints) -> Floats:
+        one, other = (part.residuals(removal) for part in self.parts)
+        ratio = self.signs[0] * one.c / max(self.signs[1] * other.c, _LEAST)
+        gain = self.signs[0] * one.x * one.y - min(ratio, 0.0) * self.signs[1] * one.x * other.y
+        return self.moments.design.sums(gain)
+
+    def without_units(self, removal: Ints) -> TwoForms:
+        return TwoForms(*(part.residuals(removal) for part in self.parts))
+
+    def statistic_without_each(self, r: TwoForms) -> Floats:
+        """Return the ratio without each row; below all of them where the second form turns."""
+        one, other = r.one, r.other
+        with np.errstate(divide="ignore", invalid="ignore"):
+            left = 1 - one.leverage
+            top = self.signs[0] * (one.c - one.x * one.y / left)
+            bottom = self.signs[1] * (other.c - other.x * other.y / left)
+            fine = one.inside & (left > 1e-9) & (one.a - one.x**2 / left > 1e-12)
+            score = np.where(bottom > 0, top / bottom, bottom - _TURNED)
+        return np.where(fine & np.isfinite(score), score, -np.inf)
+
+    @property
+    def signs(self) -> tuple[int, int]:
+        """Those that the covariances of both forms are to have."""
+        signs = [p.condition.sign for p in self.parts if isinstance(p.condition, SlopeBeyond)]
+        return signs[0], signs[1]
 
 
 def reduced_form(design: Design, at: float = 0.0) -> Design:

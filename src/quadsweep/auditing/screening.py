@@ -6,7 +6,8 @@ removals are looked at in one go.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -21,18 +22,44 @@ _NUMBERS = 5_000_000  # at a time, and of the units' products
 
 
 class Screen:
-    """The units' own products, and what is left without some of them."""
+    """Tells which removals may break every part of a problem."""
 
     @staticmethod
     def fits(problem: BreakProblem) -> bool:
-        """Whether the units' products are sums, and not too many numbers."""
-        m = problem.moments
-        d, whole = m.design, m.classes is None
-        if m.classes is not None and d.units is not None:
-            whole = not len(broken_by(m.classes.of_row, d.unit))
-        return (
-            type(problem) is BreakProblem and whole and d.size * (m.q.shape[1] + 2) ** 2 <= _NUMBERS
-        )
+        """Whether the problem has parts, and the products of their units are few enough."""
+        return bool(problem.parts) and all(map(_has_few_products, problem.parts))
+
+    def __init__(self, problem: BreakProblem) -> None:
+        self._parts = [_UnitProducts(part) for part in problem.parts]
+
+    def removals(self, removals: Ints) -> Mask:
+        """Which of these, a removal in each row, may break the claim."""
+        return _all(part.removals(removals) for part in self._parts)
+
+    def first(self, order: Ints) -> Iterator[int]:
+        """Yield the numbers m for which removing the first m units may break the claim."""
+        step = max(1, min(part.most_at_once for part in self._parts))
+        for start in range(0, len(order), step):
+            chunk = order[start : start + step]
+            may = _all([part.prefixes(order[:start], chunk) for part in self._parts])
+            yield from (int(i) + start + 1 for i in np.flatnonzero(may))
+
+
+def _all(masks: Iterable[Mask]) -> Mask:
+    return reduce(np.logical_and, masks)
+
+
+def _has_few_products(problem: BreakProblem) -> bool:
+    """Whether the units' products are sums, and not too many numbers."""
+    m = problem.moments
+    d, whole = m.design, m.classes is None
+    if m.classes is not None and d.units is not None:
+        whole = not len(broken_by(m.classes.of_row, d.unit))
+    return whole and d.size * (m.q.shape[1] + 2) ** 2 <= _NUMBERS
+
+
+class _UnitProducts:
+    """The units' own products, and what is left without some of them."""
 
     def __init__(self, problem: BreakProblem) -> None:
         self._problem, self._rank = problem, int(problem.moments.q.shape[1])
@@ -50,14 +77,15 @@ class Screen:
         """Which of these, a removal in each row, may break the claim."""
         return self._may_break(self._total - self._grams[removals].sum(axis=1))
 
-    def first(self, order: Ints) -> Iterator[int]:
-        """The numbers m for which removing the first m units of an order may break the claim."""
-        step = max(1, _NUMBERS // self._grams.shape[1])
-        left = self._total
-        for start in range(0, len(order), step):
-            chunk = left - np.cumsum(self._grams[order[start : start + step]], axis=0)
-            yield from (int(i) + start + 1 for i in np.flatnonzero(self._may_break(chunk)))
-            left = chunk[-1]
+    @property
+    def most_at_once(self) -> int:
+        """How many removals may be looked at in one go."""
+        return int(_NUMBERS // self._grams.shape[1])
+
+    def prefixes(self, gone: Ints, order: Ints) -> Mask:
+        """Which of the first 1, 2, ... units, beside those gone, may break the claim."""
+        left = self._total - self._grams[gone].sum(axis=0)
+        return self._may_break(left - np.cumsum(self._grams[order], axis=0))
 
     def _may_break(self, left: Floats) -> Mask:
         m, d, r = self._problem.moments, self._problem.moments.design, self._rank

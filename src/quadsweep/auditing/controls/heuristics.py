@@ -20,7 +20,6 @@ from quadsweep.arrays import Floats, Ints
 from quadsweep.auditing.break_problem import BreakProblem
 from quadsweep.auditing.conditions import R2Beyond
 from quadsweep.auditing.minimal_removal import RemovalHeuristic
-from quadsweep.auditing.refitting import Residuals
 from quadsweep.auditing.screening import Screen
 
 _STEPS = 12
@@ -372,7 +371,7 @@ class _Swaps:
 
     def __init__(self, problem: BreakProblem, removal: Ints) -> None:
         self._problem, self.removal = problem, removal
-        self._state = problem.residuals(removal) if _by_rows(problem) else None
+        self._state = problem.without_units(removal) if _by_rows(problem) else None
 
     def in_the_way(self) -> list[int]:
         """Its units, those that are missed most first."""
@@ -387,7 +386,7 @@ class _Swaps:
             score, state = _nearest(self._problem, others, unit), None
         else:
             state = self._state.again_with(unit)
-            score = _without_each_row(self._problem, state)
+            score = self._problem.statistic_without_each(state)
         best, own = int(np.argmax(score)), float(score[unit])
         if best == unit or not np.isfinite(score[best]):
             return False
@@ -415,11 +414,11 @@ def greedy_path(problem: BreakProblem, most: int, check: Callable[[], object]) -
     design = problem.moments.design
     gone: list[int] = []
     work = design.n * (problem.moments.q.shape[1] + 8)
-    state = problem.residuals(_NOTHING) if _by_rows(problem) else None
+    state = problem.without_units(_NOTHING) if _by_rows(problem) else None
     for _ in range(min(most, max(1, _WORK // work))):
         check()
         removal = np.array(sorted(gone), dtype=np.int64)
-        score = -problem.gain(removal) if state is None else _without_each_row(problem, state)
+        score = -problem.gain(removal) if state is None else problem.statistic_without_each(state)
         score[removal] = -np.inf
         best = int(np.argmax(score))
         if not np.isfinite(score[best]):
@@ -442,18 +441,3 @@ def _nearest(problem: BreakProblem, others: Ints, unit: int) -> Floats:
     for i in (unit, *np.argsort(-score)[:_NEAREST].tolist()):
         refitted[i] = problem.excess(np.sort(np.append(others, i)))
     return refitted
-
-
-def _without_each_row(problem: BreakProblem, r: Residuals) -> Floats:
-    """The statistic without each further row, the controls refitted."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        left = 1 - r.leverage
-        a, b = r.a - r.x * r.x / left, r.b - r.y * r.y / left
-        c = r.c - r.x * r.y / left
-        fine = r.inside & (left > 1e-9) & (a > 1e-12) & (b > 1e-12)
-        total = np.zeros(1)
-        if isinstance(problem.condition, R2Beyond):  # the only one that asks for it
-            about = problem.about_the_mean(r.inside)
-            total = float((about[r.inside] ** 2).sum()) - about * about
-        score = problem.condition.statistic(a, b, c, total)
-    return np.where(fine & np.isfinite(score), score, -np.inf)
