@@ -292,3 +292,22 @@ def test_what_a_difference_is_made_of_is_not_made_of_rounding(x, y, k):
     a, b, _ = naive.centred_sums(*(naive.exact([v[i] for i in kept]) for v in (x, y)))
     assert result.status == "optimal"
     assert result.gap <= max(1e-9 * abs(result.value), 1e-12 * float(a + b) / k)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_covariance_beside_subnormal_columns_with_most_entries_equal(seed):
+    """The scale of such a column vanished, and products with it."""
+    rng = np.random.default_rng([seed, 7])
+    n = int(rng.integers(5, 9))
+    k, different = int(rng.integers(3, n)), int(rng.integers(1, max(2, n // 2)))
+    x = np.full(n, 5e-324 * rng.integers(0, 100))
+    top = 10 ** int(rng.integers(1, 12))
+    x[rng.choice(n, different, replace=False)] = 5e-324 * rng.integers(0, top, different)
+    y = rng.choice([1.0, 1e300]) * rng.integers(-9, 10, n)
+    if len(set(x)) < 2 or len(set(y)) < 2:
+        return
+    best = naive.ranked_subsets(x.tolist(), y.tolist(), k, "cov")[0][0]
+    result = qs.solve(x, y, k, objective="cov", method="certified", time_limit=60)
+    found = naive.subset_score(naive.exact(x), naive.exact(y), result.inliers.tolist(), "cov")
+    assert result.status == "optimal"
+    assert found >= best - abs(best) * naive.Fraction(2e-9), (seed, found, best)

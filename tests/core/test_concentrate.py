@@ -33,7 +33,7 @@ def test_returns_k_points_with_their_value_and_never_beats_the_best(family, obje
         if len(best[0]) == 0:
             assert len(inliers) == 0, where
             continue
-        assert status == "heuristic", where
+        assert status == ("optimal" if k == n else "heuristic"), where
         assert len(inliers) == k, where
         assert value == _core.value(x, y, inliers, objective), where
         sign = 1 if objective in naive.MAXIMISED else -1
@@ -91,3 +91,11 @@ def test_steps_that_go_too_far_are_shortened(objective):
     best = run(x, y, 400, objective, "certified")
     assert best[3] == "optimal"
     assert run(x, y, 400, objective)[1] == pytest.approx(best[1], rel=1e-9)
+
+
+@pytest.mark.parametrize("predictors", [1, 3])
+def test_all_points_are_the_best_of_all(predictors):
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(30, predictors)), rng.normal(size=30)
+    result = qs.solve(X, y, 30, method="concentrate")
+    assert (result.status, result.gap) == ("optimal", 0)

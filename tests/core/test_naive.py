@@ -186,3 +186,26 @@ def test_bad_lifts_scores_and_orders_are_named(arguments, kind, sentence):
     x, y = np.random.default_rng(0).normal(size=(2, 9))
     with pytest.raises(kind, match=sentence):
         qs.naive_sweep(x, y, 5, **arguments)
+
+
+def test_what_is_found_is_not_called_the_best_separable_subset():
+    """A separable subset of points on a circle, with copies, is missed."""
+    rng = np.random.default_rng(2413)
+    d = int(rng.integers(2, 7))
+    angle = 2 * np.pi * rng.integers(0, 12, d) / 12
+    angle = angle[np.r_[np.arange(d), rng.integers(0, d, 9 - d)]]
+    x, y = np.cos(angle), np.sin(angle)
+    swept = qs.solve(x, y, 6, method="sweep")
+    found = qs.solve(x, y, 6, method="naive")
+    assert swept.status == "best_separable"
+    assert found.value < swept.value - 0.01
+    assert found.status == "heuristic"
+
+
+@pytest.mark.parametrize("method", ["naive", "sweep"])
+def test_a_time_limit_holds_for_very_many_points(method):
+    """One step sorts all points: the clock is looked at in each, not after 64 of them."""
+    x, y = np.random.default_rng(0).normal(size=(2, 300_000))
+    result = qs.solve(x, y, drop=1000, method=method, time_limit=0.01)
+    assert result.status == "time_limit"
+    assert result.nodes <= 8

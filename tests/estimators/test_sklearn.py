@@ -233,6 +233,14 @@ def test_a_fit_that_is_stopped_warns_with_the_gap(monkeypatch):
     assert ExactMinCovDet().time_limit == 5
 
 
+@pytest.mark.parametrize("features", [1, 3])
+def test_a_method_without_proof_that_is_cut_off_warns(features):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(2000, features)), rng.normal(size=2000)
+    with pytest.warns(ConvergenceWarning, match="method='concentrate' had not ended"):
+        TrimmedRegressor("lts", drop=0.25, method="concentrate", time_limit=0.0).fit(X, y)
+
+
 def test_more_features_than_are_searched_say_what_is_not_proved():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 11))

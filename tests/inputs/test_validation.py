@@ -177,3 +177,27 @@ def test_one_odd_cell_is_named_with_what_to_do_about_it():
         qs.solve(range(5), y, 4)
     y[2] = None
     assert qs.solve(range(5), y, 3, nan_policy="omit").omitted.tolist() == [2]
+
+
+def _times():
+    return 1_700_000_000_000_000_001 + 7 * np.arange(10)
+
+
+@pytest.mark.parametrize("form", ["array", "list", "masked", "pandas", "polars", "formula"])
+def test_whole_numbers_that_floating_point_rounds_are_refused(form):
+    t, y = _times(), np.arange(10.0)
+    given = {
+        "array": lambda: (t, y),
+        "list": lambda: (t.tolist(), y),
+        "masked": lambda: (np.ma.array(t), y),
+        "pandas": lambda: (pytest.importorskip("pandas").Series(t), y),
+        "polars": lambda: (pytest.importorskip("polars").Series(t), y),
+        "formula": lambda: ("y ~ t", pytest.importorskip("pandas").DataFrame({"t": t, "y": y})),
+    }[form]()
+    with pytest.raises(ValueError, match="floating point rounds"):
+        qs.solve(*given, drop=1)
+
+
+def test_whole_numbers_beyond_2_53_that_doubles_hold_are_taken():
+    t = _times() - _times()[0]
+    assert qs.solve(t * 2**54, np.arange(10.0), drop=1).value == 1.0

@@ -29,6 +29,7 @@ with needed("quadsweep.sklearn"):
     from sklearn.utils._param_validation import Interval, StrOptions
     from sklearn.utils.validation import check_is_fitted, validate_data
 
+PROVING = ("auto", "certified", "exhaustive")  # methods that are asked for a proof
 TIME_LIMIT = 5.0  # seconds of a fit unless said otherwise; proofs of 1,000 x 3 take one
 SEARCH: dict[str, list[Any]] = {  # parameters of the search, of all estimators of this package
     "tol": [Interval(numbers.Real, 0, 1, closed="left")],
@@ -63,8 +64,17 @@ def as_missing(values: Any) -> Any:
 
 
 def warn_unless_proved(result: Result, method: str) -> None:
-    """A ConvergenceWarning where a proof was asked for and there is none."""
-    if result.status == "optimal" or method not in ("auto", "certified", "exhaustive"):
+    """Warn where a proof was asked for and there is none, or where a limit cut the method off."""
+    if result.status == "optimal":
+        return
+    if method not in PROVING:
+        if result.status not in ("heuristic", "best_separable"):
+            warnings.warn(
+                f"{result.message} method={method!r} had not ended, and its rows may be far from "
+                "the best: give a larger time_limit.",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
         return
     proved = f"no choice of rows passes {result.bound:.6g} (gap {result.gap:.3g})"
     trivial = result.bound <= 0 if OBJECTIVES[result.objective].sense < 0 else result.bound >= 1

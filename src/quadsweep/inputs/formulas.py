@@ -193,9 +193,13 @@ def _matrices(text: str, frame: Any) -> tuple[Any, Any]:
 def _with_numbers(text: str, frame: Any) -> Any:
     """Numbers that a frame keeps as objects, for a cell of text or None among them, as a column.
 
-    Otherwise each of them would become a dummy. What is inside C(...) is meant as a factor.
+    Otherwise each of them would become a dummy. What is inside C(...) is meant as a factor. Whole
+    numbers that floating point would round are refused.
     """
     bare = set(re.findall(r"\w+", re.sub(r"\bC\([^()]*\)", "", text)))
+    for name in bare.intersection(frame.columns):
+        if getattr(frame[name].dtype, "kind", "") in "iu":
+            column(frame[name].to_numpy(), f"column {name!r}")
     mixed = {
         name: column(frame[name].to_numpy(), f"column {name!r}")
         for name in bare.intersection(frame.columns)

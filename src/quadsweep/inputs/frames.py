@@ -13,7 +13,7 @@ import numpy as np
 
 from quadsweep.datasets import Dataset
 from quadsweep.extras import needed
-from quadsweep.inputs.validation import unmasked
+from quadsweep.inputs.validation import WHOLE, unmasked
 from quadsweep.messages import free, hint
 
 if TYPE_CHECKING:
@@ -319,11 +319,19 @@ def _series(value: Any, name: str, like: Any, library: Any, nw: Any) -> Any:
 def _values(value: Any, nw: Any) -> Any:
     if not isinstance(value, nw.Series):
         return value
+    if value.dtype.is_integer() and len(value) and _rounds(value):
+        return np.array(value.to_list(), dtype=object)  # refused where floats do not hold them
     if value.dtype.is_numeric():
         return value.cast(nw.Float64).to_numpy()
     if value.dtype in (nw.Date, nw.Datetime):  # with a time zone too: days in UTC
         return value.dt.timestamp("us").cast(nw.Float64).to_numpy() / _DAY
     return np.asarray(nw.to_native(value))
+
+
+def _rounds(whole: Any) -> bool:
+    """Whether some of these whole numbers are beyond those that floating point holds."""
+    least, most = whole.min(), whole.max()
+    return most is not None and max(-int(least), int(most)) > WHOLE
 
 
 def date_columns(given: Columns) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ from quadsweep.messages import argument
 from quadsweep.objectives import Objective, Score
 
 _FLOAT = np.dtype(np.float64)
+WHOLE = 2**53  # doubles hold every whole number up to this one
 
 
 class Points:
@@ -94,7 +95,10 @@ def column(values: Any, name: str) -> Floats:
         array = days(array)
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{name} must hold real numbers; got {kind(array)}")
-    return np.ascontiguousarray(array, dtype=np.float64)
+    out = np.ascontiguousarray(array, dtype=np.float64)
+    if array.dtype.kind in "iu" and array.dtype.itemsize == 8 and np.any(np.abs(out) > WHOLE):
+        return _numbers(array.astype(object), name)
+    return out
 
 
 def days(dates: NDArray[Any]) -> Floats:
@@ -117,10 +121,10 @@ def unmasked(values: Any) -> NDArray[Any]:
     if isinstance(values, (list, tuple)):
         values = [math.nan if value is np.ma.masked else value for value in values]
     array: Any = np.ma.asarray(values)
-    if array.dtype.kind in "biuf":
+    if array.dtype.kind in "bf" or (array.dtype.kind in "iu" and array.dtype.itemsize < 8):
         return np.asarray(array.astype(np.float64).filled(np.nan))
-    if array.dtype.kind == "O":
-        return np.asarray(array.filled(None))
+    if array.dtype.kind in "iuO":
+        return np.asarray(array.astype(object).filled(None))
     return np.asarray(array)  # refused for what it holds
 
 
@@ -133,8 +137,8 @@ def _has_masks(values: Any) -> bool:
     return isinstance(values, np.ma.MaskedArray)
 
 
-def _numbers(array: NDArray[Any], name: str) -> NDArray[Any]:
-    """Object arrays: numbers and None pass (None as NaN), anything else is named."""
+def _numbers(array: NDArray[Any], name: str) -> Floats:
+    """Convert an object array: numbers and None pass (None as NaN), anything else is named."""
     out = np.empty(len(array))
     for i, value in enumerate(array):
         if value is None:
@@ -148,6 +152,12 @@ def _numbers(array: NDArray[Any], name: str) -> NDArray[Any]:
                 raise ValueError(
                     f"{name} must hold numbers up to 1.8e308; got {brief(value)} at index {i}"
                 ) from None
+            if isinstance(value, (int, np.integer)) and int(out[i]) != value:
+                raise ValueError(
+                    f"{name} holds {value} at index {i}, which floating point rounds to "
+                    f"{int(out[i])}: subtract a whole number from the column first, so that none "
+                    "is beyond 2**53"
+                )
         else:
             raise TypeError(
                 f"{name} must hold real numbers; got {value!r} at index {i} (where it stands for a "

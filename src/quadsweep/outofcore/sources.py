@@ -372,7 +372,13 @@ def _numbers(column: Any, name: str) -> Floats:
         or pa.types.is_decimal(column.type)
     ):
         raise TypeError(f"column {name!r} must hold numbers; it holds {column.type}")
-    column = column.cast(pa.float64(), safe=False)
+    try:
+        column = column.cast(pa.float64(), safe=pa.types.is_integer(column.type))
+    except pa.ArrowInvalid:
+        raise ValueError(
+            f"column {name!r} holds whole numbers that floating point rounds: subtract one from "
+            "the column first, so that none is beyond 2**53"
+        ) from None
     whole = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
     return np.ascontiguousarray(whole.to_numpy(zero_copy_only=False), dtype=np.float64)
 

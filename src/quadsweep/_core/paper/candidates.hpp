@@ -44,10 +44,15 @@ class Scorer {
     }
     bool halted() {
         if (!attends_) return control_.stopped();
-        return control_.attend([&] { return Progress{best.score, infinity, planes, 0}; });
+        const auto describe = [&] { return Progress{best.score, infinity, planes, 0}; };
+        if (problem_.size() < long_step) return control_.attend(describe);
+        control_.look(describe);
+        return control_.stopped();
     }
 
   private:
+    static constexpr int long_step = 10000;  // points; sorting more takes over a millisecond
+
     const Problem& problem_;
     Control& control_;
     bool attends_;
@@ -66,8 +71,9 @@ inline Scorers make_scorers(const Problem& problem, Control& control) {
     return scorers;
 }
 
-// The best of all that were scored.
-inline Answer best_of(const Scorers& scorers, const Problem& problem, Control& control) {
+// The best of all that were scored. `complete`: the status of a method that was not stopped.
+inline Answer best_of(const Scorers& scorers, const Problem& problem, Control& control,
+                      Status complete) {
     Answer answer;
     Incumbent best;
     for (const auto& scorer : scorers) {
@@ -77,7 +83,7 @@ inline Answer best_of(const Scorers& scorers, const Problem& problem, Control& c
     answer.inliers = best.subset;
     answer.score = best.score;
     answer.bound = trivial_bound(problem);
-    answer.status = control.status(Status::best_separable);
+    answer.status = control.status(complete);
     return answer;
 }
 

@@ -410,6 +410,14 @@ void turn_all(const Scorers& scorers, const Coordinates& top, int k, std::atomic
 
 }  // namespace
 
+// Whether all subsets of k points are few enough to be scored, which is then done.
+static bool list_all(Scorer& scorer, const Indices& points, int k) {
+    const TieListing listing(scorer, {}, points);
+    if (!listing.has_up_to(most_ways, k)) return false;
+    listing.run(k);
+    return true;
+}
+
 Answer sweep_lifted(const Problem& problem, const Coordinates& lifted, Control& control) {
     Coordinates top = independent_columns(lifted);
     const int n = problem.size(), rank = top.width;
@@ -417,10 +425,9 @@ Answer sweep_lifted(const Problem& problem, const Coordinates& lifted, Control& 
     scale_points(top);
     const Indices all = first_indices(n);
     const Scorers scorers = make_scorers(problem, control);
-    TieListing everything(*scorers[0], {}, all);
     const bool on_one_plane = rank < lifted.width;
-    if (on_one_plane && everything.has_up_to(most_ways, problem.k)) {
-        everything.run(problem.k);
+    if (on_one_plane && list_all(*scorers[0], all, problem.k)) {
+        // All subsets are scored.
     } else if (rank == 1) {
         choose_from(*scorers[0], top, rank, all, {}, all, problem.k);
     } else {
@@ -429,7 +436,7 @@ Answer sweep_lifted(const Problem& problem, const Coordinates& lifted, Control& 
         if (special) turn_all(scorers, top, problem.k, nullptr);
     }
 
-    Answer answer = best_of(scorers, problem, control);
+    Answer answer = best_of(scorers, problem, control, Status::best_separable);
     if (answer.inliers.empty() && !control.stopped()) {
         const Answer any = certified_method(problem, control);
         answer.inliers = any.inliers;

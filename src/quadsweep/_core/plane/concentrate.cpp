@@ -290,6 +290,10 @@ Answer concentrate(const Problem& problem, Control& control) {
     answer.score = best.score;
     answer.bound = trivial_bound(problem);
     answer.status = control.status(Status::heuristic);
+    if (problem.k == problem.size() && answer.score != undefined) {  // one subset, the best
+        answer.status = Status::optimal;
+        answer.bound = answer.score;
+    }
     answer.nodes = default_starts;
     return answer;
 }

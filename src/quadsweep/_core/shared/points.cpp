@@ -31,10 +31,13 @@ int spread_exponent(std::span<const double> v) {
     std::vector<double> distance = some_values(v);
     for (double& t : distance) t = std::fabs(t);
     double spread = median(std::move(distance));
-    if (spread == 0) {
-        for (double t : v) spread += std::fabs(t) / static_cast<double>(v.size());
-    }
-    return spread > 0 ? std::ilogb(spread) : 0;
+    if (spread > 0) return std::ilogb(spread);
+    double most = 0;
+    for (double t : v) most = std::fmax(most, std::fabs(t));
+    if (most == 0) return 0;
+    const int unit = std::ilogb(most);  // subnormal numbers divided by their number would vanish
+    for (double t : v) spread += std::ldexp(std::fabs(t), -unit) / static_cast<double>(v.size());
+    return unit + std::ilogb(spread);
 }
 
 // Any value near the middle will do.

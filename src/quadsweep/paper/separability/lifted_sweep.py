@@ -74,8 +74,9 @@ def naive_sweep(
     Returns
     -------
     Result
-        With status ``best_separable``, or ``optimal`` where all subsets were scored. Ctrl-C ends
-        the sweep with the best subset so far.
+        With status ``heuristic``, or ``optimal`` where all subsets were scored: subsets that are
+        cut off only by planes through dependent points (points on a circle, copies) are missed.
+        Ctrl-C ends the sweep with the best subset so far.
 
     Examples
     --------
@@ -195,7 +196,7 @@ def _best_candidate(
 ) -> Outcome:
     """The sweep with the score called for every new candidate."""
     best, inliers, scored = -math.inf, np.arange(k), 0
-    status = "best_separable" if len(x) > lifted.shape[1] else "optimal"
+    status = "heuristic" if len(x) > lifted.shape[1] else "optimal"
     seen: set[bytes] = set()
     try:
         for subset in _candidates(lifted, k, order):
