@@ -320,6 +320,32 @@ def decide_likelihood(
     most: int,
     **limits: Unpack[BoxLimits],
 ) -> dict[str, Any]: ...
+
+class ScoreTest:
+    """Rows in the order of their items, items of their units, units of their clusters."""
+
+    def __init__(
+        self,
+        columns: Floats,
+        effect: Floats,
+        *,
+        item_first: Sequence[int],
+        unit_first: Sequence[int],
+        cluster_first: Sequence[int],
+        exponent: float = 0.0,
+        gained: bool = False,
+        error: float = 0.0,
+    ) -> None: ...
+
+def decide_scores(
+    test: ScoreTest,
+    most: int,
+    threshold: float,
+    *,
+    memory_limit: float = ...,
+    most_nodes: float = ...,
+    **limits: Unpack[Limits],
+) -> dict[str, Any]: ...
 def decide_robust(
     test: LinearTest,
     rows: Floats,

@@ -12,6 +12,7 @@ NB_MODULE(_core, m) {
     bind_many_controls(m);
     bind_many_predictors(m);
     bind_outofcore(m);
+    bind_scores(m);
     nb::list statuses;
     for (int s = 0; s < 6; ++s) statuses.append(std::string(name(static_cast<Status>(s))));
     m.attr("STATUSES") = statuses;

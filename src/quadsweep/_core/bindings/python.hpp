@@ -110,5 +110,6 @@ void bind_many_controls(nb::module_& m);
 void bind_many_predictors(nb::module_& m);
 void bind_regression(nb::module_& m);
 void bind_outofcore(nb::module_& m);
+void bind_scores(nb::module_& m);
 
 }  // namespace quadsweep

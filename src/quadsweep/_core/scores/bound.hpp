@@ -1,0 +1,83 @@
+// Can the test be lost, or gained, without up to m of the free items, beside those that are removed
+// for good? An additive bound, boxes of what goes that it narrows, and items that it rules out.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "base.hpp"
+#include "choices.hpp"
+#include "question.hpp"
+#include "shared/control.hpp"
+
+namespace quadsweep::scores {
+
+enum class Outcome {
+    refuted,  // no removal of the node's does it
+    open,
+    found,    // the items that are removed for good do it by themselves
+    near,     // nothing else may go, and whether these do it is within rounding
+    unknown,  // doubles do not tell, or there are too many sets of items
+};
+
+class Bound {
+  public:
+    Bound(const Question& question, const std::vector<int>& removed, int m, double most_sets,
+          const Control& control);
+
+    // Takes items off `free` that no removal in question has.
+    Outcome run(std::vector<int>& free);
+
+    double missing() const { return missing_; }  // how much closer to zero it should be
+    int worst() const { return worst_; }         // the item to branch on
+
+  private:
+    // Where among the values of sets: products with the term, the outcome, the residual; norms.
+    int at_outcome() const { return q_; }
+    int at_residual() const { return 2 * q_; }
+    int at_norm() const { return 3 * q_ + 1; }
+    int values() const { return 3 * q_ + 3; }
+    const double* value(int k) const { return value_.data() + k * choices_->size(); }
+    double reach(int k) const { return std::max(high_[k], -low_[k]); }
+
+    Outcome look(std::vector<int>& free);
+    void measure_sets();
+    void measure_set(std::size_t s, std::vector<double>& products);
+    void sum_boxes();
+    void sum_rows();
+    bool bound_shifts();
+    bool bound_leverages();
+    void cost_sets();
+    double cost_of_set(std::size_t s, double& of_product) const;
+    double most_of(const double* by, int dimension, int from, double wider, double length) const;
+    double rest() const;
+    void choose_scale(bool first);
+    void offer(double scale, double fixed);
+    void narrow_boxes();
+    void choose_worst();
+
+    const Question& question_;
+    const Base base_;
+    const Control& control_;
+    int q_, m_;
+    double most_sets_;
+    std::unique_ptr<Choices> choices_;
+
+    std::vector<double> value_;  // one column of sets after the other
+    std::vector<double> both_;   // a set's products of the controls with them and the term
+    std::vector<double> with_outcome_, with_itself_, own_;  // of the term
+    std::vector<double> tops_;  // of a set's cluster: the three largest sums of norms
+    std::vector<double> low_, high_;
+    double most_term_ = 0, most_outcome_ = 0, most_residual_ = 0, most_k1_ = 0, most_k2_ = 0;
+    // Lengths of the three sums of products, of the coefficients, and what these add to the sums.
+    double length_term_ = 0, length_outcome_ = 0, length_residual_ = 0;
+    double k1_ = 0, k2_ = 0, t_ = 0, r_ = 0, t_more_ = 0, r_more_ = 0;
+    std::vector<double> growth_;  // of the weights: a matrix
+
+    std::vector<double> of_product_, of_scores_, cost_, trial_;
+    double scale_ = 0, need_ = 0, total_ = 0, best_ = 0, margin_ = 0, missing_ = 0;
+    double cancelled_ = 0;  // of squares of scores that are subtracted
+    int worst_ = -1;
+};
+
+}  // namespace quadsweep::scores

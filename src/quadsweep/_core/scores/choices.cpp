@@ -1,0 +1,279 @@
+#include "choices.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "shared/largest.hpp"
+
+namespace quadsweep::scores {
+namespace {
+
+constexpr double none = -std::numeric_limits<double>::infinity();
+constexpr int intervals = 12;  // of the sum of a cluster's scores, for its square
+
+// The steps of the concave envelope of f(0) = 0, f(1), ..., as long as they rise.
+void add_steps(const std::vector<double>& f, int owner, std::vector<Increment>& out) {
+    const int last = static_cast<int>(f.size()) - 1;
+    for (int at = 0; at < last;) {
+        double steepest = none;
+        int to = at + 1;
+        for (int j = at + 1; j <= last; ++j) {
+            const double slope = (f[j] - f[at]) / (j - at);
+            if (slope >= steepest) {
+                steepest = slope;
+                to = j;
+            }
+        }
+        if (steepest <= 0) return;
+        for (; at < to; ++at) out.push_back({steepest, owner});
+    }
+}
+
+double sum_largest(std::vector<Increment>& steps, int m) {
+    const auto falls = [](const Increment& a, const Increment& b) { return a.value > b.value; };
+    if (static_cast<int>(steps.size()) > m) {
+        std::nth_element(steps.begin(), steps.begin() + m, steps.end(), falls);
+        steps.resize(m);
+    }
+    double sum = 0;
+    for (const Increment& step : steps) sum += step.value;
+    return sum;
+}
+
+}  // namespace
+
+Choices::Choices(const Question& question, const std::vector<int>& free, int most_items,
+                 double most)
+    : m(most_items), question_(question), most_(most) {
+    std::vector<int> items;
+    int u = 0, g = 0;
+    for (std::size_t i = 0; i < free.size() && listed_;) {
+        while (question.unit_first[u + 1] <= free[i]) ++u;
+        while (question.cluster_first[g + 1] <= u) ++g;
+        items.clear();
+        for (; i < free.size() && free[i] < question.unit_first[u + 1]; ++i)
+            items.push_back(free[i]);
+        if (question.is_coarse() && (cluster.empty() || cluster.back() != g)) {
+            cluster.push_back(g);
+            cluster_first.push_back(units());
+        }
+        unit.push_back(u);
+        first.push_back(size());
+        list(u, items, 0, 0, 0);
+    }
+    first.push_back(size());
+    cluster_first.push_back(units());
+}
+
+void Choices::list(int u, const std::vector<int>& items, std::size_t next, std::uint64_t so_far,
+                   int n) {
+    if (n == m) return;
+    for (std::size_t j = next; j < items.size() && listed_; ++j) {
+        const std::uint64_t with = so_far | std::uint64_t{1}
+                                                << (items[j] - question_.unit_first[u]);
+        if (static_cast<double>(size()) >= most_) listed_ = false;
+        unit_of.push_back(units() - 1);
+        count.push_back(n + 1);
+        mask.push_back(with);
+        item.push_back(question_.unit_first[u] + std::countr_zero(with));
+        list(u, items, j + 1, with, n + 1);
+    }
+}
+
+void Choices::add_unit(int a, const double* value, std::vector<Increment>& out, int owner) const {
+    const std::size_t from = first[a], to = first[a + 1];
+    if (to - from == 1) {
+        if (value[from] > 0) out.push_back({value[from], owner});
+        return;
+    }
+    static thread_local std::vector<double> f;
+    f.assign(1, 0.0);
+    for (std::size_t s = from; s < to; ++s) {
+        if (count[s] >= static_cast<int>(f.size())) f.resize(count[s] + 1, none);
+        f[count[s]] = std::max(f[count[s]], value[s]);
+    }
+    add_steps(f, owner, out);
+}
+
+double Choices::largest(const double* value) const {
+    static thread_local std::vector<Increment> steps;
+    steps.clear();
+    for (int a = 0; a < units(); ++a) add_unit(a, value, steps, a);
+    return sum_largest(steps, m);
+}
+
+double Choices::largest(const double* value, double curvature) const {
+    if (cluster.empty() || !(curvature > 0)) return largest(value);
+    static thread_local std::vector<Increment> steps;
+    steps.clear();
+    for (int g = 0; g < static_cast<int>(cluster.size()); ++g) {
+        add_cluster(g, value, curvature, steps);
+    }
+    return sum_largest(steps, m);
+}
+
+double Choices::alone(std::size_t s, const double* value, double curvature) const {
+    if (cluster.empty() || !(curvature > 0)) return value[s];
+    const int g =
+        static_cast<int>(std::upper_bound(cluster_first.begin(), cluster_first.end(), unit_of[s]) -
+                         cluster_first.begin()) -
+        1;
+    return value[s] + curvature * own[s] * (2 * score[g] + own[s]);
+}
+
+void Choices::add_scores(std::vector<double> own_of_sets,
+                         const std::vector<double>& score_of_clusters) {
+    own = std::move(own_of_sets);
+    std::vector<double> negative(own);
+    for (double& v : negative) v = -v;
+    for (int g = 0; g < static_cast<int>(cluster.size()); ++g) {
+        score.push_back(score_of_clusters[cluster[g]]);
+        high_.push_back(score[g] + largest_in_cluster(g, own.data()));
+        low_.push_back(score[g] - largest_in_cluster(g, negative.data()));
+    }
+}
+
+double Choices::largest_in_cluster(int g, const double* value) const {
+    static thread_local std::vector<Increment> steps;
+    steps.clear();
+    for (int a = cluster_first[g]; a < cluster_first[g + 1]; ++a) add_unit(a, value, steps, a);
+    return sum_largest(steps, m);
+}
+
+// (G + L)^2 lies under its chord over each interval of G + L.
+std::vector<Choices::Piece> Choices::pieces(int g, double curvature) const {
+    std::vector<Piece> out;
+    for (int t = 0; t < intervals; ++t) {
+        const double from = low_[g] + (high_[g] - low_[g]) * t / intervals;
+        const double to = low_[g] + (high_[g] - low_[g]) * (t + 1) / intervals;
+        out.push_back({curvature * (from + to),
+                       curvature * ((from + to) * score[g] - from * to - score[g] * score[g])});
+    }
+    return out;
+}
+
+// The sums of the r largest steps of a cluster's units, r = 0 ... m, by one piece.
+std::vector<double> Choices::prefix_of(int g, const Piece& piece, const double* value) const {
+    static thread_local std::vector<double> combined;
+    static thread_local std::vector<Increment> steps;
+    combined.resize(size());
+    steps.clear();
+    int items = 0;
+    for (int a = cluster_first[g]; a < cluster_first[g + 1]; ++a) {
+        int most = 0;
+        for (std::size_t s = first[a]; s < first[a + 1]; ++s) {
+            combined[s] = value[s] + piece.slope * own[s];
+            most = std::max(most, count[s]);
+        }
+        add_unit(a, combined.data(), steps, a);
+        items += most;
+    }
+    const int top = std::min({m, items, static_cast<int>(steps.size())});
+    std::partial_sort(steps.begin(), steps.begin() + top, steps.end(),
+                      [](const Increment& a, const Increment& b) { return a.value > b.value; });
+    std::vector<double> sums(std::min(m, items) + 1, 0.0);
+    for (std::size_t r = 1; r < sums.size(); ++r) {
+        sums[r] = sums[r - 1] + (static_cast<int>(r) <= top ? steps[r - 1].value : 0.0);
+    }
+    return sums;
+}
+
+void Choices::add_cluster(int g, const double* value, double curvature,
+                          std::vector<Increment>& out) const {
+    std::vector<double> f;
+    for (const Piece& piece : pieces(g, curvature)) {
+        const std::vector<double> sums = prefix_of(g, piece, value);
+        if (f.empty()) f.assign(sums.size(), none);
+        for (std::size_t r = 0; r < sums.size(); ++r) {
+            f[r] = std::max(f[r], sums[r] + piece.constant);
+        }
+    }
+    f[0] = 0;
+    if (f.size() > 1) {  // exactly, of one item
+        f[1] = none;
+        for (std::size_t s = first[cluster_first[g]]; s < first[cluster_first[g + 1]]; ++s) {
+            if (count[s] != 1) continue;
+            f[1] = std::max(f[1], value[s] + curvature * own[s] * (2 * score[g] + own[s]));
+        }
+    }
+    add_steps(f, g, out);
+}
+
+void Choices::sum_others(const std::vector<Increment>& sorted, const std::vector<double>& all,
+                         int owner, bool owns, std::vector<double>& sums) const {
+    if (!owns) {
+        sums = all;
+        return;
+    }
+    sums.assign(m + 1, 0.0);
+    std::size_t next = 0;
+    for (int k = 1; k <= m; ++k) {
+        while (next < sorted.size() && sorted[next].owner == owner) ++next;
+        sums[k] = sums[k - 1] + (next < sorted.size() ? sorted[next++].value : 0.0);
+    }
+}
+
+std::vector<int> Choices::possible(const double* value, double curvature, double need) const {
+    const bool by_cluster = !cluster.empty() && curvature > 0;
+    const int owners = by_cluster ? static_cast<int>(cluster.size()) : units();
+    std::vector<Increment> steps;
+    for (int a = 0; a < owners; ++a) {
+        if (by_cluster) {
+            add_cluster(a, value, curvature, steps);
+        } else {
+            add_unit(a, value, steps, a);
+        }
+    }
+    std::sort(steps.begin(), steps.end(),
+              [](const Increment& a, const Increment& b) { return a.value > b.value; });
+    std::vector<double> all(m + 1, 0.0), others;
+    std::vector<char> owns(owners, 0);
+    for (int k = 1; k <= m; ++k) {
+        const bool there = k <= static_cast<int>(steps.size());
+        all[k] = all[k - 1] + (there ? steps[k - 1].value : 0.0);
+        if (there) owns[steps[k - 1].owner] = 1;
+    }
+    std::vector<std::uint64_t> alive(units(), 0);
+    for (int a = 0; a < owners; ++a) {
+        sum_others(steps, all, a, owns[a] != 0, others);
+        if (by_cluster) {
+            mark_of_cluster(a, value, curvature, need, others, alive);
+            continue;
+        }
+        for (std::size_t s = first[a]; s < first[a + 1]; ++s) {
+            if (value[s] + others[m - count[s]] >= need) alive[a] |= mask[s];
+        }
+    }
+    std::vector<int> out;
+    for (int a = 0; a < units(); ++a) {
+        for (std::uint64_t left = alive[a]; left; left &= left - 1) {
+            out.push_back(question_.unit_first[unit[a]] + std::countr_zero(left));
+        }
+    }
+    return out;
+}
+
+void Choices::mark_of_cluster(int g, const double* value, double curvature, double need,
+                              const std::vector<double>& others,
+                              std::vector<std::uint64_t>& alive) const {
+    for (const Piece& piece : pieces(g, curvature)) {
+        // The set with the r largest steps of the cluster, its own unit's among them, and others.
+        const std::vector<double> sums = prefix_of(g, piece, value);
+        std::vector<double> best(m + 1, none);
+        for (int n = 1; n <= m; ++n) {
+            for (int r = 0; r + n <= m && r < static_cast<int>(sums.size()); ++r) {
+                best[n] = std::max(best[n], sums[r] + others[m - n - r]);
+            }
+        }
+        for (int a = cluster_first[g]; a < cluster_first[g + 1]; ++a) {
+            for (std::size_t s = first[a]; s < first[a + 1]; ++s) {
+                const double with = value[s] + piece.slope * own[s] + piece.constant;
+                if (with + best[count[s]] >= need) alive[a] |= mask[s];
+            }
+        }
+    }
+}
+
+}  // namespace quadsweep::scores

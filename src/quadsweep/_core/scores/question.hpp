@@ -1,0 +1,42 @@
+// What is asked: can the test of a coefficient with robust or clustered standard errors be lost, or
+// gained, without up to m items? docs/theory.md has the proof.
+//
+// With u what the controls leave of the term, e the residuals, and S_g the sum of u e over cluster
+// g: lost is C <= T |S|, gained is C >= T |S|, where C = u.y; T is the critical value times the
+// root of the factor for small samples, at whatever makes that easiest.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "shared/objectives.hpp"
+
+namespace quadsweep::scores {
+
+// Rows in the order of their items, items of their units, units of their clusters. An item goes as
+// a whole. Where a unit has an effect it is nobody else's, and the columns are taken about its
+// mean.
+struct Question {
+    int rows = 0, controls = 0;
+    std::vector<double> columns;     // row by row: controls, term, outcome, times the root weights
+    std::vector<double> effect;      // root weights, or 0 for rows of units without an effect
+    std::vector<int> item_first;     // rows of an item, and the end of the last
+    std::vector<int> unit_first;     // items of a unit
+    std::vector<int> cluster_first;  // units of a cluster
+    double exponent = 0;  // of 1 - leverage, under every score: 1/2 for HC2, 1 for HC3; rows only
+    bool gained = false;
+    double threshold = 0;  // T
+    double error = 0;      // of the columns, relative to their lengths
+
+    int items() const { return static_cast<int>(item_first.size()) - 1; }
+    int units() const { return static_cast<int>(unit_first.size()) - 1; }
+    int clusters() const { return static_cast<int>(cluster_first.size()) - 1; }
+    bool of_rows() const { return clusters() == rows; }  // whether every cluster is one row
+    // Whether clusters go as a whole: then their scores leave the sum of squares altogether.
+    bool of_whole_clusters() const { return clusters() == items(); }
+    // Whether some cluster has several units, whose scores add up before they are squared.
+    bool is_coarse() const { return clusters() < units(); }
+    int columns_with_outcome() const { return controls + 2; }
+};
+
+}  // namespace quadsweep::scores

@@ -1,0 +1,153 @@
+#include "search.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <numeric>
+#include <optional>
+
+#include "bound.hpp"
+#include "search/driver.hpp"
+#include "shared/threads.hpp"
+
+namespace quadsweep::scores {
+namespace {
+
+constexpr std::size_t most_near = 1'000;
+constexpr double most_sets = 4e6;
+constexpr double share_of_sets = 0.25;  // of the memory, for the sets of one node
+
+struct Node {
+    double upper = infinity, missing = 0;
+    std::vector<int> removed, free;
+    int m = 0;
+};
+
+double bytes(const Node& node) {
+    return static_cast<double>(sizeof(Node) +
+                               sizeof(int) * (node.removed.capacity() + node.free.capacity()));
+}
+
+// What the driver asks.
+class Removals {
+  public:
+    using Box = Node;
+    class Worker;
+
+    Removals(const Question& asked, const Options& options, const Control& stop)
+        : question(asked), control(stop) {
+        const double width = static_cast<double>(asked.controls + 4) * (asked.controls + 8);
+        const double room = share_of_sets * options.memory / options.n_jobs;
+        sets = std::min(most_sets, room / (sizeof(double) * width));
+    }
+
+    bool finished() const { return found_; }
+    bool worth(double) const { return true; }
+    Progress progress(const Standing& standing) const {
+        Progress now;
+        now.bound = standing.open;
+        return now;
+    }
+    void offer(const std::vector<int>& gone) {
+        const Lock lock(mutex_);
+        verdict.removal = gone;
+        found_ = true;
+    }
+    bool offer_near(const std::vector<int>& gone) {
+        const Lock lock(mutex_);
+        if (verdict.near.size() >= most_near) return false;
+        verdict.near.push_back(gone);
+        return true;
+    }
+    void describe_root(const Node& root) {
+        if (verdict.free < 0) verdict.free = static_cast<int>(root.free.size());
+    }
+
+    const Question& question;
+    const Control& control;
+    double sets = most_sets;
+    Verdict verdict;
+
+  private:
+    Mutex mutex_;
+    std::atomic<bool> found_{false};
+};
+
+class Removals::Worker {
+  public:
+    explicit Worker(Removals& removals) : removals_(removals) {}
+
+    bool aim() const { return true; }
+    Ending bound(Node& node) {
+        ++evaluations_;
+        bound_.emplace(removals_.question, node.removed, node.m, removals_.sets, removals_.control);
+        const Outcome outcome = bound_->run(node.free);
+        if (evaluations_ == 1) removals_.describe_root(node);
+        switch (outcome) {
+            case Outcome::refuted:
+                return Ending::closed;
+            case Outcome::found:
+                removals_.offer(node.removed);
+                return Ending::deferred;
+            case Outcome::near:
+                return removals_.offer_near(node.removed) ? Ending::closed : Ending::deferred;
+            case Outcome::unknown:
+                return Ending::deferred;
+            default:
+                return Ending::open;
+        }
+    }
+    void propose(const Node&) const {}
+    double upper(const Node&) const { return bound_->missing(); }
+    double missing() const { return bound_->missing(); }
+    Ending fix(const Node&) const { return Ending::open; }  // bound() has
+    bool enumerate(const Node&) const { return false; }
+
+    Ending branch(std::unique_ptr<Node> node, std::vector<std::unique_ptr<Node>>& children) {
+        const int worst = bound_->worst();
+        const auto at = std::lower_bound(node->free.begin(), node->free.end(), worst);
+        if (removals_.control.over() || at == node->free.end()) return Ending::deferred;
+        node->free.erase(at);
+        auto without = std::make_unique<Node>(*node);
+        without->removed.push_back(worst);
+        --without->m;
+        children.push_back(std::move(node));
+        children.push_back(std::move(without));
+        return Ending::open;
+    }
+    double n_evaluations() const { return evaluations_; }
+
+  private:
+    Removals& removals_;
+    std::optional<Bound> bound_;
+    double evaluations_ = 0;
+};
+
+}  // namespace
+
+Verdict decide(const Question& question, const Options& options, Control& control) {
+    Removals removals(question, options, control);
+    removals.verdict.free = -1;
+    auto root = std::make_unique<Node>();
+    root->m = options.m;
+    root->free.resize(question.items());
+    std::iota(root->free.begin(), root->free.end(), 0);
+    Limits limits;
+    limits.n_jobs = options.n_jobs;
+    limits.most_boxes = options.most_nodes;
+    limits.depth_first_at = options.memory / 4;
+    limits.memory = options.memory / 2;
+    Driver<Removals> driver(removals, limits, control);
+    std::vector<std::unique_ptr<Node>> roots;
+    roots.push_back(std::move(root));
+    driver.begin(std::move(roots));
+    driver.run();
+    const Standing standing = driver.standing();
+    Verdict verdict = std::move(removals.verdict);
+    verdict.proved = standing.closed && standing.valid && standing.deferred == undefined &&
+                     !removals.finished() && !driver.too_many_boxes() && !control.stopped();
+    verdict.nodes = static_cast<std::int64_t>(driver.n_boxes());
+    return verdict;
+}
+
+}  // namespace quadsweep::scores
