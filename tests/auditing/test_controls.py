@@ -338,7 +338,7 @@ def test_rows_left_out_are_named_as_rows() -> None:
         qs.audit(x, y, controls=z, nan_policy="omit"),
     ):
         lines = dict(found.summary_items())
-        assert lines["left out"] == "row 3 (numbered from 0; missing values)"
+        assert lines["left out"] == "row 3 (numbered from 0; missing or infinite)"
         assert lines["removed"].startswith("row")
 
 

@@ -42,7 +42,7 @@ def test_a_file_with_text_spaces_and_gaps_is_answered_by_label(run, table):
     assert code == 0
     assert "8 of 9 points" in out
     assert "Diplodocus" in out
-    assert "Wolf, Pig, Mole (missing values)" in out
+    assert "Wolf, Pig, Mole (missing or infinite)" in out
     assert "skipped 3 of 12 rows" in err
     assert "x is 'body mass (kg)' and y is 'brain, g'" in err
     assert "\x1b" not in out + err
@@ -374,3 +374,41 @@ def test_compare_puts_other_methods_beside_the_optimum(run, tmp_path):
     code, _, err = run("compare", "stars-cyg", "--methods", "magic")
     assert code == 2
     assert "magic" in err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["solve", "path", "report", "significance", "audit"])
+def test_an_interrupt_at_any_moment_ends_with_code_130(tmp_path, command):
+    """At random moments from the imports on; what had ended before keeps its code."""
+    path, rng = tmp_path / "noise.csv", np.random.default_rng(5)
+    np.savetxt(path, rng.normal(size=(400, 2)), delimiter=",", header="x,y", comments="")
+    more = {"audit": ["--claim", "r2", "--threshold", "0.5"], "report": ["-o", tmp_path / "r.html"]}
+    options = more.get(command, []) + ["--drop", "120"] * (command != "audit")
+    said = "from quadsweep.cli import main; print('on', flush=True)"
+    code = f"{said}; import sys; sys.exit(main(sys.argv[1:]))"
+    for delay in (0.0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6):
+        process = subprocess.Popen(
+            [sys.executable, "-c", code, command, path, "--x", "x", "--y", "y", *options],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        assert process.stdout.readline() == "on\n"
+        time.sleep(0.02 + delay)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=120)
+        ended = (0, 130, -signal.SIGINT)  # the last while Python ends: 130 for a shell
+        assert process.returncode in ended, f"after {delay} s: {process.returncode}, {err}"
+        assert "Traceback" not in err
+
+
+def test_a_report_that_is_interrupted_ends_with_code_130(monkeypatch, run, table, tmp_path):
+    from quadsweep.report import content
+
+    def interrupted(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(content, "path", interrupted)
+    page = tmp_path / "r.html"
+    code, _, err = run("report", table, "--drop", 1, "-o", page)
+    assert code == 130
+    assert "error: interrupted" in err
+    assert not page.exists()

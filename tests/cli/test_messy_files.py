@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import quadsweep as qs
@@ -201,3 +202,86 @@ def test_dates_of_frames_keep_their_axis(library):
     ax = result.plot(ax=Figure().subplots())
     assert isinstance(ax.xaxis.get_major_formatter(), ConciseDateFormatter)
     assert not isinstance(ax.yaxis.get_major_formatter(), ConciseDateFormatter)
+
+
+def wide(rows, first=""):
+    return first + "".join(f"{row}\n" for row in rows)
+
+
+SEMICOLONS = ["1,000;5", "2,125;6", "3,250;9", "4,500;8", "7,125;12"]
+
+
+def test_three_decimals_behind_a_comma_are_decimals_in_a_file_of_semicolons(run, file):
+    path = file(wide(SEMICOLONS, "a;b\n"))
+    _, out, err = run("solve", path, "--x", "a", "--y", "b", "--drop", 1, "--json")
+    assert (
+        json.loads(out)["slope"]
+        == qs.solve([1, 2.125, 3.25, 4.5, 7.125], [5, 6, 9, 8, 12], drop=1).coef[0]
+    )
+    assert "1,000 is read as 1 (--decimal . says otherwise)" in err
+    options = ("--x", "a", "--y", "b", "--drop", 1, "--json", "--decimal", ".")
+    _, out, err = run("solve", path, *options)
+    assert json.loads(out)["slope"] < 0.01
+    assert "is read as" not in err
+
+
+def test_a_thousand_in_a_file_of_tabs_is_one_and_said_so(run, file):
+    path = file(wide(SEMICOLONS, "a;b\n").replace(";", "\t"), "t.tsv")
+    _, out, err = run("solve", path, "--x", "a", "--y", "b", "--drop", 1, "--json")
+    assert json.loads(out)["slope"] < 0.01
+    assert "1,000 is read as 1000 (--decimal , says otherwise)" in err
+
+
+LABELLED = ["id1,1.5,2.5", "id2,2.5,3.7", "id3,3.5,4.1", "id4,4.7,9.2", "id5,5.5,6.2"]
+
+
+@pytest.mark.parametrize(
+    ("first", "rows", "options", "says", "n"),
+    [
+        ("", LABELLED, [], "the first row is read as data (--header says otherwise)", 5),
+        ("", LABELLED, ["--header"], "", 4),
+        ("", LABELLED, ["--no-header"], "", 5),
+        ("site,2000,2010\n", LABELLED, [], "read as names (--no-header says otherwise)", 5),
+        ("site,low,high\n", LABELLED, [], "", 5),
+        (",low,high\n", LABELLED, [], "", 5),
+        ("", ["1.5,NA", "2,3", "3,4", "4,9", "5,6", "6,6.5"], [], "", 5),
+    ],
+)  # fmt: skip
+def test_a_first_row_is_names_or_data_and_never_lost(run, file, first, rows, options, says, n):
+    path = file(wide(rows, first))
+    last = len(rows[0].split(","))
+    columns = ("--x", last - 1, "--y", last)
+    _, out, err = run("solve", path, *columns, "--drop", 1, "--json", *options)
+    answer = json.loads(out)
+    assert answer["n"] == n
+    assert len(answer["omitted"]) == (rows[0] == "1.5,NA")
+    assert says in err
+    assert says or "the first row" not in err
+
+
+def test_infinite_values_are_not_called_missing(run, file):
+    rows = ["1,2", "2,3", "inf,4", "4,4.5", ",7", "6,6.5", "7,9"]
+    _, out, err = run("solve", file(wide(rows, "a,b\n")), "--drop", 1)
+    assert "skipped 2 of 7 rows with missing values, 1 of them with infinite ones" in err
+    assert "rows 3, 5 (numbered from 1; missing or infinite)" in out
+    _, out, err = run("solve", file(wide(rows, "a,b\n").replace(",7", "5,7")), "--drop", 1)
+    assert "skipped 1 of 7 rows with infinite values" in err
+
+
+@pytest.mark.parametrize("arguments", [[], ["--x", "nowhere"]])
+def test_names_do_not_reach_the_terminal_as_commands(run, file, arguments):
+    escape, turned = "\x1b]0;owned\x07", "\u202e"
+    rows = "".join(f"row{escape}{i},{i},{(i * i) % 7},z\n" for i in range(8))
+    path = file(f"who,{escape}a,b{turned},{escape}c\n{rows}")
+    for command in ("solve", "audit", "significance", "compare", "pairwise", "path"):
+        drop = [] if command == "audit" else ["--drop", 1]
+        _, out, err = run(command, path, *arguments, *drop)
+        assert not set(out + err) & {"\x1b", "\x07", turned}
+
+
+def test_summaries_show_control_characters_as_text():
+    frame = pd.DataFrame({"a\x1b[31m": [1.0, 2, 3, 4, 5], "b": [1.0, 2, 9, 4, 5]}, list("pqrst"))
+    frame.index = [f"{name}\x1b[2J" for name in frame.index]
+    said = str(qs.solve(frame, drop=1))
+    assert "\x1b" not in said
+    assert "r\\x1b[2J" in said

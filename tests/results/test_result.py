@@ -62,7 +62,7 @@ def test_summary_does_not_list_thousands():
     x[0] = np.nan
     result = qs.solve(x, y, k=3, nan_policy="omit")
     assert "and 84 more" in result.summary()
-    assert "row 0 (numbered from 0; missing values)" in result.summary()
+    assert "row 0 (numbered from 0; missing or infinite)" in result.summary()
 
 
 def test_a_small_share_kept_is_warned_about():

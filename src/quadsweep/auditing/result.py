@@ -124,7 +124,7 @@ class Audit(Verdict):
                 lines.append(("groups", ", ".join(str(g) for g in self.groups) or "none"))
             lines.append(("removed", named_rows(self.outliers, self.labels)))
         if len(self.omitted):
-            lines.append(("left out", named_rows(self.omitted, self.labels, "missing values")))
+            lines.append(("left out", named_rows(self.omitted, self.labels, "missing or infinite")))
         lines += [("certificate", self.certificate), *self._about_the_fit()]
         if self.upper != 0:
             lines += [(a.method, a.verdict(self.lower, self.upper)) for a in self.approximations]
@@ -265,7 +265,7 @@ class OutOfCoreAudit(Verdict):
             lines += [("without them", str(self.after)), ("removed", gone)]
         lines.append(("certificate", self.certificate))
         if self.missing:
-            lines.append(("left out", f"{self.missing:,} rows (missing values)"))
+            lines.append(("left out", f"{self.missing:,} rows (missing or infinite)"))
         return [*lines, ("search", cost(self))]
 
     def _more(self) -> dict[str, Any]:

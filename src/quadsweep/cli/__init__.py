@@ -14,16 +14,40 @@ Imports anything below it, when a command needs it. Decides nothing: it reads, a
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Sequence
+from typing import Any
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C. Python ends by the signal itself if a plain KeyboardInterrupt leaves an ``exec``."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; returns the exit code."""
+    """Run a command; returns the exit code, which is 130 after every Ctrl-C.
+
+    A search that is interrupted returns the best so far, and its command may go on.
+    """
+    arrived: list[int] = []
+
+    def interrupt(number: int, frame: Any) -> None:
+        arrived.append(number)
+        raise Interrupted
+
+    heeded = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     try:
+        if heeded:  # not ignored, nor somebody else's
+            signal.signal(signal.SIGINT, interrupt)
         from quadsweep.cli.application import run
 
-        return run(sys.argv[1:] if arguments is None else list(arguments))
+        code = run(sys.argv[1:] if arguments is None else list(arguments))
     except KeyboardInterrupt:  # while modules were loaded
-        sys.stderr.write("error: interrupted\n")
-        return 130
+        code = 130
+    finally:
+        if heeded:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+    if not arrived and code != 130:
+        return code
+    sys.stderr.write("error: interrupted\n")
+    return 130

@@ -13,7 +13,7 @@ import typer
 from quadsweep.cli.ending import code_of_all, note, print_json, print_pairs, width
 from quadsweep.cli.places import check_picture, check_place, write_picture, write_proof
 from quadsweep.cli.points import NamedPoints
-from quadsweep.results.formatting import aligned, renumbered
+from quadsweep.results.formatting import aligned, printable, renumbered
 
 _NARROWEST = 12  # characters that a column of a table keeps at least
 
@@ -93,7 +93,12 @@ def note_skipped(points: NamedPoints) -> list[int]:
     """Rows that have no number in some column, counted on standard error."""
     skipped: list[int] = np.flatnonzero(~points.whole).tolist()
     if skipped:
-        note(f"skipped {len(skipped):,} of {len(points.x):,} rows with missing values")
+        infinite = int(np.isinf(np.column_stack([points.x, points.y])).any(axis=1).sum())
+        what = "missing values" if infinite < len(skipped) else "infinite values"
+        note(
+            f"skipped {len(skipped):,} of {len(points.x):,} rows with {what}"
+            + (f", {infinite:,} of them with infinite ones" if 0 < infinite < len(skipped) else "")
+        )
     return skipped
 
 
@@ -103,7 +108,7 @@ def fitted(grid: list[Any], width: int) -> tuple[list[list[str]], int]:
     >>> fitted([["site", "rows dropped"], ["a", "1, 2, 3, 5, 8, 13, 21, 34"]], 20)[0][1]
     ['a', '1, 2, 3, …']
     """
-    rows = [list(row) for row in grid]
+    rows = [[printable(cell).replace("\n", " ") for cell in row] for row in grid]
     widths = [max(len(row[j]) for row in rows) for j in range(len(rows[0]))]
     while sum(widths) + 2 * (len(widths) - 1) > width and len(widths) > 2:
         widest = max(range(len(widths)), key=widths.__getitem__)

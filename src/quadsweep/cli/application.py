@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from quadsweep.cli import auditing, choosing, data, paper, proving, reporting, solving
-from quadsweep.cli.ending import INTERRUPTED, BadInput, begin, fail, heeding_interrupts
+from quadsweep.cli.ending import INTERRUPTED, BadInput, begin, fail
 from quadsweep.cli.options import SPELLED
 from quadsweep.extras import sentence
 from quadsweep.messages import spelled_as
@@ -66,9 +66,8 @@ def run(arguments: list[str]) -> int:
     if sys.stdout is None:
         return fail("standard output is closed")
     begin(debugging="--debug" in arguments)
-    with spelled_as(SPELLED), heeding_interrupts() as interrupts:
-        code = _run([argument for argument in arguments if argument != "--debug"])
-    return INTERRUPTED if interrupts else code
+    with spelled_as(SPELLED):
+        return _run([argument for argument in arguments if argument != "--debug"])
 
 
 def _run(arguments: list[str]) -> int:
@@ -88,7 +87,7 @@ def _run(arguments: list[str]) -> int:
     except typer.Exit as ended:
         return int(getattr(ended, "exit_code", 0))
     except (KeyboardInterrupt, typer.Abort):
-        return fail("interrupted", INTERRUPTED)
+        return INTERRUPTED
     except (BadInput, ValueError, TypeError) as wrong:
         return fail(str(wrong))
     except OSError as wrong:  # a full disk, most likely behind standard output

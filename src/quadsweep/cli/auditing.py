@@ -59,6 +59,7 @@ def audit_command(
     decimal: opt.Decimal = None,
     sheet: opt.Sheet = None,
     missing: opt.Missing = None,
+    header: opt.Header = None,
 ) -> None:
     """The fewest rows whose removal changes the conclusion, proved.
 
@@ -72,7 +73,7 @@ def audit_command(
     """
     from quadsweep.auditing.audit import audit
 
-    options = FileOptions(file, encoding, decimal, sheet, missing)
+    options = FileOptions(file, encoding, decimal, sheet, missing, header)
     outputs = Outputs(plot, as_json, proof)
     design = Design(
         x, y, formula, term, controls, groups, weights, vcov, fixed_controls, label

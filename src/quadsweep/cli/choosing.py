@@ -48,6 +48,7 @@ def path_command(
     decimal: opt.Decimal = None,
     sheet: opt.Sheet = None,
     missing: opt.Missing = None,
+    header: opt.Header = None,
 ) -> None:
     """The best subset of every size, and how many rows stand out.
 
@@ -55,7 +56,7 @@ def path_command(
     """
     from quadsweep.choosing.path import path
 
-    options = FileOptions(file, encoding, decimal, sheet, missing)
+    options = FileOptions(file, encoding, decimal, sheet, missing, header)
     outputs = Outputs(plot, as_json, proof)
     asked = given(
         drop=amount("--drop", drop), objective=objective, permutations=permutations, null=null,
@@ -86,6 +87,7 @@ def significance_command(
     decimal: opt.Decimal = None,
     sheet: opt.Sheet = None,
     missing: opt.Missing = None,
+    header: opt.Header = None,
 ) -> None:
     """How often noise alone does as well: the exact optimum of shuffled data.
 
@@ -93,7 +95,10 @@ def significance_command(
     """
     from quadsweep.choosing.significance import significance
 
-    options, outputs = FileOptions(file, encoding, decimal, sheet, missing), Outputs(plot, as_json)
+    options, outputs = (
+        FileOptions(file, encoding, decimal, sheet, missing, header),
+        Outputs(plot, as_json),
+    )
     asked = given(
         k=amount("--keep", keep), drop=amount("--drop", drop), objective=objective,
         permutations=permutations, time_limit=time_limit, n_jobs=jobs, seed=seed, client=dask,
@@ -127,6 +132,7 @@ def stability_command(
     decimal: opt.Decimal = None,
     sheet: opt.Sheet = None,
     missing: opt.Missing = None,
+    header: opt.Header = None,
 ) -> None:
     """How often each row is dropped when the data change a little.
 
@@ -134,7 +140,10 @@ def stability_command(
     """
     from quadsweep.choosing.stability import stability
 
-    options, outputs = FileOptions(file, encoding, decimal, sheet, missing), Outputs(plot, as_json)
+    options, outputs = (
+        FileOptions(file, encoding, decimal, sheet, missing, header),
+        Outputs(plot, as_json),
+    )
     asked = given(
         k=amount("--keep", keep), drop=amount("--drop", drop), objective=objective,
         resample=resample, resamples=resamples, time_limit=time_limit, n_jobs=jobs, seed=seed,
@@ -162,6 +171,7 @@ def pairwise_command(
     decimal: opt.Decimal = None,
     sheet: opt.Sheet = None,
     missing: opt.Missing = None,
+    header: opt.Header = None,
 ) -> None:
     """The trimmed correlation of every pair of columns, Pearson's beside it.
 
@@ -169,7 +179,10 @@ def pairwise_command(
     """
     from quadsweep.choosing.pairwise import pairwise
 
-    options, outputs = FileOptions(file, encoding, decimal, sheet, missing), Outputs(plot, as_json)
+    options, outputs = (
+        FileOptions(file, encoding, decimal, sheet, missing, header),
+        Outputs(plot, as_json),
+    )
     asked = given(
         k=amount("--keep", keep), drop=amount("--drop", drop), objective=objective,
         time_limit=time_limit, n_jobs=jobs, client=dask,

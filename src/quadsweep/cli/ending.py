@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import signal
 import sys
 import textwrap
 import traceback
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from contextvars import ContextVar
 from typing import Any
 
 import typer
+
+from quadsweep.results.formatting import printable
 
 DONE, LIMITED, INTERRUPTED, WRONG = 0, 3, 130, 2
 
@@ -29,29 +29,6 @@ def begin(debugging: bool = False) -> None:
     _SAID.set(())
 
 
-@contextmanager
-def heeding_interrupts() -> Iterator[list[int]]:
-    """The interrupts that arrive in the block, each raised as KeyboardInterrupt as well.
-
-    A search that is interrupted returns the best so far, and its caller may go on with something
-    else: the exit code is 130 all the same.
-    """
-    arrived: list[int] = []
-
-    def interrupt(number: int, frame: Any) -> None:
-        arrived.append(number)
-        raise KeyboardInterrupt
-
-    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-        yield arrived  # ignored, or somebody else's
-        return
-    signal.signal(signal.SIGINT, interrupt)
-    try:
-        yield arrived
-    finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
 class BadInput(Exception):
     """Something about the input that one sentence can say."""
 
@@ -60,7 +37,7 @@ def fail(message: str, code: int = WRONG) -> int:
     """One line on standard error; before it, where --debug asks for it, the traceback."""
     if _DEBUGGING.get() and sys.exc_info()[0] is not None:
         traceback.print_exc(file=sys.stderr)
-    sys.stderr.write(f"error: {' '.join(message.split())}\n")
+    sys.stderr.write(f"error: {printable(' '.join(message.split()))}\n")
     return code
 
 
@@ -68,7 +45,7 @@ def note(message: str) -> None:
     """A remark on standard error, once: a file that is read twice is remarked on as one."""
     if message not in _SAID.get():
         _SAID.set((*_SAID.get(), message))
-        sys.stderr.write(f"note: {message}\n")
+        sys.stderr.write(f"note: {printable(message)}\n")
 
 
 def code_of(status: str) -> int:
@@ -95,7 +72,7 @@ def print_pairs(pairs: Iterable[tuple[str, str]]) -> None:
     indent = max(len(name) for name, _ in rows) + 2
     styled = False if os.environ.get("TERM") in ("dumb", "unknown") else None  # None: if it can be
     for name, text in rows:
-        first, *rest = textwrap.wrap(text, max(width() - indent, 20)) or [""]
+        first, *rest = textwrap.wrap(printable(text), max(width() - indent, 20)) or [""]
         typer.echo(typer.style(name.ljust(indent), bold=True) + first, color=styled)
         for line in rest:
             typer.echo(" " * indent + line)

@@ -135,6 +135,9 @@ Encoding = Annotated[
 ]
 Decimal = Annotated[str | None, typer.Option(metavar="MARK", help="Decimal mark: '.' or ','.")]
 Sheet = Annotated[str | None, typer.Option(metavar="NAME", help="Of a workbook, name or number.")]
+Header = Annotated[
+    bool | None, typer.Option("--header/--no-header", help="Whether the first row names columns.")
+]
 Missing = Annotated[
     list[str] | None, typer.Option(metavar="TEXT", help="Stands for no value; again for more.")
 ]

@@ -49,6 +49,7 @@ def compare_command(
     decimal: opt.Decimal = None,
     sheet: opt.Sheet = None,
     missing: opt.Missing = None,
+    header: opt.Header = None,
 ) -> None:
     """Other methods' lines and correlations beside the certified optimum.
 
@@ -56,7 +57,10 @@ def compare_command(
     """
     from quadsweep.paper.compare import compare
 
-    options, outputs = FileOptions(file, encoding, decimal, sheet, missing), Outputs(plot, as_json)
+    options, outputs = (
+        FileOptions(file, encoding, decimal, sheet, missing, header),
+        Outputs(plot, as_json),
+    )
     some = None if methods is None else [name.strip() for name in methods.split(",")]
     asked = given(
         k=amount("--keep", keep), drop=amount("--drop", drop), methods=some,
@@ -87,6 +91,7 @@ def separate_command(
     decimal: opt.Decimal = None,
     sheet: opt.Sheet = None,
     missing: opt.Missing = None,
+    header: opt.Header = None,
 ) -> None:
     """Whether a conic, or a quadric of more --x, cuts the best subset off, decided exactly.
 
@@ -95,7 +100,10 @@ def separate_command(
     from quadsweep.paper.separability.separate import separate
     from quadsweep.solving.solve import solve
 
-    options, outputs = FileOptions(file, encoding, decimal, sheet, missing), Outputs(plot, as_json)
+    options, outputs = (
+        FileOptions(file, encoding, decimal, sheet, missing, header),
+        Outputs(plot, as_json),
+    )
     asked = given(
         k=amount("--keep", keep), drop=amount("--drop", drop), objective=objective, method=method,
         time_limit=time_limit, n_jobs=jobs,

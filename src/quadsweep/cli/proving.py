@@ -28,6 +28,7 @@ def check_command(
     decimal: opt.Decimal = None,
     sheet: opt.Sheet = None,
     missing: opt.Missing = None,
+    header: opt.Header = None,
 ) -> None:
     """Verify a proof against the data, in exact arithmetic: 0 proved, 1 refuted.
 
@@ -37,7 +38,7 @@ def check_command(
     """
     from quadsweep.proofs.checking import check
 
-    options = FileOptions(file, encoding, decimal, sheet, missing)
+    options = FileOptions(file, encoding, decimal, sheet, missing, header)
     points = read_predictors(options, [*(controls or []), *(x or [])], y, formula)
     try:
         found = check(written, _term_last(points, term), points.y)

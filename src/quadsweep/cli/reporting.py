@@ -52,6 +52,7 @@ def report_command(
     decimal: opt.Decimal = None,
     sheet: opt.Sheet = None,
     missing: opt.Missing = None,
+    header: opt.Header = None,
 ) -> None:
     """One self-contained page: the points, the path, the caveats.
 
@@ -62,7 +63,7 @@ def report_command(
     from quadsweep.report import gather, to_html
     from quadsweep.solving.solve import solve
 
-    options = FileOptions(file, encoding, decimal, sheet, missing)
+    options = FileOptions(file, encoding, decimal, sheet, missing, header)
     check_place(output)
     check_place(proof)
     design = Design(x, y, formula, term, controls, groups, weights, label=label)
@@ -134,6 +135,7 @@ def explore_command(
     decimal: opt.Decimal = None,
     sheet: opt.Sheet = None,
     missing: opt.Missing = None,
+    header: opt.Header = None,
 ) -> None:
     """A page that solves: move points, drop rows, try columns; nothing leaves the machine.
 
@@ -143,7 +145,7 @@ def explore_command(
 
     tables = []
     if file is not None:
-        options = FileOptions(file, encoding, decimal, sheet, missing)
+        options = FileOptions(file, encoding, decimal, sheet, missing, header)
         tables = [read_page_table(options, x, y, label)]
     page = page_of(tables, tables[0].source if tables else "quadsweep")
     target = Path(output or Path(tempfile.mkdtemp(prefix="quadsweep-")) / "explore.html")

@@ -46,6 +46,7 @@ def solve_command(
     decimal: opt.Decimal = None,
     sheet: opt.Sheet = None,
     missing: opt.Missing = None,
+    header: opt.Header = None,
 ) -> None:
     """The k points with the highest R2, and the proof.
 
@@ -53,10 +54,8 @@ def solve_command(
     """
     from quadsweep.solving.solve import solve
 
-    options, outputs = (
-        FileOptions(file, encoding, decimal, sheet, missing),
-        Outputs(plot, as_json, proof),
-    )
+    options = FileOptions(file, encoding, decimal, sheet, missing, header)
+    outputs = Outputs(plot, as_json, proof)
     asked = given(
         k=amount("--keep", keep), drop=amount("--drop", drop), objective=objective, method=method,
         time_limit=time_limit, memory_limit=memory_limit, n_jobs=jobs, seed=seed,

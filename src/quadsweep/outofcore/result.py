@@ -123,7 +123,7 @@ class OutOfCoreResult(Certified):
         )
         lines.append(("dropped", dropped))
         if self.missing:
-            lines.append(("left out", f"{self.missing:,} rows (missing values)"))
+            lines.append(("left out", f"{self.missing:,} rows (missing or infinite)"))
         if text := caution(self.objective, self.k, self.n):
             lines.append(("caution", text))
         lines.append(("search", cost(self)))

@@ -113,6 +113,7 @@ def gather(
         Arguments of :func:`quadsweep.audit` for a coefficient with controls.
 
     A section beside the path that cannot be made leaves its reason and does not stop the others.
+    Ctrl-C during the path keeps the sizes found so far and skips the sections after it.
     """
     given = unpack(x, y)
     goal = objectives.get(objective)
@@ -137,7 +138,10 @@ def gather(
     )
     steps = [walk.result(int(size)) for size in walk.k[walk.masks.any(axis=1)]]
     if not steps:
+        if "interrupted" in walk.status:
+            raise KeyboardInterrupt
         raise ValueError("the time limit ended before the first subset was found; give more")
+    sections.is_interrupted = "interrupted" in walk.status
     line = sections.line(walk, permutations)
     start, chosen = _start(walk, line, steps, None if asked is None else points.n - asked)
     others = sections.comparison(given, steps[start].k, progress) if goal.name == "r2" else None
@@ -152,6 +156,7 @@ class _Sections:
 
     def __init__(self, clock: Clock, settings: dict[str, Any]) -> None:
         self.failures: dict[str, str] = {}
+        self.is_interrupted = False
         self._clock = clock
         self._settings = settings
 
@@ -163,6 +168,8 @@ class _Sections:
                 limit = min(_AUDIT_SECONDS, _AUDIT_SHARE * self._clock.left())
                 question: dict[str, Any] = {**asked, **self._settings}
                 made.append(audit(**question, claim=claim, time_limit=limit))
+                if made[-1].status == "interrupted":
+                    raise KeyboardInterrupt  # nothing of the page is known before its path
         except Exception as wrong:
             self.failures[section] = str(wrong)
         return made
@@ -170,7 +177,7 @@ class _Sections:
     def line(self, walk: Path, draws: int) -> LineSignificance | None:
         """How many rows stand out of a clean line, where there is a line and the test is quick."""
         is_asked = draws >= _LINE_DRAWS and walk.objective in LINES and walk.n <= _LINE_ROWS
-        if not is_asked or not walk.success or _is_noise(walk):
+        if not is_asked or not walk.success or _is_noise(walk) or self.is_interrupted:
             return None
         limit = min(_LINE_SECONDS, _WALK * self._clock.left())
         seed, jobs = self._settings["seed"], self._settings["n_jobs"]
@@ -189,8 +196,9 @@ class _Sections:
     def comparison(self, given: Columns, k: int, progress: bool) -> Comparison | None:
         """Other methods on the same points."""
         limit = min(_OTHERS_SECONDS, self._clock.left())
-        if limit == 0:
-            self.failures["comparison"] = "the time limit left no time for it"
+        if limit == 0 or self.is_interrupted:
+            stopped = "the time limit left no time for it"
+            self.failures["comparison"] = "interrupted" if self.is_interrupted else stopped
             return None
         try:
             return compare(given, k=k, time_limit=limit, progress=progress, **self._settings)

@@ -7,6 +7,7 @@ Every result has the same six: ``summary()``, ``print``, a table in notebooks, `
 from __future__ import annotations
 
 import math
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
@@ -75,7 +76,7 @@ class ResultMixin(ABC):
             aligned(self.grid()),
             "\n".join(f"{name + ':':<{width}}{text}" for name, text in lines),
         ]
-        return "\n\n".join(part for part in parts if part)
+        return printable("\n\n".join(part for part in parts if part))
 
     def __str__(self) -> str:
         return self.summary()
@@ -101,6 +102,10 @@ class ResultMixin(ABC):
 _STYLE = (
     "<style scoped>.dataframe tbody tr th, .dataframe thead th { text-align: right; } "
     ".dataframe th, .dataframe td { vertical-align: top; }</style>"
+)
+# Of ASCII, of Latin-1, and those that turn the direction of writing; newlines stay.
+_CONTROLS = re.compile(
+    "[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2028\u2029\u2066-\u2069]"
 )
 _MOST_DRAWN = 50_000  # rows from which on a picture is drawn only when it is asked for
 
@@ -141,6 +146,15 @@ def embedded_picture(result: Any, size: tuple[float, float], kind: str, **how: A
     drawn.savefig(file, format=kind, **how)
     data = b64encode(file.getvalue()).decode("ascii")
     return f"data:image/{'svg+xml' if kind == 'svg' else kind};base64,{data}"
+
+
+def printable(text: str) -> str:
+    """Text without control characters, which a terminal would obey, newlines apart.
+
+    >>> printable("a\\x1b[31mb\\u202ec\\td")
+    'a\\\\x1b[31mb\\\\u202ec d'
+    """
+    return _CONTROLS.sub(lambda m: " " if m[0] == "\t" else ascii(m[0])[1:-1], text)
 
 
 def aligned(grid: Sequence[Sequence[str]]) -> str:

@@ -261,7 +261,7 @@ class Result(Certified):
             lines.append(("line", line + days))
         lines.append(("dropped", named_rows(self.outliers, self.labels)))
         if len(self.omitted):
-            lines.append(("left out", named_rows(self.omitted, self.labels, "missing values")))
+            lines.append(("left out", named_rows(self.omitted, self.labels, "missing or infinite")))
         if self.proof is not None:
             lines.append(("proof", f"{self.proof.nodes:,} nodes, for quadsweep.check"))
         if far := far_rows(self):

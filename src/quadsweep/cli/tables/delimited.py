@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import itertools
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
@@ -17,11 +18,12 @@ from typing import Any, BinaryIO
 
 from quadsweep.cli.ending import BadInput, note
 from quadsweep.cli.tables.opening import SAMPLE, FileOptions, SourceTable, distinct
-from quadsweep.cli.tables.values import is_missing, number
+from quadsweep.cli.tables.values import is_missing, number, reader_of
 
 _LARGE = 4_000_000  # bytes, from which on reading shows its progress
 _POLARS = 64_000_000  # bytes, from which on polars reads the columns where it is installed
 _CHUNK = 1 << 22
+_EITHER = re.compile(r"[+-]?\d{1,3},\d{3}")  # by either decimal mark a number
 
 
 class HeldText:
@@ -125,8 +127,8 @@ def table(text: HeldText | FileText, suffix: str, source: str, said: FileOptions
     head = list(itertools.islice(rows(), SAMPLE))
     if not head:
         raise BadInput(f"{source} is empty")
-    decimal = said.decimal or _decimal(head[1:])
-    titled = not all(number(value, decimal) is not None for value in head[0])
+    decimal = said.decimal or find_decimal(head[1:], delimiter, source)
+    titled = _has_header(head, decimal, source) if said.header is None else said.header
     names = distinct([title.strip() for title in head[0]]) if titled else []
     names = names or [str(i) for i in range(1, len(head[0]) + 1)]
     sample = head[1:] if titled else head
@@ -214,9 +216,47 @@ def _delimiter(lines: list[str]) -> str:
     return " " if all(len(line.split()) > 1 for line in some) else ","
 
 
-def _decimal(rows: list[list[str]]) -> str:
-    """A comma if that makes more numbers of the fields than a point does."""
+def find_decimal(rows: list[list[str]], delimiter: str, source: str) -> str:
+    """The mark by which more fields are numbers.
+
+    ``1,000`` is one by both: a thousand in English, and one in most files whose fields are cut by
+    semicolons because the comma is taken.
+    """
     fields = [v for row in rows for v in row if not is_missing(v) and ("," in v or "." in v)]
     point = sum(number(v, ".") is not None for v in fields)
     comma = sum(number(v, ",") is not None for v in fields)
+    either = [v for v in fields if _EITHER.fullmatch(v.strip())]
+    if point == comma and either and delimiter != ",":
+        decimal = "," if delimiter == ";" else "."
+        read, other = number(either[0], decimal), "." if decimal == "," else ","
+        note(
+            f"{source}: {either[0].strip()} is read as {read:g} (--decimal {other} says otherwise)"
+        )
+        return decimal
     return "," if comma > point else "."
+
+
+def _has_header(rows: list[list[str]], decimal: str, source: str) -> bool:
+    """Whether the first row names the columns.
+
+    A text above numbers is a name. Numbers beside texts that stand above texts are names if they
+    look like years or count.
+    """
+    columns = list(itertools.zip_longest(*rows))[: len(rows[0])]
+    first = [[cell] for cell in rows[0]]
+    values = [number(cell, decimal) for (cell,) in first if reader_of([cell], decimal)]
+    if not values:
+        return True
+    texts = [j for j, cell in enumerate(first) if reader_of(cell, decimal) is None]
+    texts = [j for j in texts if rows[0][j].strip() and not is_missing(rows[0][j])]
+    if not texts:
+        return False
+    if len(rows) < 2 or any(reader_of(list(columns[j][1:]), decimal) for j in texts):
+        return True
+    whole = [int(v) for v in values if v is not None and v == int(v)]
+    steps = {later - earlier for earlier, later in itertools.pairwise(whole)}
+    is_counted = all(1000 <= v < 3000 for v in whole) or (len(whole) > 2 and steps == {1})
+    titled = len(whole) == len(values) and is_counted
+    what, option = ("names", "--no-header") if titled else ("data", "--header")
+    note(f"{source}: the first row is read as {what} ({option} says otherwise)")
+    return titled

@@ -62,6 +62,7 @@ class FileOptions:
     decimal: str | None = None
     sheet: str | None = None
     missing: Sequence[str] | None = None
+    header: bool | None = None
 
     def __post_init__(self) -> None:
         if self.decimal not in (None, ".", ","):
