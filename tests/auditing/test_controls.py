@@ -534,3 +534,21 @@ def test_groups_of_one_row_each_are_refitted_like_rows(oracle, monkeypatch) -> N
             assert groups.lower <= ends[0] <= ends[1], (seed, claim)
             fewer += groups.lower > 1
     assert fewer > 0
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_groups_of_many_rows_are_bounded_by_their_sums_of_products(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    unit, controls = (
+        np.repeat(np.arange(9), 30),
+        np.column_stack([np.ones(270), *rng.normal(size=(3, 270))]),
+    )
+    x = rng.normal(size=270) + rng.normal(size=9)[unit]
+    y = 0.05 * x + rng.normal(size=270) + 0.4 * rng.normal(size=9)[unit]
+    design = Design(x, y, controls, 0, None, rng.permutation(unit), list(range(9)))
+    moments = Moments(design)
+    problem = BreakProblem(moments, SlopeBeyond(0.0, 0.0, -1 if moments.squares.c > 0 else 1))
+    prover = Prover(problem)
+    for m in (1, 2, 3):
+        removals = [np.array(s) for k in range(1, m + 1) for s in combinations(range(9), k)]
+        assert prover.refute(1, m).proved == (not any(map(problem.broken, removals)))

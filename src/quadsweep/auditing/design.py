@@ -99,8 +99,8 @@ class Design:
     @cached_property
     def members(self) -> list[Ints]:
         """The rows of each unit."""
-        order = np.argsort(self.unit, kind="stable")
-        return np.split(order, np.cumsum(np.bincount(self.unit, minlength=self.size))[:-1])
+        order, first = self._by_unit
+        return np.split(order, first[1:])
 
     def rows(self, units: Ints) -> Ints:
         """The rows of these units, sorted."""
@@ -120,9 +120,20 @@ class Design:
         """Sums over the rows of each unit."""
         if self.units is None:
             return values
-        total = np.zeros((self.size, *values.shape[1:]))
-        np.add.at(total, self.unit, values)
-        return total
+        order, first = self._by_unit
+        return np.asarray(np.add.reduceat(values[order], first, axis=0))
+
+    def products(self, columns: Floats) -> Floats:
+        """Of each unit, the sums of products of these columns."""
+        if self.units is None:
+            return np.asarray(columns[:, :, None] * columns[:, None, :])
+        return np.array([columns[rows].T @ columns[rows] for rows in self.members])
+
+    @cached_property
+    def _by_unit(self) -> tuple[Ints, Ints]:
+        """The rows in the order of their units, and where those of each begin."""
+        order = np.argsort(self.unit, kind="stable")
+        return order, np.append(0, np.cumsum(np.bincount(self.unit, minlength=self.size))[:-1])
 
     @cached_property
     def root_weights(self) -> Floats:

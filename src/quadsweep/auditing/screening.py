@@ -65,12 +65,12 @@ class _UnitProducts:
         self._problem, self._rank = problem, int(problem.moments.q.shape[1])
         m, d = problem.moments, problem.moments.design
         columns = np.column_stack([m.q, m.x, m.y])
-        products = (columns[:, :, None] * columns[:, None, :]).reshape(d.n, -1)
+        products = d.products(columns).reshape(d.size, -1)
         root = d.root_weights
         y = d.scaled[1] / m.scale[1] if m.scale[1] > 0 else d.scaled[1]
         plain = np.column_stack([np.ones(d.n), root * root, root * y, y * y, _first_of_class(m)])
         # Of each unit: products of (Q, x, y); then rows, sum of weights, of y and of y^2, classes.
-        self._grams = d.sums(np.column_stack([products, plain]))
+        self._grams = np.column_stack([products, d.sums(plain)])
         self._total = self._grams.sum(axis=0)
 
     def removals(self, removals: Ints) -> Mask:

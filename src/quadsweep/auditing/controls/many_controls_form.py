@@ -87,13 +87,15 @@ class Form:
         self, controls: Controls, design: Design, p: Floats, q: Floats, extra: Floats | None = None
     ) -> None:
         self._controls = controls
-        classes, e = controls.class_of, controls.unit_vector
+        classes, e, items = controls.class_of, controls.unit_vector, design.unit
+        extra = np.zeros(design.n) if extra is None else extra
+        columns = np.column_stack([controls.q, controls.residual(p), controls.residual(q)])
         if design.units is not None:  # whole classes go with their groups
-            classes, e = np.full(design.n, -1, dtype=np.int64), np.zeros(design.n)
+            columns, extra, items = _compressed(design, columns, extra)
+            classes, e = np.full(len(items), -1, dtype=np.int64), np.zeros(len(items))
         self._core = _core.ManyControls(
-            np.ascontiguousarray(controls.q.T), controls.residual(p), controls.residual(q),
-            extra=np.zeros(design.n) if extra is None else extra, e=e, classes=classes,
-            items=design.unit, rounding=controls.rounding,
+            np.ascontiguousarray(columns.T[:-2]), *np.ascontiguousarray(columns.T[-2:]),
+            extra=extra, e=e, classes=classes, items=items, rounding=controls.rounding,
         )  # fmt: skip
 
     def least(self, m: int, seconds: float = math.inf) -> float:
@@ -125,3 +127,21 @@ class Form:
             raise resources.stopped(found["status"])
         removal = np.sort(np.array(found["removal"], dtype=np.int64))
         return FormProof(found["proved"], removal if len(removal) else None, found["nodes"])
+
+
+def _compressed(design: Design, columns: Floats, extra: Floats) -> tuple[Floats, Floats, Ints]:
+    """Rows of each group with the same sums of products, no more than there are columns.
+
+    Only these sums matter where groups go whole: R of the QR decomposition has them.
+    """
+    most = columns.shape[1]
+    parts, extras, items = [], [], []
+    for unit, rows in enumerate(design.members):
+        block, more = columns[rows], extra[rows]
+        if len(rows) > most:
+            block = np.asarray(np.linalg.qr(block, mode="r"))
+            more = np.append(more.sum(), np.zeros(most - 1))
+        parts.append(block)
+        extras.append(more)
+        items.append(np.full(len(block), unit))
+    return np.concatenate(parts), np.concatenate(extras), np.concatenate(items)
