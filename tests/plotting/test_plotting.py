@@ -187,3 +187,14 @@ def test_a_regression_with_a_link_has_curves(ax, link):
     expected = fitted.predict(sm.add_constant(everything[:, 0]))
     np.testing.assert_allclose(everything[:, 1], expected, rtol=1e-4)
     assert (expected[-1] - expected[0]) * (kept[-1, 1] - kept[0, 1]) < 0
+
+
+def test_a_regression_without_controls_is_drawn_in_the_units_of_its_columns(ax):
+    rng = np.random.default_rng(0)
+    x = rng.normal(100, 1, size=30)
+    frame = pd.DataFrame({"dose": x, "pain": x + rng.normal(size=30) - 50})
+    qs.audit("pain ~ dose", frame, term="dose").plot(ax=ax)
+    assert ax.get_xlabel() == "dose"
+    assert 90 < ax.get_xlim()[0] < ax.get_xlim()[1] < 110
+    line = next(line for line in ax.lines if line.get_label() == "line of all rows")
+    assert line.get_xy1()[1] == pytest.approx(np.polyfit(x, frame["pain"], 1)[1])

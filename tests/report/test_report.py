@@ -113,8 +113,8 @@ def test_missing_rows_are_named():
     x, y = [1, 2, None, 4, 5, 6], [1, 2, 3, 4, 9, 6]
     report = gather(Columns(x, y, labels=list("abcdef")), drop=1)
     page = to_html(report)
-    assert "1 rows with missing values left out" in page
-    assert "Left out for missing values: c." in page
+    assert "1 rows with missing or infinite values left out" in page
+    assert "Left out for missing or infinite values: c." in page
 
 
 def test_the_command_writes_the_page(tmp_path, capsys):
@@ -137,3 +137,15 @@ def test_few_shuffles_allow_no_verdict_on_the_page():
     page = to_html(gather(x, x + 0.01 * np.sin(50 * x), drop=1, permutations=5))
     assert "does not rise above noise" not in page
     assert "No verdict from 5 shuffles" in page
+
+
+def test_infinite_values_are_not_called_missing():
+    page = to_html(gather([1, 2, np.inf, 4, 5, 6], [1, 2, 3, 4, 9, 6], drop=1, permutations=0))
+    assert "1 rows with missing or infinite values left out" in page
+
+
+def test_several_predictors_are_refused_in_a_sentence():
+    data = datasets.load("stack-loss")
+    with pytest.raises(ValueError, match="a report is of one predictor; choose one of air flow"):
+        gather(Columns(data.x, data.y, data.names))
+    assert main(["report", "stack-loss"]) == 2

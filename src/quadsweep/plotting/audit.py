@@ -30,7 +30,7 @@ def plot_audit(audit: Audit, ax: Axes | None = None, view: str = "data") -> Axes
 
 
 def plot_regression(audit: Audit, ax: Axes | None = None, view: str = "data") -> Axes:
-    """What the controls leave of the term and of the outcome, on all rows.
+    """What the controls leave of the term and of the outcome, on all rows; both without controls.
 
     The coefficient of all rows is the slope of the dashed line; that without the removed rows, with
     the controls refitted, is the slope of the solid one, drawn through the middle of the rows kept.
@@ -48,6 +48,13 @@ def plot_regression(audit: Audit, ax: Axes | None = None, view: str = "data") ->
         canvas.name_axes(ax, audit.names)
         canvas.titled(ax, canvas.literal(audit.message), 10)
         return ax
+    if set(audit.controls) <= {"Intercept", "const"}:
+        heights = [0.0 if fit is None else fit.intercept for fit in (audit.before, audit.after)]
+        through = [(0.0, float(np.nan_to_num(height))) for height in heights]
+        ax = _rows_removed(audit, ax, audit.x, audit.y, used, through)
+        canvas.name_axes(ax, audit.names)
+        canvas.titled(ax, canvas.literal(audit.message), 10)
+        return ax
     moments = Moments(audit.design)
     x, y = np.full((2, len(used)), np.nan)
     for column, left, scale in ((x, moments.x, 0), (y, moments.y, 1)):
@@ -55,7 +62,7 @@ def plot_regression(audit: Audit, ax: Axes | None = None, view: str = "data") ->
     kept = audit.mask & used
     middle = (float(x[kept].mean()), float(y[kept].mean()))
     ax = _rows_removed(audit, ax, x, y, used, [(0.0, 0.0), middle])
-    canvas.name_axes(ax, audit.names, "" if len(audit.controls) < 2 else ", given the controls")
+    canvas.name_axes(ax, audit.names, ", given the controls")
     canvas.titled(ax, canvas.literal(audit.message), 10)
     return ax
 

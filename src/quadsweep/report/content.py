@@ -116,6 +116,9 @@ def gather(
     Ctrl-C during the path keeps the sizes found so far and skips the sections after it.
     """
     given = unpack(x, y)
+    if len(given.names) > 2:
+        names = ", ".join(map(str, given.names[:-1]))
+        raise ValueError(f"a report is of one predictor; choose one of {names}")
     goal = objectives.get(objective)
     points = validation.sample(given.x, given.y, goal, "omit")
     asked = None

@@ -129,7 +129,9 @@ def _subtitle(report: Report) -> str:
     text = f"{answer.n:,} points"
     if report.source:
         text += f" from {report.source}"
-    return text + (f"; {skipped:,} rows with missing values left out" if skipped else "")
+    if skipped:
+        text += f"; {skipped:,} rows with missing or infinite values left out"
+    return text
 
 
 def _answer(report: Report) -> str:
@@ -171,7 +173,7 @@ def _skipped(answer: Result) -> str:
     labels = [str(answer.label(i)) for i in answer.omitted[:_MOST_ROWS]]
     more = len(answer.omitted) - len(labels)
     text = ", ".join(labels) + (f", and {more:,} more" if more else "")
-    return f"<p>Left out for missing values: {html.escape(text)}.</p>"
+    return f"<p>Left out for missing or infinite values: {html.escape(text)}.</p>"
 
 
 def _path_caption(report: Report, value: str) -> str:
