@@ -124,7 +124,9 @@ def unmasked(values: Any) -> NDArray[Any]:
     if array.dtype.kind in "bf" or (array.dtype.kind in "iu" and array.dtype.itemsize < 8):
         return np.asarray(array.astype(np.float64).filled(np.nan))
     if array.dtype.kind in "iuO":
-        return np.asarray(array.astype(object).filled(None))
+        objects: NDArray[Any] = np.array(array.data, dtype=object)
+        objects[np.ma.getmaskarray(array)] = None
+        return objects
     return np.asarray(array)  # refused for what it holds
 
 

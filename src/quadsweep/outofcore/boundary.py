@@ -18,7 +18,7 @@ from quadsweep.distributed.store import Columns
 from quadsweep.objectives import Objective
 from quadsweep.outofcore.flags import Decided, Flags
 from quadsweep.outofcore.running import Passes
-from quadsweep.outofcore.work import packed
+from quadsweep.outofcore.work import PartReader
 from quadsweep.results.boundary import NO_BOUNDARY, TOO_LARGE, TWINS
 from quadsweep.results.conic import Conic
 
@@ -73,10 +73,10 @@ def boundary_in_a_pass(flags: Flags, gain: Conic | None, dropped: int) -> tuple[
 @np.errstate(over="ignore", invalid="ignore")  # columns near the largest numbers
 def _ends(task: _Gains, first: int, last: int, plan: str) -> Columns:
     """The least gain of a row kept, and the negative of the largest of a row left out."""
-    ends = np.full(2, np.inf)
+    ends, reader = np.full(2, np.inf), PartReader(task.source)
     for part in range(first, last):
-        x, y, kept, known = task.read(part)
+        x, y, kept, known = task.read(part, reader)
         gain = task.gain(x, y)
         out = -gain[known & ~kept]
         ends = np.minimum(ends, [gain[kept].min(initial=np.inf), out.min(initial=np.inf)])
-    return packed(ends=ends)
+    return reader.packed(ends=ends)

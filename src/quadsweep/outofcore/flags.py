@@ -22,7 +22,7 @@ from quadsweep.inputs.frames import KEPT
 from quadsweep.messages import free
 from quadsweep.outofcore.running import Passes
 from quadsweep.outofcore.sources import LazySource, Source, open_source
-from quadsweep.outofcore.work import Task, packed
+from quadsweep.outofcore.work import PartReader, Task
 
 FEW = 10_000  # rows that are listed one by one
 _OUT, _IN, _BY_ROW, _COPIES = range(4)
@@ -104,9 +104,11 @@ class Decided(Task):
             digest_of(*arrays, *([] if known.until is None else [known.until])) + super().digest()
         )
 
-    def read(self, part: int) -> tuple[Floats, Floats, Mask, Mask]:
+    def read(
+        self, part: int, reader: PartReader | None = None
+    ) -> tuple[Floats, Floats, Mask, Mask]:
         """x and y of a part, which rows are kept, and which have a value at all."""
-        x, y = self.source.read(part)
+        x, y = (reader or self.source).read(part)
         numbers = np.arange(len(x)) + self.source.first[part]
         return x, y, *self.decision.flags(x, y, numbers)
 
@@ -135,11 +137,12 @@ def settled(decision: Decision, source: Source, passes: Passes) -> Decision:
 def _count_copies(task: Decided, first: int, last: int, plan: str) -> Columns:
     """Rows of divided leaves, by part."""
     divided, leaves = task.decision.divided, task.partition.leaves
+    reader = PartReader(task.source)
     counts = [
-        np.bincount(task.partition.pick(*task.source.read(part), task.wanted)[1], minlength=leaves)
+        np.bincount(task.partition.pick(*reader.read(part), task.wanted)[1], minlength=leaves)
         for part in range(first, last)
     ]
-    return packed(counts=np.stack(counts)[:, divided].ravel())
+    return reader.packed(counts=np.stack(counts)[:, divided].ravel())
 
 
 @dataclass(frozen=True)
@@ -267,10 +270,10 @@ def _left_out_at_hand(decision: Decision, leaves: Any) -> Ints:
 
 def _dropped(task: Decided, first: int, last: int, plan: str) -> Columns:
     """Numbers of the rows left out."""
-    rows = []
+    rows, reader = [], PartReader(task.source)
     for part in range(first, last):
-        x, y = task.source.read(part)
+        x, y = reader.read(part)
         near = task.partition.pick(x, y, task.wanted)[0]
         numbers = near + task.source.first[part]
         rows.append(numbers[~task.decision.flags(x[near], y[near], numbers)[0]])
-    return packed(row=np.concatenate(rows))
+    return reader.packed(row=np.concatenate(rows))

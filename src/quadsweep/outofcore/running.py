@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from quadsweep.distributed.runner import results
 from quadsweep.distributed.store import Chunk, ChunkStore, Columns
 from quadsweep.distributed.workers import Finished, Workers, perform
-from quadsweep.outofcore.work import Task, unpacked
+from quadsweep.outofcore.sources import PartFailed, Source
+from quadsweep.outofcore.work import FINGERPRINTS, Task, fingerprint_parts, unpacked
 
 _RUNS = 64  # pieces that the parts are cut into, at most
 
@@ -29,6 +30,7 @@ class Passes:
     """Who reads the source, and how often it has been read.
 
     ``workers`` None: threads of this process. ``store``: where finished runs of parts are kept.
+    ``fingerprints``: of the rows of each part, as first read; other rows later are an error.
     """
 
     jobs: int
@@ -36,6 +38,7 @@ class Passes:
     store: ChunkStore | None = None
     tick: Callable[[str, int, int, float], object] = field(default=lambda *_: None)
     start: float = field(default_factory=time.perf_counter)
+    fingerprints: dict[int, int] = field(default_factory=dict)
     count: int = 0
     rows_read: int = 0
     seconds: float = 0.0
@@ -57,7 +60,18 @@ class Passes:
             )
             for i, (first, last) in enumerate(edges)
         ]
-        return self._in_order(f"pass {self.count}: {name}", chunks)
+        return self._in_order(f"pass {self.count}: {name}", chunks, task.source)
+
+    def read_fingerprints(self, source: Source) -> None:
+        """Read every part once, so that what is resumed is compared with the rows as they are."""
+        self.rows_read += source.given
+        chunks = [
+            Chunk(f"fingerprints-{first}", fingerprint_parts, {"first": first, "last": last},
+                  data=Task(source))
+            for first, last in runs(source.parts)
+        ]  # fmt: skip
+        for _ in self._in_order("comparing rows", chunks, source, keep=False):
+            pass
 
     def some(
         self, name: str, work: Callable[..., Columns], task: Task, asked: list[dict[str, Any]]
@@ -69,21 +83,40 @@ class Passes:
             Chunk(f"{self.count:02d}-{name}-{i:03d}", work, one, data=task)
             for i, one in enumerate(asked)
         ]
-        return self._in_order(f"pass {self.count}: {name}", chunks)
+        return self._in_order(f"pass {self.count}: {name}", chunks, task.source)
 
-    def _in_order(self, what: str, chunks: list[Chunk]) -> Iterator[dict[str, NDArray[Any]]]:
+    def _in_order(
+        self, what: str, chunks: list[Chunk], source: Source, *, keep: bool = True
+    ) -> Iterator[dict[str, NDArray[Any]]]:
+        states = source.file_states()
         workers = threads(self.jobs) if self.workers is None else self.workers
+        store = self.store if keep else None
         waiting: dict[str, Columns] = {}
         since = time.perf_counter()
         names = iter([chunk.name for chunk in chunks])
         name = next(names, None)
-        for done, (finished, columns) in enumerate(results(chunks, workers, self.store), 1):
+        for done, (finished, columns) in enumerate(results(chunks, workers, store), 1):
             waiting[finished] = columns
             self.tick(what, done, len(chunks), time.perf_counter() - self.start)
             while name in waiting:
-                yield unpacked(waiting.pop(name))
+                arrays = unpacked(waiting.pop(name))
+                self._compare(arrays.pop(FINGERPRINTS), source)
+                yield arrays
                 name = next(names, None)
+        for path, state in source.file_states().items():
+            if states.get(path, state) != state:
+                raise PartFailed(f"{path} was written during {what}; ask again")
         self.seconds += time.perf_counter() - since
+
+    def _compare(self, seen: NDArray[Any], source: Source) -> None:
+        """Refuse rows that are not those of an earlier pass, or of a run that is resumed."""
+        for part, fingerprint in seen.reshape(-1, 2).tolist():
+            if self.fingerprints.setdefault(part, fingerprint) != fingerprint:
+                where = f" and give another out than {self.store.directory}" if self.store else ""
+                raise PartFailed(
+                    f"the rows of {source.part_name(part)} have changed since they were first "
+                    f"read: ask again{where}"
+                )
 
 
 def runs(parts: int) -> list[tuple[int, int]]:

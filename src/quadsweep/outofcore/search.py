@@ -278,7 +278,7 @@ class Search:
                 "part": int(p),
                 "rows": math.ceil(share * r),
                 "seed": self.query.seed,
-                "of": source.identity(p, p + 1),
+                "parts": source.identity(p, p + 1),
             }
             for p, r in zip(parts, rows, strict=True)
         ]

@@ -99,6 +99,8 @@ class Resources:
         clock = Clock(validation.seconds(self.time_limit))
         with team("threads", self.client, jobs) as workers, telling(self.progress) as tick:
             passes = Passes(jobs, workers, store, tick)
+            if store is not None and not store.is_empty():
+                passes.read_fingerprints(source)
             memory_plan = MemoryPlan.within(self.memory, source.given)
             yield Search(source, query, passes, memory_plan, clock, callback)
 

@@ -12,6 +12,7 @@ import hashlib
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -71,12 +72,13 @@ class Source(ABC):
         return np.concatenate([[0], np.cumsum(self.rows)[:-1]]).astype(np.int64)
 
     def identity(self, first: int, last: int) -> str:
-        """A text that other parts, or these ones changed, do not have."""
-        traces = [(self._trace(part), int(self.rows[part])) for part in range(first, last)]
-        return hashlib.sha256(repr((self.names, traces)).encode()).hexdigest()[:32]
+        """A text that other parts do not have: their names, and how many rows they have."""
+        parts = [(self.part_name(part), int(self.rows[part])) for part in range(first, last)]
+        return hashlib.sha256(repr((self.names, parts)).encode()).hexdigest()[:32]
 
-    def _trace(self, part: int) -> str:
-        return self.part_name(part)
+    def file_states(self) -> dict[str, tuple[int, int]]:
+        """Size and time of the local files, as far as there are any."""
+        return {}
 
     def table(self, part: int) -> Any:
         """All columns of a part."""
@@ -111,13 +113,13 @@ class ArrowSource(Source):
     def part_name(self, part: int) -> str:
         return self.called[part]
 
-    def _trace(self, part: int) -> str:
-        path = getattr(self.fragments[part], "path", "")
-        try:
-            seen = os.stat(path)
-        except (OSError, ValueError):
-            return self.called[part]
-        return f"{self.called[part]}, {seen.st_size}, {seen.st_mtime_ns}"
+    def file_states(self) -> dict[str, tuple[int, int]]:
+        states = {}
+        for path in dict.fromkeys(getattr(fragment, "path", "") for fragment in self.fragments):
+            with suppress(OSError, ValueError):
+                seen = os.stat(path)
+                states[path] = seen.st_size, seen.st_mtime_ns
+        return states
 
     def _table(self, part: int, columns: list[str] | None) -> Any:
         names = self.schema.names if columns is None else columns

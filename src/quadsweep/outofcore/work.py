@@ -18,6 +18,7 @@ from quadsweep.outofcore.held import Held, Likely
 from quadsweep.outofcore.sources import Source
 
 DISTINCT = 4096  # values of a column; beyond, it counts as continuous
+FINGERPRINTS = "fingerprints"  # of a chunk's answer: part, fingerprint, part, ...
 _EVERY = np.zeros(0, dtype=np.uint8)
 
 
@@ -45,6 +46,24 @@ class Task:
         return digest_of(np.array(placing), *arrays, wanted, np.array(self.discrete), *held)
 
 
+class PartReader:
+    """Reads parts of a source for a chunk, and remembers a fingerprint of the rows of each."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.seen: list[tuple[int, int]] = []
+
+    def read(self, part: int) -> tuple[Floats, Floats]:
+        """x and y of a part."""
+        x, y = self.source.read(part)
+        self.seen.append((part, _core.fingerprint(x, y)))
+        return x, y
+
+    def packed(self, **arrays: NDArray[Any]) -> Columns:
+        """The chunk's answer, with the fingerprints of what it read."""
+        return packed(**arrays, **{FINGERPRINTS: np.array(self.seen, dtype=np.uint64).ravel()})
+
+
 def packed(**arrays: NDArray[Any]) -> Columns:
     """Arrays of any lengths as columns of one length.
 
@@ -64,17 +83,26 @@ def unpacked(columns: Columns) -> dict[str, NDArray[Any]]:
     return {name: np.frombuffer(content, dtype=kind) for name, kind, content in rows}
 
 
-def sample_part(task: Task, part: int, rows: int, seed: int, of: str) -> Columns:
-    """Rows drawn from a part, one of every so many; those with a missing value left out. ``of``
+def sample_part(task: Task, part: int, rows: int, seed: int, parts: str) -> Columns:
+    """Rows drawn from a part, one of every so many; those with a missing value left out. ``parts``
     names the source."""
-    x, y = task.source.read(part)
+    reader = PartReader(task.source)
+    x, y = reader.read(part)
     draw = np.random.default_rng([seed, part])
     rows = min(rows, len(x))
     places = (np.arange(rows) + (draw.random(rows) if rows < len(x) else 0.0)) * (len(x) / rows)
     chosen = places.astype(np.int64)  # they rise
     x, y = (v[chosen[np.diff(chosen, prepend=-1) > 0]] for v in (x, y))
     known = np.isfinite(x) & np.isfinite(y)
-    return packed(x=x[known], y=y[known])
+    return reader.packed(x=x[known], y=y[known])
+
+
+def fingerprint_parts(task: Task, first: int, last: int) -> Columns:
+    """Only the fingerprints of some parts."""
+    reader = PartReader(task.source)
+    for part in range(first, last):
+        reader.read(part)
+    return reader.packed()
 
 
 def empty_table(leaves: int) -> Floats:
@@ -97,8 +125,9 @@ def tally_parts(task: Task, first: int, last: int, plan: str) -> Columns:
     missing = np.zeros(last - first, dtype=np.int64)
     values: list[Floats | None] = [np.zeros(0) if known else None for known in task.discrete]
     held = None if task.likely is None else Held(task.likely)
+    reader = PartReader(task.source)
     for part in range(first, last):
-        x, y = task.source.read(part)
+        x, y = reader.read(part)
         if held is None:
             wanted = _EVERY if task.wanted is None else task.wanted
             missing[part - first] = task.partition.add(x, y, wanted, table)
@@ -115,7 +144,7 @@ def tally_parts(task: Task, first: int, last: int, plan: str) -> Columns:
         if found is not None
     }
     along = {} if held is None else held.arrays()
-    return packed(leaf=used, table=table[used].ravel(), missing=missing, **few, **along)
+    return reader.packed(leaf=used, table=table[used].ravel(), missing=missing, **few, **along)
 
 
 def joined(known: Floats | None, more: Floats | None) -> Floats | None:
@@ -128,10 +157,10 @@ def joined(known: Floats | None, more: Floats | None) -> Floats | None:
 
 def pick_parts(task: Task, first: int, last: int, plan: str) -> Columns:
     """The rows of wanted leaves: number, leaf, x and y as placed."""
-    found = []
+    found, reader = [], PartReader(task.source)
     for part in range(first, last):
-        x, y = task.source.read(part)
+        x, y = reader.read(part)
         position, leaf, px, py = task.partition.pick(x, y, task.wanted)
         found.append((position + task.source.first[part], leaf, px, py))
     row, leaf, px, py = (np.concatenate(columns) for columns in zip(*found, strict=True))
-    return packed(row=row, leaf=leaf, x=px, y=py)
+    return reader.packed(row=row, leaf=leaf, x=px, y=py)

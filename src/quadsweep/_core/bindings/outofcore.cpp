@@ -4,8 +4,11 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <bit>
+#include <limits>
 #include <optional>
 #include <tuple>
+#include <utility>
 
 #include "outofcore/partition.hpp"
 #include "outofcore/search.hpp"
@@ -43,6 +46,23 @@ std::span<const std::uint8_t> checked(const Flags& wanted, const Partition& p) {
         throw std::invalid_argument("as many flags as leaves are wanted");
     }
     return {wanted.data(), wanted.size()};
+}
+
+// A number that other rows, or these in another order, do not have: not one against forgers.
+std::uint64_t fingerprint(const Column& x, const Column& y) {
+    check(x, y);
+    nb::gil_scoped_release released;
+    std::uint64_t state[2] = {x.size(), ~x.size()};
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        for (const auto& [lane, value] : {std::pair(0, x.data()[i]), std::pair(1, y.data()[i])}) {
+            const double one = value == value ? value : std::numeric_limits<double>::quiet_NaN();
+            state[lane] = (std::rotl(state[lane], 27) ^ std::bit_cast<std::uint64_t>(one)) *
+                          0x9e3779b97f4a7c15u;
+        }
+    }
+    std::uint64_t both = state[0] ^ std::rotl(state[1], 32);
+    for (int round = 0; round < 2; ++round) both = (both ^ (both >> 29)) * 0xbf58476d1ce4e5b9u;
+    return both ^ (both >> 32);
 }
 
 std::int64_t add(const Partition& p, const Column& x, const Column& y, const Flags& wanted,
@@ -267,6 +287,7 @@ void quadsweep::bind_outofcore(nb::module_& m) {
             },
             "k"_a, "gap_x"_a, "gap_y"_a,
             "What no k or more rows vary by less, in x and in y, unless they do not vary.");
+    m.def("fingerprint", &fingerprint, "x"_a, "y"_a);
     m.def(
         "distinct",
         [](const Column& column, std::size_t most) -> nb::object {
