@@ -16,12 +16,12 @@ constexpr double shares[] = {1.0, 0.85, 0.7, 0.5, 0.3, 0.0};
 // Steps go towards this part of the best sum so far, this far; 0.999 as far each time.
 constexpr double aim = 0.75, length = 0.08, shorter = 0.999;
 constexpr double slack = 0.1;  // of the least one summed: the next ones are not far below
-constexpr int batch = 16;  // rows a task
+constexpr int batch = 16;      // rows a task
 
 }  // namespace
 
-std::vector<double> largest_row_sums(const double* matrix, const std::vector<double>& weight,
-                                     int k, int sign) {
+std::vector<double> largest_row_sums(const double* matrix, const std::vector<double>& weight, int k,
+                                     int sign) {
     const std::size_t n = weight.size();
     std::vector<double> sums(n), values(n);
     for (std::size_t i = 0; i < n; ++i) {

@@ -27,8 +27,8 @@ struct Costs {
 
 // For each row of a square matrix the sum of the k largest of sign * entry * weight, or for sign 0
 // of |entry| * weight, off the diagonal.
-std::vector<double> largest_row_sums(const double* matrix, const std::vector<double>& weight,
-                                     int k, int sign);
+std::vector<double> largest_row_sums(const double* matrix, const std::vector<double>& weight, int k,
+                                     int sign);
 
 class PairBound {
   public:

@@ -101,22 +101,31 @@ class SearchOutcome(Outcome):
 
 
 class Watch:
-    """When a method that is not compiled ends: the limit on time, or a callback that says so."""
+    """When a method that is not compiled ends, and what it knows until then.
+
+    It ends at the limit on time, or when a callback says so.
+    """
 
     def __init__(self, problem: Problem) -> None:
         self.clock, self._callback = Clock(problem.time_limit), problem.callback
-        self.value, self._bound = math.nan, problem.trivial_bound
-        self.status, self.nodes = "heuristic", 0
+        self.value, self.bound = math.nan, problem.trivial_bound
+        self.status, self.nodes, self.ended = "heuristic", 0, False
+        self._turn = Clock(math.inf)
+
+    def allow(self, seconds: float) -> None:
+        """End after so many seconds from now at the latest; the status does not tell that."""
+        self._turn, self.ended = Clock(seconds), False
 
     def goes_on(self) -> bool:
-        """Whether to; the status says why not."""
+        """Whether to go on; the status says why not."""
         if self.clock.left() == 0:
             self.status = "time_limit"
         elif self._callback is not None:
             gone = self.clock.gone()
-            if self._callback(self.value, self._bound, self.nodes, gone) is False:
+            if self._callback(self.value, self.bound, self.nodes, gone) is False:
                 self.status = "interrupted"
-        return self.status == "heuristic"
+        self.ended = self.status != "heuristic" or self._turn.left() == 0
+        return not self.ended
 
 
 Method = Callable[[Problem], Outcome]

@@ -18,7 +18,7 @@ from quadsweep.clock import Clock
 from quadsweep.least_squares import hides_rows
 from quadsweep.solving.methods.problem import Outcome, Problem, SearchOutcome
 from quadsweep.solving.methods.regression.exhaustive import score
-from quadsweep.solving.methods.regression.many_predictors import bounded
+from quadsweep.solving.methods.regression.many_predictors import bounded, bounded_by_spheres
 
 MOST = 5  # predictors that are proved without being asked, whatever it takes
 MOST_ASKED = 10  # predictors that are compiled
@@ -60,21 +60,36 @@ def quickly(problem: Problem) -> Outcome:
 
 
 def _in_turns(problem: Problem, seconds: float) -> Outcome:
-    """Some boxes, which prove what is easy sooner than anything, the bound, and boxes for all of
-    the time that is left; for so long, where none is given."""
+    """Some boxes, which prove what is easy sooner than anything, bounds that need no search, boxes
+    for half of the time that is left, and spheres. Where no time is given boxes
+    go on for so many seconds."""
     clock = Clock(problem.time_limit)
-    some = search(problem.changed(time_limit=min(problem.time_limit / 4, FIRST_SECONDS)))
-    if some.status in ("optimal", "interrupted") or clock.left() == 0:
-        return some
-    found = _both(problem, some, bounded(problem.changed(time_limit=clock.left() / 2)))
-    left = clock.left() if math.isfinite(problem.time_limit) else seconds
-    goes_on = some.status == "time_limit" and found.status not in ("optimal", "interrupted")
-    if not goes_on or left == 0:
-        return found
-    rest = search(problem.changed(time_limit=left), starts=[found.inliers])
-    both = _both(problem, found, rest)
-    ended = both.status == "time_limit" and math.isinf(problem.time_limit)
-    return replace(both, status="heuristic") if ended else both
+    given = math.isfinite(problem.time_limit)
+    limit = min(problem.time_limit / 4, FIRST_SECONDS)
+    found: Outcome = search(problem.changed(time_limit=limit))
+    boxes = found.status == "time_limit"
+    turns = [(_by_balls, 0.5 if given else math.inf)]
+    if boxes and (given or seconds > 0):
+        turns += [(_by_boxes, 0.5 if given else seconds)]
+    turns += [(bounded_by_spheres, 1.0 if given else math.inf)]
+    if boxes and given:
+        turns += [(_by_boxes, 1.0)]
+    for method, share in turns:
+        if found.status in ("optimal", "interrupted") or clock.left() == 0:
+            break
+        limit = clock.left() * share if given else share
+        found = _both(problem, found, method(problem.changed(time_limit=limit), found))
+    if not given and found.status == "time_limit":
+        return replace(found, status="heuristic")
+    return found
+
+
+def _by_balls(problem: Problem, found: Outcome) -> Outcome:
+    return bounded(problem, spheres=False)
+
+
+def _by_boxes(problem: Problem, found: Outcome) -> Outcome:
+    return search(problem, starts=[found.inliers])
 
 
 def _both(problem: Problem, first: Outcome, then: Outcome) -> Outcome:
