@@ -147,6 +147,16 @@ def independent(columns: Floats, intercept: bool = True, before: Floats | None =
     return np.array(found, dtype=np.int64)
 
 
+def spans_constant(columns: Floats) -> bool:
+    """Whether a combination of the columns is a constant, up to rounding.
+
+    >>> spans_constant(np.array([[1.0, 0, 3], [0, 1, 4], [0, 1, 5], [1, 0, 5]]))
+    True
+    """
+    every = np.column_stack([columns, np.ones(len(columns))])
+    return columns.shape[1] not in independent(every, intercept=False)
+
+
 def _plainly_independent(scaled: Floats) -> bool:
     """Whether more is left of every column than rounding leaves, in some row: seen in one go."""
     if len(scaled) < scaled.shape[1]:

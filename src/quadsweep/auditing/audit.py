@@ -333,6 +333,9 @@ def _claim(
     for name, left in ((design.term, full.a), (design.outcome, full.b)):
         if left == 0:
             raise ValueError(f"the controls explain {name} on all rows, so there is no coefficient")
+    if claim == "r2" and design.is_centred and design.intercept is None:
+        raise ValueError(f"{design.term} and the controls span a constant; write an intercept in "
+                         f"the place of a control for {argument('claim')} 'r2'")  # fmt: skip
     if given.fixed and claim == "r2":
         raise ValueError(
             f"{argument('claim')} 'r2' needs controls that are refitted; got "

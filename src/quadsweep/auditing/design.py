@@ -15,6 +15,7 @@ import numpy as np
 from quadsweep.arrays import Floats, Ints
 from quadsweep.auditing.span import Span
 from quadsweep.auditing.spread import Column
+from quadsweep.least_squares import spans_constant
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +61,14 @@ class Design:
     @property
     def n(self) -> int:
         return len(self.x)
+
+    @cached_property
+    def is_centred(self) -> bool:
+        """Whether R2 is about the mean: where the term and the controls span a constant."""
+        if self.intercept is not None:
+            return True
+        columns = np.column_stack([self.controls, self.x])
+        return self.classes is None and not self.fixed and spans_constant(columns)
 
     @cached_property
     def q(self) -> int:

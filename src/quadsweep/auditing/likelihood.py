@@ -22,24 +22,12 @@ from quadsweep.auditing.conditions import CorrelationAbove, CorrelationBelow, Sl
 from quadsweep.auditing.controls.robust import TermFit
 from quadsweep.auditing.design import Design
 from quadsweep.auditing.span import basis, residual
-from quadsweep.results.formatting import chance
 
 _STEPS = 60
 _SETTLED = 1e-9
 _LONG = 2.0  # a step of this length, in the metric of the curvature
 _FAR = 25.0  # a linear predictor beyond which a fit has separated
 _NEAR = 0.1  # of the columns' own squares on all rows, what is left on others: a basis there, too
-
-
-@dataclass(frozen=True)
-class LikelihoodFit(TermFit):
-    """What a logistic or Poisson regression says about a coefficient; ``t`` is the z statistic."""
-
-    def __str__(self) -> str:
-        return (
-            f"coefficient {self.slope:.4g}, standard error {self.se:.3g}, z {self.t:.3g}, "
-            f"{chance(self.p_value)}   ({self.n:,} rows)"
-        )
 
 
 def mean(link: str, eta: Floats) -> Floats:
@@ -81,7 +69,7 @@ def maximum(z: Floats, y: Floats, w: Floats, link: str, start: Floats | None = N
     return None
 
 
-def fit_likelihood(design: Design, kept: Ints) -> LikelihoodFit:
+def fit_likelihood(design: Design, kept: Ints) -> TermFit:
     """The whole fit on some rows."""
     from scipy.special import ndtr
 
@@ -91,7 +79,7 @@ def fit_likelihood(design: Design, kept: Ints) -> LikelihoodFit:
     q = basis(z).q
     u = residual(q, x)
     length = float(np.linalg.norm(u))
-    nothing = LikelihoodFit(len(kept), nan, nan, nan, nan, nan)
+    nothing = TermFit(len(kept), nan, nan, nan, nan, nan)
     if not length > 1e-12 * float(np.linalg.norm(x)):
         return nothing
     columns = np.column_stack([q, u / length])
@@ -104,8 +92,8 @@ def fit_likelihood(design: Design, kept: Ints) -> LikelihoodFit:
     slope = float(beta[-1]) / length
     z_value = slope / se
     freedom = len(kept) - columns.shape[1]
-    return LikelihoodFit(
-        len(kept), slope, nan, nan, nan, float(2 * ndtr(-abs(z_value))), se, z_value, freedom
+    return TermFit(
+        len(kept), slope, nan, nan, nan, float(2 * ndtr(-abs(z_value))), se, z_value, freedom, "z"
     )
 
 

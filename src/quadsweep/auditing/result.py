@@ -152,11 +152,11 @@ class Audit(Verdict):
     )
 
     def to_frame(self) -> Any:
-        """The data with a column ``inlier``, in the library it came from (pandas for arrays), with
-        the index of the data."""
+        """Return the data with a column ``inlier``, null for rows left out because of a missing
+        value, in the library it came from (pandas for arrays), with the index of the data."""
         from quadsweep.inputs.frames import marked
 
-        frame = marked(self.frame, self.x, self.y, self.names, self.mask)
+        frame = marked(self.frame, self.x, self.y, self.names, self.mask, np.isnan(self.x))
         if self.labels is not None and hasattr(frame, "set_axis"):
             return frame.set_axis(list(self.labels), axis=0)
         return frame

@@ -69,7 +69,7 @@ def units_limit(max_drop: Any, design: Design) -> int:
     """The same of a design: groups, or rows that leave a degree of freedom."""
     if design.units is not None:
         return drop_limit(max_drop, design.size, 1, "groups")
-    return drop_limit(max_drop, design.n, design.q + 2)
+    return drop_limit(max_drop, design.n, max(FEWEST_KEPT, design.q + 2))
 
 
 def phrase(given: Regression) -> str:

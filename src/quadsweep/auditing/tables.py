@@ -272,7 +272,7 @@ def audit_table(
                 line = following(", ".join([name, *([] if term is None else [term]), claim]))
                 try:
                     answer: Any = audit(*model, **{"progress": line, **about})
-                except ValueError as wrong:
+                except (TypeError, ValueError) as wrong:
                     failures[str(term), claim] = str(wrong)
                     first = first or wrong
                     continue

@@ -212,27 +212,32 @@ def every_column(frame: Any) -> tuple[list[Any], list[Any]]:
     return list(wrapped.columns), [_values(wrapped[name], nw) for name in wrapped.columns]
 
 
-def with_mask(frame: Any, mask: Any) -> Any:
-    """The frame with one more column, True for the rows kept."""
+def with_mask(frame: Any, mask: Any, missing: Any = None) -> Any:
+    """Return the frame with one more column: True for the rows kept, null for the missing ones."""
     with needed("to_frame"):
         import narwhals.stable.v1 as nw
 
     wrapped = nw.from_native(frame, eager_only=True)
     name = free(KEPT, wrapped.columns)
-    column = nw.new_series(name, mask, nw.Boolean, native_namespace=nw.get_native_namespace(frame))
-    native = nw.to_native(column)
-    if hasattr(frame, "index"):
-        native.index = frame.index
+    some = missing is not None and bool(np.any(missing))
+    marks = [None if m else bool(v) for m, v in zip(missing, mask, strict=True)] if some else mask
+    library = nw.get_native_namespace(frame)
+    if hasattr(frame, "index"):  # pandas
+        native = library.Series(marks, frame.index, dtype="boolean" if some else bool)
+    else:
+        native = nw.to_native(nw.new_series(name, marks, nw.Boolean, native_namespace=library))
     # pyarrow's columns have no name of their own.
     return nw.to_native(wrapped.with_columns(nw.from_native(native, series_only=True).alias(name)))
 
 
-def marked(frame: Any, x: Any, y: Any, names: tuple[str, ...], mask: Any) -> Any:
-    """The data with the rows kept marked, in the frame they came in or in one of our own."""
+def marked(
+    frame: Any, x: Any, y: Any, names: tuple[str, ...], mask: Any, missing: Any = None
+) -> Any:
+    """Return the data with the rows kept marked, in the frame they came in or in one of our own."""
     if frame is None:
         columns = [x] if np.ndim(x) == 1 else list(x.T)
         frame = table(dict(zip(names, [*columns, y], strict=True)))
-    return with_mask(frame, mask)
+    return with_mask(frame, mask, missing)
 
 
 def table(columns: dict[str, Any]) -> Any:

@@ -16,7 +16,7 @@ from quadsweep.arrays import Floats
 from quadsweep.inputs import validation
 from quadsweep.inputs.frames import Columns, table_shape
 from quadsweep.inputs.validation import Sample
-from quadsweep.least_squares import independent
+from quadsweep.least_squares import independent, spans_constant
 from quadsweep.objectives import Objective
 
 SEVERAL = ("r2", "lts")  # objectives of several predictors
@@ -80,6 +80,8 @@ def _several(
     rows = validation.usable(good if w is None else good & np.isfinite(w), nan_policy)
     X = X if len(rows) == len(X) else np.ascontiguousarray(X[rows])
     w = None if w is None else w[rows]
+    if not intercept and spans_constant(X) and len(independent(X)):
+        intercept = True  # the same fits, and R2 about the mean
     searched = independent(X, intercept)
     if len(searched) == 0:
         searched = np.array([0])

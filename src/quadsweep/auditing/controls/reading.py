@@ -21,7 +21,7 @@ from quadsweep.inputs import formulas, frames, models, standard_errors, validati
 from quadsweep.inputs.arguments import is_formula
 from quadsweep.inputs.equations import Equation
 from quadsweep.inputs.standard_errors import StandardErrors
-from quadsweep.least_squares import DEPENDENT, independent
+from quadsweep.least_squares import DEPENDENT, independent, spans_constant
 from quadsweep.messages import argument, hint
 
 FIXED = "fixed"
@@ -149,6 +149,17 @@ def _is_constant(column: Floats) -> bool:
 # ---- the design -------------------------------------------------------------------------------
 
 
+def _with_spanned_constant(names: list[str], z: Floats) -> tuple[list[str], Floats]:
+    """Put an intercept in the place of one of the columns where these span a constant, as the
+    dummies of all levels do: then R2 is about the mean, and there is an intercept to centre by."""
+    if any(_is_constant(column) for column in z.T) or not spans_constant(z):
+        return names, z
+    found = independent(z, intercept=True)
+    (gone,) = np.setdiff1d(independent(z, intercept=False), found)[-1:]
+    names = ["Intercept", *(name for j, name in enumerate(names) if j != gone)]
+    return names, np.column_stack([np.ones(len(z)), np.delete(z, gone, axis=1)])
+
+
 def _term(given: Equation, term: Any) -> int:
     """The column whose coefficient is audited."""
     varying = [n for n, c in zip(given.names, given.X.T, strict=True) if not _is_constant(c)]
@@ -213,6 +224,7 @@ def _clean(
     listed: list[str] = []
     if absorbed:
         names, listed, z = _with_dummies(names, z, given, absorbed, classes)
+    names, z = _with_spanned_constant(names, z)
     every = Design(
         given.X[good, at], given.y[good], z,
         next((i for i in range(z.shape[1]) if _is_constant(z[:, i])), None),
@@ -321,8 +333,8 @@ def _errors(vcov: Any, given: Equation) -> StandardErrors:
 def _check(design: Design) -> None:
     """There must be a coefficient to audit."""
     n, q = design.n, design.q
-    if n < q + 3:
-        raise ValueError(f"an audit needs at least {q + 3} rows for {q} controls and the intercept "
+    if n < (least := max(4, q + 3)):
+        raise ValueError(f"an audit needs at least {least} rows for {q} controls and the intercept "
                          f"included; got {n}")  # fmt: skip
     if design.size < 2:
         raise ValueError(f"{argument('groups')} must be at least two; got one")

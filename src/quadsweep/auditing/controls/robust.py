@@ -29,18 +29,25 @@ class TermFit(Fit):
     """What a multiple regression says about one coefficient.
 
     ``slope`` is the coefficient, ``r`` the partial correlation given the controls, ``r2`` the
-    multiple R2; ``intercept`` is NaN where the regression has none.
+    multiple R2; ``intercept`` is NaN where the regression has none. ``t`` is the statistic of the
+    test and ``statistic`` its name: "t", "z", or "t of the reduced form" of an Anderson-Rubin test,
+    which does not use ``se``.
     """
 
     se: float = math.nan
     t: float = math.nan
     freedom: int = 0
+    statistic: str = "t"
 
     def __str__(self) -> str:
         return (
-            f"coefficient {self.slope:.4g}, standard error {self.se:.3g}, t {self.t:.3g}, "
-            f"{chance(self.p_value)}, R² {self.r2:.4g}   ({self.n:,} rows)"
+            f"coefficient {self.slope:.4g}, standard error {self.se:.3g}, {self.statistic} "
+            f"{self.t:.3g}, {chance(self.p_value)}{self._share}   ({self.n:,} rows)"
         )
+
+    @property
+    def _share(self) -> str:
+        return "" if math.isnan(self.r2) else f", R² {self.r2:.4g}"
 
 
 @np.errstate(over="ignore", invalid="ignore")
@@ -69,13 +76,18 @@ def fit_term(design: Design, kept: Ints, errors: StandardErrors) -> TermFit:
     used = space.rank + 1 + design.fixed
     counted = used - _uncounted(design, kept, errors)
     about = design.y[kept]
-    if design.intercept is not None:
+    if design.is_centred:
         about = about - float((root * root) @ about) / float((root * root).sum())
     total = float(((root * about) ** 2).sum())
     freedom, variance = _variance(u, rest, space.leverage, (len(kept), used, counted), errors, kept)
     variance *= (a / moved) ** 2
     se = math.sqrt(variance) if freedom >= 1 and variance >= 0 else math.nan
     t = slope / se if se > 0 else math.copysign(math.inf, slope) if se == 0 else math.nan
+    name = "z" if errors.normal else "t"
+    if errors.reduced_form:
+        tested = w - c / a * u
+        freedom, variance = len(kept) - used, float(tested @ tested) / a / max(len(kept) - used, 1)
+        t, name = c / a / math.sqrt(variance) if variance > 0 else math.nan, "t of the reduced form"
     return TermFit(
         n=n,
         slope=slope,
@@ -86,6 +98,7 @@ def fit_term(design: Design, kept: Ints, errors: StandardErrors) -> TermFit:
         se=se,
         t=t,
         freedom=freedom,
+        statistic=name,
     )
 
 
