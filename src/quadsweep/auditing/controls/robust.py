@@ -57,7 +57,7 @@ def fit_term(design: Design, kept: Ints, errors: StandardErrors) -> TermFit:
     nan, n = math.nan, len(kept)
     nothing = TermFit(n, nan, nan, nan, nan, nan)
     if not errors.singletons:
-        kept = _without_singletons(design, kept)
+        kept = drop_singletons(design, kept)
     root = design.root_weights[kept]
     x, y, z = (v[kept] for v in design.scaled)
     if len(kept) == design.n:
@@ -74,7 +74,7 @@ def fit_term(design: Design, kept: Ints, errors: StandardErrors) -> TermFit:
     slope = c / moved
     rest = w - slope * right
     used = space.rank + 1 + design.fixed
-    counted = used - _uncounted(design, kept, errors)
+    counted = used - count_uncounted(design, kept, errors)
     about = design.y[kept]
     if design.is_centred:
         about = about - float((root * root) @ about) / float((root * root).sum())
@@ -138,7 +138,7 @@ def _variance(
     return freedom, factor * float(score @ score) / a**2
 
 
-def _without_singletons(design: Design, kept: Ints) -> Ints:
+def drop_singletons(design: Design, kept: Ints) -> Ints:
     """Without rows that are alone in a fixed effect, until there are none."""
     while True:
         alone = np.zeros(len(kept), dtype=bool)
@@ -149,7 +149,7 @@ def _without_singletons(design: Design, kept: Ints) -> Ints:
         kept = kept[~alone]
 
 
-def _uncounted(design: Design, kept: Ints, errors: StandardErrors) -> int:
+def count_uncounted(design: Design, kept: Ints, errors: StandardErrors) -> int:
     """Columns of fixed effects that the factors for small samples leave out."""
     if not design.absorbed or errors.effects == "full":
         return 0

@@ -13,6 +13,7 @@ decide.
 ``regression``     the engine's boxes, for a few controls
 ``refits``         every removal of a few units refitted, for any standard errors
 ``estimating``     boxes of coefficients, for robust and clustered standard errors
+``scores``         the same with any controls, HC2 and HC3, and effects inside the clusters
 ``likelihood_bound``  norms, for the sign in logistic and Poisson regressions with any controls
 ``outofcore``      the engine of rows that are not in memory
 ``correlation_below``  how engines are asked whether a correlation can fall below a threshold

@@ -20,6 +20,7 @@ from quadsweep.auditing.oracles.many_controls import ManyControls
 from quadsweep.auditing.oracles.plane import Plane
 from quadsweep.auditing.oracles.refits import Refits
 from quadsweep.auditing.oracles.regression import RegressionBoxes
+from quadsweep.auditing.oracles.scores import ScoreSearch
 from quadsweep.auditing.oracles.two_values import TwoValues
 from quadsweep.auditing.resources import OutOfPatience, Resources
 
@@ -158,6 +159,7 @@ ORACLES: tuple[type[Oracle], ...] = (
     RegressionBoxes,
     Refits,
     RobustBoxes,
+    ScoreSearch,
     NecessaryCondition,
     ManyControls,
     Enumeration,

@@ -1,0 +1,239 @@
+"""The search around scores (``_core/scores/``): robust and clustered standard errors with any
+controls, effects inside the clusters, rows removed one by one or clusters as a whole.
+
+Numbers of rows, clusters and columns kept enter the test by its threshold T, the critical value
+times the root of the factor for small samples, as the library counts them (``controls.robust``):
+of all removals in question that T is taken which makes the claim easiest to break.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+
+import numpy as np
+
+from quadsweep import _core
+from quadsweep.arrays import Floats, Ints
+from quadsweep.auditing.break_problem import BreakProblem
+from quadsweep.auditing.controls.robust import (
+    RobustProblem,
+    count_uncounted,
+    drop_singletons,
+    nested,
+)
+from quadsweep.auditing.oracles import UNDECIDED, Decision, Oracle
+from quadsweep.auditing.oracles.refits import settled
+from quadsweep.auditing.resources import Resources
+from quadsweep.auditing.span import basis
+from quadsweep.clock import Stopped
+
+MOST_CONTROLS = 60  # columns beside the term, effects inside the clusters apart
+_MOST_ITEMS = 64  # of a unit with an effect
+_SLACK, _SLACK_NORMAL = 1e-9, 1e-7  # of a threshold, for its rounding
+_ROUNDED = 1e-10  # of a column: more is not handled
+_AT_ONCE = 2.0  # seconds for a bound that costs little
+
+
+class ScoreSearch(Oracle):
+    """Of tests that are significant, or not, with robust or one-way clustered errors."""
+
+    problem: RobustProblem
+
+    def __init__(self, problem: BreakProblem, resources: Resources) -> None:
+        super().__init__(problem, resources)
+        self._parts = Parts(self.problem)
+
+    @classmethod
+    def handles(cls, problem: BreakProblem) -> bool:
+        if not isinstance(problem, RobustProblem) or problem.stage is not None:
+            return False
+        m, errors = problem.moments, problem.errors
+        if not m.basis.clear or m.degenerate or m.error > _ROUNDED:
+            return False
+        rows = errors.kind in ("HC0", "HC1", "HC2", "HC3") and m.design.units is None
+        clusters = errors.kind == "cluster" and len(errors.clusters) == 1
+        return (rows or clusters) and Parts(problem).usable
+
+    def refutes_at_once(self, fewest: int, most: int) -> bool:
+        return self._ask(fewest, most, _AT_ONCE, most_nodes=1).refuted
+
+    def decide(self, fewest: int, most: int, patience: float) -> Decision:
+        return self._ask(fewest, most, patience)
+
+    def _ask(
+        self, fewest: int, most: int, patience: float, most_nodes: float = math.inf
+    ) -> Decision:
+        resources, threshold = self.resources, self._parts.threshold(most)
+        resources.check()
+        if not math.isfinite(threshold) or most >= self._parts.items:
+            return UNDECIDED
+        found = _core.decide_scores(
+            self._test, most, threshold, n_jobs=resources.n_jobs,
+            memory_limit=resources.memory_limit, most_nodes=most_nodes,
+            time_limit=resources.within(patience), progress=resources.count,
+        )  # fmt: skip
+        resources.nodes += int(found["count"])
+        unit = self._parts.unit_of_item
+        found["breaking"] = unit[found["breaking"]].tolist()
+        found["unclear"] = [unit[items].tolist() for items in found["unclear"]]
+        try:
+            return settled(self.problem, found)
+        except Stopped as stop:
+            if most_nodes == 1 and stop.status == "time_limit":
+                return UNDECIDED
+            raise resources.stopped(stop.status) from None
+
+    @cached_property
+    def _test(self) -> _core.ScoreTest:
+        m, parts, errors = self.problem.moments, self._parts, self.problem.errors
+        sign = parts.sign
+        columns = np.column_stack([parts.basis, m.x, sign * m.y])[parts.order]
+        return _core.ScoreTest(
+            np.ascontiguousarray(columns), parts.effect[parts.order],
+            item_first=parts.first[0], unit_first=parts.first[1], cluster_first=parts.first[2],
+            exponent={"HC2": 0.5, "HC3": 1.0}.get(errors.kind, 0.0),
+            gained=self.problem.test.side != 0, error=float(m.error) + 1e-15,
+        )  # fmt: skip
+
+
+class Parts:
+    """What goes together, and what that does to the threshold.
+
+    Attributes
+    ----------
+    usable : whether items lie inside of effects, and these inside of clusters.
+    effect : for every row the root of its weight, or 0 where its effect is among the columns.
+    basis : of the columns beside the term.
+    """
+
+    def __init__(self, problem: RobustProblem) -> None:
+        self._problem, m = problem, problem.moments
+        self._design, self._errors = m.design, problem.errors
+        n, item = self._design.n, self._design.unit
+        self.items = self._design.size
+        self._cluster = self._errors.clusters[0] if self._errors.clusters else np.arange(n)
+        inside = m.classes is not None and self._is_inside(m.classes.of_row)
+        self._absorbed = inside and self._errors.kind == "cluster"
+        self.usable = nested(item, self._cluster)
+        effect, unit = np.zeros(n), item + self.items
+        if self._absorbed and m.classes is not None:
+            present = m.classes.of_row >= 0
+            effect = np.where(present, self._design.root_weights, 0.0)
+            unit = np.where(present, m.classes.of_row, item + self.items + n)
+            pairs = np.unique(np.column_stack([unit, item]), axis=0)
+            self.usable &= bool(np.unique(pairs[:, 0], return_counts=True)[1].max() <= _MOST_ITEMS)
+            self.usable &= int(m.q.shape[1]) <= MOST_CONTROLS
+        else:
+            self.usable &= self._design.q <= MOST_CONTROLS
+        self.effect = effect
+        self._unit = unit
+
+    def _is_inside(self, classes: Ints) -> bool:
+        """Whether each class has whole items, and lies in one cluster."""
+        present = classes >= 0
+        labels = np.where(present, classes, self._design.unit + len(classes))
+        return nested(self._design.unit, labels) and nested(labels, self._cluster)
+
+    @property
+    def sign(self) -> int:
+        """With which the outcome is taken."""
+        return int(self._problem.condition.sign)  # type: ignore[attr-defined]
+
+    @cached_property
+    def basis(self) -> Floats:
+        if self._absorbed or self._problem.moments.classes is None:
+            return self._problem.moments.q
+        return basis(self._design.expanded().scaled[2]).q
+
+    @cached_property
+    def order(self) -> Ints:
+        """The rows in the order of their items, units and clusters."""
+        return np.asarray(np.lexsort((self._design.unit, self._unit, self._cluster)))
+
+    @cached_property
+    def unit_of_item(self) -> Ints:
+        """The audit's number of each item, in the search's order."""
+        item = self._design.unit[self.order]
+        return np.asarray(item[np.array(self.first[0][:-1])])
+
+    @cached_property
+    def first(self) -> tuple[list[int], list[int], list[int]]:
+        """Where items, units and clusters begin: rows, items and units; and the ends."""
+        labels = (v[self.order] for v in (self._design.unit, self._unit, self._cluster))
+        starts = [np.concatenate([[0], np.flatnonzero(np.diff(v)) + 1, [len(v)]]) for v in labels]
+        return (
+            starts[0].tolist(),
+            np.searchsorted(starts[0], starts[1]).tolist(),
+            np.searchsorted(starts[1], starts[2]).tolist(),
+        )
+
+    # ---- the threshold --------------------------------------------------------------------------
+
+    @cached_property
+    def _counted(self) -> tuple[Ints, int, int]:
+        """The rows that count, the columns, and the columns that the factors count."""
+        d, errors, m = self._design, self._errors, self._problem.moments
+        rows = np.arange(d.n) if errors.singletons else drop_singletons(d, np.arange(d.n))
+        columns = m.rank
+        if self._absorbed and m.classes is not None:
+            classes = m.classes.of_row[rows]
+            columns = int(m.q.shape[1]) + len(np.unique(classes[classes >= 0]))
+        used = columns + 1 + d.fixed
+        return rows, used, used - count_uncounted(d, rows, errors)
+
+    def threshold(self, most: int) -> float:
+        """The T that up to so many items can make: largest, or smallest where significance is
+        gained; infinite where that is not known."""
+        rows, used, counted = self._counted
+        errors, gained = self._errors, self._problem.test.side != 0
+        clusters = len(np.unique(self._cluster[rows]))
+        slack = _SLACK_NORMAL if errors.normal else _SLACK
+        dropped = 0
+        if not errors.singletons and self._design.absorbed:
+            if not self._drops_few(most):
+                return math.inf
+            dropped = most
+        if gained:
+            emptied = self._emptied(self._unit, most, dropped) if self._absorbed else 0
+            at = len(rows), clusters, used - emptied, counted - emptied
+            return self._threshold(*at) * (1 - slack)
+        sizes = np.sort(np.bincount(self._design.unit[rows], minlength=self.items))
+        k = len(rows) - int(sizes[-most:].sum()) - dropped
+        g = clusters - self._emptied(self._cluster, most, dropped)
+        return self._threshold(k, g, used, counted) * (1 + slack)
+
+    def _threshold(self, k: int, g: int, used: int, counted: int) -> float:
+        errors, clustered = self._errors, self._errors.kind == "cluster"
+        freedom = k - (used if clustered else counted)
+        if clustered and errors.cluster_freedom:
+            freedom = g - 1
+        if min(k - used, k - counted, freedom) < 1 or counted < 1 or (clustered and g < 2):
+            return math.inf
+        factor = 1.0
+        if errors.k_adj:
+            factor = (k - (clustered and not errors.k_only)) / (k - counted)
+        if clustered and errors.g_adj:
+            factor *= g / (g - 1)
+        return float(self._problem.test.critical[freedom]) * math.sqrt(factor)
+
+    def _drops_few(self, most: int) -> bool:
+        """Whether no removal makes more rows drop out than it removes: only levels of one effect
+        are so small that they may be left with one row."""
+        rows = self._counted[0]
+        small = 0
+        for codes in self._design.absorbed:
+            sizes = np.bincount(codes[rows])
+            small += bool(np.any((sizes > 0) & (sizes <= 2 * most + 1)))
+        return small <= 1
+
+    def _emptied(self, label: Ints, most: int, dropped: int) -> int:
+        """How many of these parts up to so many items can empty, and the rows that drop out."""
+        rows = self._counted[0]
+        part, item, unit = label[rows], self._design.unit[rows], self._unit[rows]
+        pairs = np.unique(np.column_stack([part, item]), axis=0)[:, 0]
+        left = np.unique(pairs, return_counts=True)[1]
+        if dropped:  # the last row of each effect goes by itself
+            effects = np.unique(np.column_stack([part, unit]), axis=0)[:, 0]
+            left = left - np.unique(effects, return_counts=True)[1]
+        return int((np.cumsum(np.sort(left)) <= most).sum())
