@@ -247,11 +247,12 @@ def hides_rows(X: Floats, y: Floats, weights: Floats | None, intercept: bool, ro
             return True
     for j, left in _residuals(X, intercept):
         weighted = (root * left)[left > 0]
-        if len(weighted) and float((root * np.abs(X[:, j])).max()) > LEFT * np.median(weighted):
+        if len(weighted) and float((root * np.abs(X[:, j])).max()) / LEFT > np.median(weighted):
             return True
     return False
 
 
+@np.errstate(over="ignore")  # a product beyond the largest number is larger than any entry
 def too_wide(columns: Floats, rows: int) -> bool:
     """Whether some entries dwarf others of their column: 32 digits do not hold the squares of both.
 

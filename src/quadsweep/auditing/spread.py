@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import sys
 from functools import cached_property
 
 import numpy as np
@@ -39,6 +40,7 @@ class Column:
         """One that is no smaller, 0 where some values do not tell."""
         return _least_gap(self.sorted[:_SOME])
 
+    @np.errstate(over="ignore")  # squares beyond the largest number are bounded by it
     def least_squares(self, k: int) -> float:
         """A positive number that the sum of squares about the mean of no k or more points is below,
         unless they are all equal."""
@@ -50,10 +52,11 @@ class Column:
             inner = hi - 1  # the narrowest pair of the ring
             gap = v[k - 1 - inner : k - 1 - inner + starts] - v[inner : inner + starts]
             total += (hi - lo) * gap * gap / 2
-        least = float(total.min()) * (1 - 1e-9)
-        if self._some_gap > 0 and least >= 0.499 * self._some_gap**2:
+        least = min(float(total.min()) * (1 - 1e-9), sys.float_info.max)
+        if self._some_gap > 0 and least >= 0.499 * self._some_gap * self._some_gap:
             return least
-        return max(least, 0.499 * _least_gap(self.sorted) ** 2)
+        gap = _least_gap(self.sorted)
+        return min(max(least, 0.499 * gap * gap), sys.float_info.max)
 
     def distance(self, k: int, centre: float) -> float:
         """How far the mean of k or more points can lie from a centre, in their own spread."""

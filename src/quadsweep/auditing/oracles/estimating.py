@@ -111,8 +111,12 @@ class RobustBoxes(Boxes):
         tau = self._tau(fewest, most)
         if not math.isfinite(tau):
             return UNDECIDED
+        try:
+            columns = self._columns
+        except np.linalg.LinAlgError:  # of columns hundreds of powers of ten apart
+            return UNDECIDED
         return self._search(
-            _core.decide_robust, self.problem.test.core, *self._columns,
+            _core.decide_robust, self.problem.test.core, *columns,
             *self._scores, tau=tau, fewest=fewest, most=most, most_boxes=most_boxes,
             patience=patience,
         )  # fmt: skip

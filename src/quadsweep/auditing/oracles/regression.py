@@ -46,7 +46,7 @@ def _beyond(design: Design) -> bool:
         away = np.abs(column - np.median(column))
         if np.any(away > 0):
             usual = float(np.median(away[away > 0])) * light
-            if float(np.abs(column).max()) * heavy > _WIDEST * usual:
+            if float(np.abs(column).max()) / _WIDEST * heavy > usual:
                 return True
         if has_close_rows(column, len(column) // 4, _WIDEST):
             return True
