@@ -110,7 +110,7 @@ bench: $(VENV)/.ready wasm
 wheel: $(VENV)/.ready wasm
 	$(PIP) build
 	rm -rf dist build/newcomer
-	$(BIN)/python -m build --outdir dist .
+	$(BIN)/python -m build --outdir dist --config-setting cmake.define.QUADSWEEP_RELEASE=ON .
 	$(PYTHON) -m venv build/newcomer
 	CC=false CXX=false build/newcomer/bin/pip install --quiet --disable-pip-version-check \
 	  --only-binary :all: "quadsweep[plot] @ file://$$(ls $(CURDIR)/dist/*.whl)"
