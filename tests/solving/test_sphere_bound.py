@@ -10,13 +10,13 @@ from quadsweep import _core
 from quadsweep.solving.methods.problem import Watch
 from quadsweep.solving.methods.regression.placement import place_rows
 from quadsweep.solving.methods.regression.sphere_bound import Certificate
-from quadsweep.solving.methods.regression.sweep import Sweep
+from quadsweep.solving.methods.regression.sweep import Sweep, SweepGoal
 from quadsweep.solving.question import pose
 
 MOST_CHOICES = 300  # of quartics for a shell
 
 
-def least_gap(rng, objective):
+def least_gap(rng, objective, n_jobs=1):
     """How far the bound of a shell through the fit of the best subset is below that subset's sum,
     as a share of the sum of squares at the centre, the fit of some other subset."""
     p = int(rng.integers(1, 5))
@@ -46,7 +46,8 @@ def least_gap(rng, objective):
         problem.changed(callback=lambda value, bound, nodes, seconds: nodes < MOST_CHOICES)
     )
     inner, outer = at * (1 - 0.1 * rng.random()), at * (1 + 0.1 * rng.random())
-    least = Sweep(rows).least(best + 0.1 * unit, inner, outer, 12, -math.inf, watch)
+    goal = SweepGoal(best + 0.1 * unit, -math.inf, inner, outer, patience=12)
+    least = Sweep(rows, n_jobs).least(goal, watch)
     return (best - least) / unit
 
 
@@ -56,6 +57,12 @@ def test_no_subset_is_below_the_bound_of_its_shell(objective):
     gaps = np.array([least_gap(rng, objective) for _ in range(10)])
     assert gaps.min() >= -1e-12, gaps
     assert np.sum(gaps < 0.3) >= 3, gaps
+
+
+def test_two_threads_find_bounds_as_well():
+    rng = np.random.default_rng(21)
+    gaps = np.array([least_gap(rng, "lts", n_jobs=2) for _ in range(4)])
+    assert gaps.min() >= -1e-12, gaps
 
 
 def test_quartics_that_are_too_low_are_caught(monkeypatch):

@@ -17,7 +17,7 @@ from quadsweep.solving.methods.regression.outside import Outside, outside_bounds
 from quadsweep.solving.methods.regression.placement import UNIT, Rows, place_rows
 from quadsweep.solving.methods.regression.row_bound import MOST_BYTES, RowBound, least_memory
 from quadsweep.solving.methods.regression.sweep import MOST_BYTES as MOST_SWEPT
-from quadsweep.solving.methods.regression.sweep import PATIENCE, Sweep
+from quadsweep.solving.methods.regression.sweep import PATIENCE, Sweep, SweepGoal
 from quadsweep.solving.methods.regression.sweep import least_memory as least_sweep_memory
 
 _TRIED = 12  # bounds of R2, from above,
@@ -90,19 +90,21 @@ def _bound_by_balls(problem: Problem, rows: Rows, watch: Watch) -> None:
 def _bound_by_spheres(problem: Problem, rows: Rows, watch: Watch) -> None:
     """By quartics on spheres, as long as there is time."""
     columns = problem.p + problem.intercept
-    if least_sweep_memory(problem.n, columns) > min(MOST_SWEPT, problem.memory_limit / 2):
+    if least_sweep_memory(problem.n, columns, problem.n_jobs) > min(
+        MOST_SWEPT, problem.memory_limit / 2
+    ):
         return
     if math.isinf(problem.time_limit):
         watch.allow(SECONDS)
     if problem.objective.name == "r2":
-        _lower_by_spheres(rows, outside_bounds(rows), problem.tol, watch)
+        _lower_by_spheres(problem, rows, outside_bounds(rows), watch)
     else:
-        _raise_by_spheres(rows, outside_bounds(rows), watch)
+        _raise_by_spheres(problem, rows, outside_bounds(rows), watch)
 
 
-def _raise_by_spheres(rows: Rows, outside: list[Outside], watch: Watch) -> None:
+def _raise_by_spheres(problem: Problem, rows: Rows, outside: list[Outside], watch: Watch) -> None:
     """Raise the bound to one share of the value after the other, then with more patience."""
-    sweep = Sweep(rows)
+    sweep = Sweep(rows, problem.n_jobs)
     shares, patience = list(_SHARES), PATIENCE
     while shares and watch.goes_on():
         goal = shares[0] * watch.value
@@ -123,7 +125,7 @@ def _sweep(sweep: Sweep, ball: BallBound, patience: int, floor: float, watch: Wa
     inner = ball.reach(watch, ball.radius) if math.isfinite(ball.radius) else 0.0
     if not inner > _LEAST_INNER * ball.radius:
         return -math.inf
-    return sweep.least(ball.goal, inner, ball.radius, patience, floor, watch)
+    return sweep.least(SweepGoal(ball.goal, floor, inner, ball.radius, patience), watch)
 
 
 def _lower_by_balls(rows: Rows, outside: list[Outside], tol: float, watch: Watch) -> None:
@@ -150,7 +152,7 @@ def _ball_without(rows: Rows, outside: list[Outside], r2: float) -> BallBound:
     return BallBound(less, 0.0, [one.less(credit) for one in outside])
 
 
-def _lower_by_spheres(rows: Rows, outside: list[Outside], tol: float, watch: Watch) -> None:
+def _lower_by_spheres(problem: Problem, rows: Rows, outside: list[Outside], watch: Watch) -> None:
     """Lower the bound by sweeps: half of the gap, then between what is proved and what is not.
 
     Where sums S = RSS - (1 - t) Q, Q the sum of y^2 about a fixed mean, are at least -D, they are
@@ -160,14 +162,14 @@ def _lower_by_spheres(rows: Rows, outside: list[Outside], tol: float, watch: Wat
     k = len(rows.r) - rows.gone
     least = float(np.sort(rows.y**2)[:k].sum()) - 4 * len(rows.r) * UNIT * rows.y_size
     low, patience = 0.0, PATIENCE
-    while watch.goes_on() and watch.bound - value > tol:
+    while watch.goes_on() and watch.bound - value > problem.tol:
         high = watch.bound - value
         above = math.sqrt(low * high) if low > 0 else 0.5 * high
         ball = _ball_without(rows, outside, value + above)
         if not math.isfinite(ball.radius):
             break
         floor = -(high - above) * max(least, 0.0)
-        found = _sweep(Sweep(ball.rows), ball, patience, floor, watch)
+        found = _sweep(Sweep(ball.rows, problem.n_jobs), ball, patience, floor, watch)
         if found >= 0:
             watch.bound = value + above
             continue

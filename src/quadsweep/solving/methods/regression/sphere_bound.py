@@ -17,13 +17,22 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 
 from quadsweep import _core
 from quadsweep.arrays import Floats, Mask
-from quadsweep.solving.methods.problem import Watch
 from quadsweep.solving.methods.regression.placement import UNIT, Rows
+
+
+class Counter(Protocol):
+    """What counts choices of quartics and says when to end."""
+
+    nodes: int
+
+    def goes_on(self) -> bool: ...
+
 
 MOST_DIMENSION = 1000  # products of two of p + 2 numbers, p <= 42
 _STEPS = 3  # of ADMM for each choice of quartics
@@ -53,9 +62,16 @@ class Certificate:
         square, linear = self.largest - 0.5 * self.multiple, 0.5 * self.multiple
         constant = goal + self.error  # square n^2 + linear n + constant <= 0 at n = 1
         constant += 1e-12 * (abs(square) + abs(linear) + abs(constant))
-        roots = np.roots([square, linear, constant]) if square != 0 else np.zeros(0)
-        below = [float(n.real) for n in roots if abs(n.imag) == 0 and n.real < 1]
-        n = min(max([0.5, *below]) * (1 + 1e-9) + 1e-9, 1.0)
+        # The largest root below 1, from the quadratic in 1 - n, which is negative at zero.
+        at_one, slope = square + linear + constant, 2 * square + linear
+        if at_one > 0:
+            return self.radius
+        under = slope * slope - 4 * square * at_one
+        root = math.sqrt(max(under, 0.0))
+        # square x^2 - slope x + at_one = 0, x = 1 - n: the least positive x
+        below = root - slope
+        x = -2 * at_one / below if under >= 0 and below > 0 else 0.5
+        n = min(max(0.5, 1 - x) * (1 + 1e-9) + 1e-9, 1.0)
         if not (square * n + linear) * n + constant <= 0:
             return self.radius
         return self.radius * math.sqrt(max(2 * n - 1, 0.0)) * (1 + 1e-12)
@@ -110,10 +126,10 @@ class Spheres:
         return State(threshold, moments)
 
     def bound(
-        self, radius: float, goal: float, inner: float, state: State, rounds: int, watch: Watch
+        self, radius: float, goal: float, inner: float, state: State, rounds: int, watch: Counter
     ) -> Attempt:
         """So many choices of quartics, or fewer where the goal is reached well inwards."""
-        shell = _Shell(self, radius, state.threshold)
+        shell = _SphereSum(self, radius, state.threshold)
         least, reached, proof = -math.inf, radius, None
         for number in range(rounds):
             state = shell.improve(state)
@@ -138,7 +154,7 @@ class Spheres:
         return replace(state, matrix=state.matrix * by[:, None] * by)
 
 
-class _Shell:
+class _SphereSum:
     """The sum on one sphere, for one threshold."""
 
     def __init__(self, spheres: Spheres, radius: float, threshold: float) -> None:
