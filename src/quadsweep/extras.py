@@ -26,7 +26,6 @@ _EXTRAS = {
     "pyarrow": ("pyarrow", "frames"),
     "simanneal": ("simanneal", "experiments"),
     "sklearn": ("scikit-learn", "sklearn"),
-    "tabulate": ("tabulate", "tables"),
 }
 
 

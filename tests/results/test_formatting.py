@@ -93,3 +93,31 @@ def test_the_repr_of_a_result_is_a_line():
     assert said.startswith("<Result: r2 = 0.")
     assert "280 of 300 kept, optimal; dropped: " in said
     assert said.endswith("and 14 more>")
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_every_result_is_a_table_in_latex_and_markdown(name):
+    if isinstance(RESULTS[name], qs.Audit):
+        return  # a table for papers, by maketables
+    latex, markdown = RESULTS[name].to_latex(), RESULTS[name].to_markdown()
+    assert latex.startswith(r"\begin{tabular}{l")
+    assert latex.endswith(r"\end{tabular}")
+    assert len({line.replace(r"\|", "").count("|") for line in markdown.splitlines()}) == 1
+
+
+def test_names_from_the_data_do_not_reach_latex_and_markdown_as_markup():
+    pd = pytest.importorskip("pandas")
+    hostile = "a|b\n\\input{x}^2_$&%#"
+    frame = pd.DataFrame({hostile: X, "y": Y})
+    latex = qs.pairwise(frame, drop=2).to_latex()
+    assert r"a|b" in latex
+    assert r"\textbackslash{}input\{x\}\textasciicircum{}2\_\$\&\%\#" in latex
+    markdown = qs.pairwise(frame, drop=2).to_markdown()
+    assert r"a\|b \\input{x}" in markdown
+    table = qs.audit_table({"m|\\^": {"x": hostile, "y": "y", "data": frame}}, claims="sign")
+    assert r"a\|b \\input{x}" in table.to_markdown()
+    pytest.importorskip("maketables")
+    paper = table.to_latex(caption="at $x_1$ of 5%")
+    assert r"\caption{at $x_1$ of 5\%}" in paper
+    assert r"\textbackslash{}input\{x\}\textasciicircum{}2\_\$\&\%\#" in paper
+    assert r"m|\textbackslash{}\textasciicircum{}" in paper

@@ -27,6 +27,7 @@ from quadsweep.auditing.specification import (
 from quadsweep.extras import needed
 from quadsweep.progress import Removals, watching_several
 from quadsweep.results.formatting import ResultMixin, as_frame, drawn_by, figure, plain
+from quadsweep.results.markup import escape_latex
 
 if TYPE_CHECKING:
     from quadsweep.auditing.verdict import Verdict
@@ -180,14 +181,17 @@ class AuditTable(ResultMixin, Sequence[Specification]):
         Parameters
         ----------
         **options
-            As of ``to_maketables``. What LaTeX would not print (%, _, &, #, < and >) is escaped.
+            As of ``to_maketables``. What LaTeX would not print is escaped; ``caption`` and
+            ``notes`` may hold formulas between dollars.
         """
         made = self.to_maketables(**options)
-        made.df = made.df.astype(object).map(_escaped)
+        made.df = made.df.astype(object).map(_escape_cell)
         made.df.index, made.df.columns = (
-            _escaped_index(i) for i in (made.df.index, made.df.columns)
+            i.map(_escape_cell) for i in (made.df.index, made.df.columns)
         )
-        made.notes, made.caption = _escaped(made.notes), _escaped(made.caption)
+        for name in ("notes", "caption"):
+            escape = _escape_prose if name in options else _escape_cell
+            setattr(made, name, escape(getattr(made, name)))
         return str(made.make(type="tex"))
 
     def to_gt(self, **options: Any) -> Any:
@@ -196,12 +200,7 @@ class AuditTable(ResultMixin, Sequence[Specification]):
 
     def to_markdown(self) -> str:
         """A table for GitHub, R Markdown, Quarto and the like."""
-        with needed("a table in Markdown"):
-            from tabulate import tabulate
-        header, *rows = self.grid()
-        align = ["left", "left", *["right"] * (len(header) - 2)]
-        text = tabulate(rows, header, tablefmt="pipe", colalign=align, disable_numparse=True)
-        return f"{text}\n\n{self.notes}"
+        return f"{super().to_markdown()}\n\n{self.notes}"
 
     plot = drawn_by(
         "audit_table.plot_audit_table",
@@ -311,10 +310,17 @@ def _numbered(name: str) -> bool:
     return name.startswith("(") and name[1:-1].isdigit()
 
 
-def _escaped(text: Any) -> Any:
-    r"""A text as LaTeX prints it; formulas between dollars, and what is escaped, stay as they are.
+def _escape_cell(text: Any) -> Any:
+    """Return a cell, or each part of a name in several parts, as LaTeX prints it."""
+    if isinstance(text, tuple):
+        return tuple(map(_escape_cell, text))
+    return escape_latex(text) if isinstance(text, str) else text
 
-    >>> print(_escaped("a_1 & 5% of $x_1$, p < 0.1"), _escaped(None))
+
+def _escape_prose(text: Any) -> Any:
+    r"""Escape a text of the user; formulas between dollars, and what is escaped, stay as they are.
+
+    >>> print(_escape_prose("a_1 & 5% of $x_1$, p < 0.1"), _escape_prose(None))
     a\_1 \& 5\% of $x_1$, p $<$ 0.1 None
     """
     if not isinstance(text, str):
@@ -324,7 +330,3 @@ def _escaped(text: Any) -> Any:
     outside = [re.sub(r"([<>])", r"$\1$", part) for part in outside]
     parts[::2] = outside
     return "$".join(parts)
-
-
-def _escaped_index(index: Any) -> Any:
-    return index.map(lambda v: tuple(map(_escaped, v)) if isinstance(v, tuple) else _escaped(v))

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from quadsweep.arrays import Floats
-from quadsweep.results.formatting import ResultMixin, as_frame, attributes, drawn_by
+from quadsweep.results.formatting import ResultMixin, as_frame, drawn_by
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +45,8 @@ class Dataset(ResultMixin):
         Of a published regression: every column that the formula needs, by name.
     """
 
+    json_fields = "x y k names labels objective formula term columns description"
+
     x: Floats
     y: Floats
     k: int
@@ -64,14 +66,6 @@ class Dataset(ResultMixin):
             *([("regression", f"{self.formula}, term {self.term}")] if self.formula else []),
             ("about", self.description),
         ]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON."""
-        return {
-            **attributes(self, "x y k names labels objective formula term"),
-            "columns": {name: list(values) for name, values in self.columns.items()},
-            "description": self.description,
-        }
 
     @property
     def columns(self) -> dict[str, Any]:

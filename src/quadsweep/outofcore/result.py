@@ -18,7 +18,7 @@ from quadsweep.outofcore.boundary import boundary_in_a_pass
 from quadsweep.outofcore.flags import Flags
 from quadsweep.results.certificate import Certified, caution
 from quadsweep.results.conic import Conic
-from quadsweep.results.formatting import OUTCOME, attributes, equation, named_rows
+from quadsweep.results.formatting import OUTCOME, equation, named_rows
 
 
 def cost(answer: Any) -> str:
@@ -58,6 +58,11 @@ class OutOfCoreResult(Certified):
     gain : Conic or None
         The gradient of the objective at the inliers, through their mean; None if undefined.
     """
+
+    json_fields = (
+        f"{OUTCOME} outliers missing slope intercept names passes reading rows_read loaded nodes "
+        "seconds"
+    )
 
     value: float
     bound: float
@@ -128,14 +133,6 @@ class OutOfCoreResult(Certified):
             lines.append(("caution", text))
         lines.append(("search", cost(self)))
         return lines
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON; rows by their number from 0."""
-        return attributes(
-            self,
-            f"{OUTCOME} outliers missing slope intercept names passes reading rows_read loaded "
-            "nodes seconds",
-        )
 
     def to_frame(self) -> Any:
         """The rows left out, where they are few, as a data frame: number, x and y."""

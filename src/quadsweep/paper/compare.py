@@ -21,7 +21,7 @@ from quadsweep.messages import argument
 from quadsweep.outofcore.solve import loaded
 from quadsweep.paper.methods import COMPARATORS, r2_of
 from quadsweep.progress import CountProgress, Tick, counting
-from quadsweep.results.formatting import ResultMixin, as_frame, attributes, drawn_by
+from quadsweep.results.formatting import HasFields, ResultMixin, as_frame, drawn_by
 from quadsweep.results.result import Result
 from quadsweep.solving.question import pose
 
@@ -50,7 +50,7 @@ _COLUMNS = ("method", "R²", "best points", "slope", "intercept", "correlation",
 
 
 @dataclass(frozen=True, eq=False)
-class MethodAnswer:
+class MethodAnswer(HasFields):
     """One method's answer; None where it has nothing to say.
 
     Attributes
@@ -70,6 +70,8 @@ class MethodAnswer:
     note : str
         Why there is no answer.
     """
+
+    json_fields = "method r2 optimal own slope intercept correlation seconds note"
 
     method: str
     r2: float | None = None
@@ -115,6 +117,8 @@ class Comparison(ResultMixin):
         ``finished``, ``time_limit`` or ``interrupted``; rows not reached are left out.
     """
 
+    json_fields = "n k status rows result"
+
     rows: tuple[MethodAnswer, ...]
     result: Result
     n: int
@@ -154,30 +158,9 @@ class Comparison(ResultMixin):
         return lines
 
     def to_frame(self) -> Any:
-        """One row a method, in pandas (or polars where that is what there is)."""
-        names = (
-            "method",
-            "r2",
-            "optimal",
-            "own",
-            "slope",
-            "intercept",
-            "correlation",
-            "seconds",
-            "note",
-        )
-        return as_frame({name: [getattr(row, name) for row in self.rows] for name in names})
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON."""
-        return {
-            **attributes(self, "n k status"),
-            "rows": [
-                attributes(row, "method optimal own r2 slope intercept correlation seconds note")
-                for row in self.rows
-            ],
-            "result": self.result.to_dict(),
-        }
+        """Return one row for each method as a data frame."""
+        columns = MethodAnswer.json_fields.split()
+        return as_frame({name: [getattr(row, name) for row in self.rows] for name in columns})
 
     plot = drawn_by("compare.plot_comparison", "The points and every method's line.")
 

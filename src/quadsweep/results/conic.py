@@ -8,19 +8,18 @@ from the origin loses nothing.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from quadsweep.arrays import Floats
-from quadsweep.results.formatting import attributes, drawn_by
+from quadsweep.results.formatting import HasFields, drawn_by
 
 _FLAT = 1e-12  # a discriminant or determinant below this share of its terms counts as zero
 
 
 @dataclass(frozen=True)
-class Conic:
+class Conic(HasFields):
     """A conic in local coordinates u = (x - x0) / sx, w = (y - y0) / sy.
 
     Attributes
@@ -38,6 +37,8 @@ class Conic:
     >>> circle([0.0, 3.0], [0.0, 0.0])
     array([ 4., -5.])
     """
+
+    json_fields = "kind coefficients center"
 
     local: tuple[float, float, float, float, float, float]
     origin: tuple[float, float] = (0.0, 0.0)
@@ -135,7 +136,3 @@ class Conic:
         return Conic((a * p * p, b * p * q, c * q * q, *linear, constant), origin, scale)
 
     plot = drawn_by("conic.plot_conic", "Draw the curve on ``ax``, within its present limits.")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON."""
-        return attributes(self, "kind coefficients center")

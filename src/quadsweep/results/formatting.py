@@ -1,7 +1,7 @@
-"""How results are formatted: a sentence, a table, pairs of a name and a text.
+"""Results as text, as a table in notebooks, JSON, data frame, LaTeX, Markdown and picture.
 
-Every result has the same six: ``summary()``, ``print``, a table in notebooks, ``to_dict()``,
-``to_frame()`` and ``plot()``.
+A result declares the attributes that go into its JSON and its data frame (``json_fields`` and
+``frame_fields``) and the lines of its summary (``summary_items``); the rest follows from these.
 """
 
 from __future__ import annotations
@@ -10,8 +10,12 @@ import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from inspect import ismethod
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from quadsweep.results.markup import latex_table, markdown_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,20 +43,42 @@ def as_frame(columns: dict[str, Any]) -> Any:
     return table(columns)
 
 
-class ResultMixin(ABC):
-    """What all results share: text, notebook table, JSON, frame, picture."""
+class HasFields:
+    """What declares the attributes that go into its JSON."""
+
+    json_fields: ClassVar[str] = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, ready for JSON: None stands for NaN and infinity."""
+        return attributes(self, self.json_fields)
+
+
+class ResultMixin(HasFields, ABC):
+    """What all results share: text, notebook table, JSON, frame, LaTeX, Markdown, picture.
+
+    Attributes
+    ----------
+    json_fields, frame_fields : str
+        Names of attributes, or of methods without arguments, for :func:`attributes`.
+    """
+
+    frame_fields: ClassVar[str] = ""
 
     @abstractmethod
     def summary_items(self) -> list[tuple[str, str]]:
         """The summary as pairs: what, and its text."""
 
-    @abstractmethod
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON."""
-
-    @abstractmethod
     def to_frame(self) -> Any:
-        """What can be put in rows, as a data frame."""
+        """Return the rows of the result as a data frame, in pandas (or polars without pandas)."""
+        return as_frame({name: _value(self, at) for name, at in _pairs(self.frame_fields)})
+
+    def to_latex(self) -> str:
+        """Return the table, or the summary where there is none, as LaTeX for booktabs."""
+        return latex_table(self.grid() or [("", ""), *self.summary_items()])
+
+    def to_markdown(self) -> str:
+        """Return the table, or the summary where there is none, as Markdown."""
+        return markdown_table(self.grid() or [("", ""), *self.summary_items()])
 
     @abstractmethod
     def plot(self, ax: Axes | None = None) -> Axes:
@@ -278,11 +304,12 @@ def finite(value: float | None) -> float | None:
 
 
 def plain(value: Any) -> Any:
-    """A value for JSON: arrays and tuples as lists, results as dictionaries, None for NaN, also
-    within lists and dictionaries.
+    """Return a value for JSON, also within lists and dictionaries.
 
-    >>> plain((1, float("nan"), "a"))
-    [1, None, 'a']
+    Arrays and tuples become lists, results dictionaries, exact numbers text, and NaN None.
+
+    >>> plain((1, float("nan"), "a", Fraction(3, 7)))
+    [1, None, 'a', '3/7']
     """
     if hasattr(value, "to_dict"):
         return value.to_dict()
@@ -291,14 +318,29 @@ def plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [plain(part) for part in value]
     if isinstance(value, dict):
-        return {name: plain(part) for name, part in value.items()}
+        return {str(name): plain(part) for name, part in value.items()}
+    if isinstance(value, Fraction):
+        return str(value)
     return finite(value) if isinstance(value, float) else value
 
 
 def attributes(result: Any, names: str) -> dict[str, Any]:
-    """Some attributes of a result as plain values.
+    """Return attributes, and what methods return, as plain values; ``a=b`` calls b by the name a.
 
-    >>> attributes(1 + 2j, "real imag")
-    {'real': 1.0, 'imag': 2.0}
+    >>> attributes(1 + 2j, "real imaginary=imag")
+    {'real': 1.0, 'imaginary': 2.0}
     """
-    return {name: plain(getattr(result, name)) for name in names.split()}
+    return {name: plain(_value(result, at)) for name, at in _pairs(names)}
+
+
+def _pairs(names: str) -> list[tuple[str, str]]:
+    """Split ``"a b=c"`` into the pairs (a, a) and (b, c)."""
+    return [(name.partition("=")[0], name.rpartition("=")[2]) for name in names.split()]
+
+
+def _value(result: Any, name: str) -> Any:
+    """Return an attribute, or what the method of that name returns."""
+    if name == "@index":
+        return INDEX
+    value = getattr(result, name)
+    return value() if ismethod(value) else value

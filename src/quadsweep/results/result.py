@@ -18,7 +18,7 @@ from quadsweep.results.boundary import boundary
 from quadsweep.results.certificate import Certified, caution
 from quadsweep.results.conic import Conic
 from quadsweep.results.far import far_rows
-from quadsweep.results.formatting import INDEX, OUTCOME, attributes, equation, named_rows, some
+from quadsweep.results.formatting import OUTCOME, attributes, equation, named_rows, some
 from quadsweep.results.scatter import Scatter, collinear, line_through, scatter_of
 
 if TYPE_CHECKING:
@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from quadsweep.choosing.intervals import Bootstrap, Interval
     from quadsweep.inputs.formulas import Formula
     from quadsweep.proofs.proof import Proof
+
+
+_ROWS = "rows=@index inliers outliers omitted slope intercept names coef"
+_ELLIPSE = "location covariance correlation line=on_a_line"
 
 
 @dataclass(frozen=True, eq=False)
@@ -345,17 +349,7 @@ class Result(Certified):
 
         return marked(self.frame, self.x, self.y, self.names, self.mask)
 
-    def _ellipse(self) -> dict[str, Any]:
-        if self.objective != "mcd":
-            return {}
-        return {**attributes(self, "location covariance correlation"), "line": self.on_a_line}
-
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON, which has no infinity: None where nothing is known."""
-        return {
-            **attributes(self, OUTCOME),
-            "rows": INDEX,
-            **attributes(self, "inliers outliers omitted slope intercept names coef"),
-            **self._ellipse(),
-            **attributes(self, "conic nodes seconds"),
-        }
+        """Return plain values, ready for JSON: None stands for NaN and infinity."""
+        ellipse = _ELLIPSE if self.objective == "mcd" else ""
+        return attributes(self, f"{OUTCOME} {_ROWS} {ellipse} conic nodes seconds")

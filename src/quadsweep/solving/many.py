@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from quadsweep import objectives
-from quadsweep.arrays import Floats
+from quadsweep.arrays import Floats, Ints
 from quadsweep.inputs import validation
 from quadsweep.objectives import Objective
-from quadsweep.results.formatting import ResultMixin, as_frame, attributes, drawn_by
+from quadsweep.results.formatting import ResultMixin, drawn_by
 from quadsweep.solving.methods.batch import Batch, BatchOutcome
 from quadsweep.solving.methods.choice import choose
 from quadsweep.solving.methods.spreading import executor
@@ -37,6 +37,9 @@ class BatchResult(BatchOutcome, ResultMixin):
     k : int
         Points kept in each.
     """
+
+    json_fields = "objective method k values bounds status success inliers nodes"
+    frame_fields = "value=values bound=bounds status nodes"
 
     objective: str
     method: str
@@ -72,24 +75,10 @@ class BatchResult(BatchOutcome, ResultMixin):
 
     plot = drawn_by("batch.plot_batch", "Histogram of the values.")
 
-    def to_frame(self) -> Any:
-        """One row a data set, in pandas (or polars where that is what there is)."""
-        return as_frame(
-            {
-                "value": self.values,
-                "bound": self.bounds,
-                "status": self.status,
-                "nodes": self.nodes,
-            }
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON."""
-        return {
-            **attributes(self, "objective method k values bounds status success"),
-            "inliers": [np.flatnonzero(mask).tolist() for mask in self.masks],
-            "nodes": self.nodes.tolist(),
-        }
+    @property
+    def inliers(self) -> list[Ints]:
+        """The rows kept of each data set."""
+        return [np.flatnonzero(mask) for mask in self.masks]
 
     @property
     def gaps(self) -> Floats:

@@ -16,14 +16,14 @@ from typing import Any
 import numpy as np
 
 from quadsweep import lifts, objectives
-from quadsweep.arrays import Floats, Mask
+from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.inputs import frames, predictors, validation
 from quadsweep.messages import free
 from quadsweep.paper.separability.hulls.distance import TOLERANCE, HullDistances, hull_distance
 from quadsweep.paper.separability.hulls.exact import Decision, Plane, decide
 from quadsweep.paper.separability.slab import narrowest_slab
 from quadsweep.results.conic import Conic
-from quadsweep.results.formatting import ResultMixin, as_frame, attributes, drawn_by
+from quadsweep.results.formatting import ResultMixin, as_frame, drawn_by
 
 __all__ = ["HullDistances", "Separation", "hull_distance", "separate"]
 
@@ -68,6 +68,10 @@ class Separation(ResultMixin):
     labels : sequence, optional
         A name for every point; the summary uses them instead of positions.
     """
+
+    json_fields = (
+        "separable exact lift distance2 primal dual inliers conic terms plane weights message"
+    )
 
     separable: bool | None
     exact: bool
@@ -147,16 +151,10 @@ class Separation(ResultMixin):
             columns[free(name, columns)] = values
         return as_frame(columns)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON; exact numbers as text like ``"3/7"``."""
-        return {
-            **attributes(self, "separable exact lift distance2 primal dual"),
-            "inliers": np.flatnonzero(self.mask).tolist(),
-            **attributes(self, "conic terms"),
-            "plane": None if self.plane is None else [str(c) for c in self.plane],
-            "weights": {str(i): str(w) if self.exact else w for i, w in self.weights.items()},
-            "message": self.message,
-        }
+    @property
+    def inliers(self) -> Ints:
+        """The positions of the inliers."""
+        return np.flatnonzero(self.mask)
 
 
 def separate(
