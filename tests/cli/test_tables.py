@@ -1,19 +1,21 @@
 """Files as analysts have them: R's row numbers, other alphabets, decimal commas, Excel, dates."""
 
+import bz2
 import gzip
 import io
+import lzma
+import zipfile
 
 import numpy as np
 import pytest
 
 from quadsweep.cli import main, points
 from quadsweep.cli.ending import BadInput
-from quadsweep.cli.tables import FileOptions
-from quadsweep.cli.tables import delimited as delimited_text
+from quadsweep.cli.tables import FileOptions, text
 
 
-def read_points(file, x=None, y=None, **options):
-    return points.read_points(FileOptions(file, **options), x, y)
+def read_points(file, x=None, y=None, label=None, **options):
+    return points.read_points(FileOptions(file, **options), x, y, label)
 
 
 def written(path, content):
@@ -91,12 +93,72 @@ def test_remarks_before_the_header_are_passed_over(tmp_path):
     assert read_points(file).names == ("x", "y")
 
 
-def test_packed_text_is_unpacked(tmp_path):
-    file = written(tmp_path / "t.csv.gz", gzip.compress(b"x,y\n1,2\n2,3\n5,5\n"))
+PLAIN = b"x,y\n1,2\n2,3\n5,5\n"
+
+
+def zipped(**files):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name.replace("_", "."), content)
+    return packed.getvalue()
+
+
+PACKED = {
+    "gz": gzip.compress(PLAIN),
+    "bz2": bz2.compress(PLAIN),
+    "xz": lzma.compress(PLAIN),
+    "zip": zipped(t_csv=PLAIN),
+}
+
+
+@pytest.mark.parametrize("kind", PACKED)
+def test_packed_text_is_unpacked_from_files_and_standard_input(tmp_path, monkeypatch, kind):
+    file = written(tmp_path / f"t.csv.{kind}", PACKED[kind])
     assert read_points(file).x.tolist() == [1, 2, 5]
-    broken = written(tmp_path / "u.csv.gz", gzip.compress(b"x,y\n1,2\n2,3\n5,5\n")[:20])
-    with pytest.raises(BadInput, match="not a whole gzip file"):
-        read_points(broken)
+
+    class Input:
+        buffer = io.BytesIO(PACKED[kind])
+
+    monkeypatch.setattr("sys.stdin", Input)
+    assert read_points("-").x.tolist() == [1, 2, 5]
+
+
+def test_packed_files_that_are_cut_or_several_are_refused(tmp_path):
+    for kind, name in (("gz", "gzip"), ("bz2", "bzip2"), ("xz", "xz")):
+        with pytest.raises(BadInput, match=f"not a whole {name} file"):
+            read_points(written(tmp_path / f"u.csv.{kind}", PACKED[kind][:20]))
+    two = zipped(a_csv=PLAIN, b_csv=PLAIN)
+    with pytest.raises(BadInput, match="has 2 files; one table is read from a zip"):
+        read_points(written(tmp_path / "two.zip", two))
+
+
+def test_lines_above_the_table_are_skipped(tmp_path):
+    file = written(tmp_path / "t.csv", "Report, of today\n\nx,y\n1,2\n2,3\n5,5\n")
+    assert read_points(file, skip_rows=2).x.tolist() == [1, 2, 5]
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("openpyxl")
+    frame = pd.DataFrame([["of today", None], ["x", "y"], [1, 2], [2, 3], [5, 5]])
+    frame.to_excel(tmp_path / "t.xlsx", index=False, header=False)
+    assert read_points(str(tmp_path / "t.xlsx"), skip_rows=1).x.tolist() == [1, 2, 5]
+
+
+def test_true_and_false_are_numbers_where_they_are_asked_for(tmp_path, capsys):
+    rows = "".join(f"{str(i % 2 == 0).upper()},{i},{i * i}\n" for i in range(6))
+    file = written(tmp_path / "t.csv", f"treated,a,b\n{rows}NA,1,2\n")
+    assert read_points(file).names == ("a", "b")
+    np.testing.assert_array_equal(read_points(file, "treated", "b").x, [1, 0, 1, 0, 1, 0, np.nan])
+    assert main(["audit", file, "--formula", "b ~ treated", "--term", "treated"]) == 0
+    assert "treated" in capsys.readouterr().out
+
+
+def test_a_unit_behind_every_number_is_read_and_said(tmp_path, capsys):
+    file = written(tmp_path / "t.csv", "w,h\n12 kg,1.5 m\n7.5 kg,2 m\n9 kg,3 m\n")
+    assert read_points(file).x.tolist() == [12, 7.5, 9]
+    assert "'w' is read in kg" in capsys.readouterr().err
+    mixed = written(tmp_path / "u.csv", "w,h\n12 kg,1.5\n750 g,2\n9 kg,3\n")
+    with pytest.raises(BadInput, match=r"columns of .* are: h"):
+        read_points(mixed)
 
 
 def test_dates_and_times_are_days(tmp_path, capsys):
@@ -176,15 +238,31 @@ def test_a_sheet_is_chosen_by_name_or_number(tmp_path):
         read_points(file, sheet="three")
 
 
-def test_a_very_large_file_is_read_by_the_column_with_the_same_result(tmp_path, monkeypatch):
-    pytest.importorskip("polars")
-    lines = [f"{i % 13},{i * i % 7}.5,{'NA' if i % 9 == 0 else i % 5}" for i in range(3000)]
+@pytest.mark.parametrize("odd", ["", "NA", '"1,234"', " 5", "5 ", ",", "1e3", "TRUE", "1_0", "inf"])
+def test_a_large_file_is_read_by_the_column_with_the_same_result(tmp_path, monkeypatch, odd):
+    pytest.importorskip("pyarrow")
+    lines = [f"{i % 13},{i * i % 7}.5,{i % 5}" for i in range(3000)]
+    lines[2000] = f"3,4,{odd}" if odd != "," else ",,"
+    lines[2001] = "9007199254740992,4,1"
     file = written(tmp_path / "t.csv", "\n".join(["a,b,c", *lines]))
-    slow = read_points(file, "a", "c")
-    monkeypatch.setattr(delimited_text, "_POLARS", 0)
-    fast = read_points(file, "a", "c")
+    slow = read_points(file, "a", "c", label="b")
+    monkeypatch.setattr(text, "_BY_ARROW", 0)
+    fast = read_points(file, "a", "c", label="b")
     np.testing.assert_array_equal(slow.x, fast.x)
     np.testing.assert_array_equal(slow.y, fast.y)
+    assert slow.labels == fast.labels
+    assert len(slow.x) == 3000 - (odd == ",")
+    file = written(tmp_path / "u.csv", "\n".join(["a,b,c", *lines, "1,2,3,4"]))
+    with pytest.raises(BadInput, match=r"row 30[0-9]+ has 4 fields where there are 3 columns"):
+        read_points(file, "a", "c")
+
+
+@pytest.mark.parametrize("by", ["csv", "arrow"])
+def test_whole_numbers_that_a_double_rounds_are_refused(tmp_path, monkeypatch, by):
+    monkeypatch.setattr(text, "_BY_ARROW", 0 if by == "arrow" else 10**9)
+    rows = "\n".join(f"{1_700_000_000_000_000_001 + i},{i * i}" for i in range(9))
+    with pytest.raises(BadInput, match=r"1700000000000000001.*which a double rounds"):
+        read_points(written(tmp_path / "t.csv", f"when,y\n{rows}"), "when", "y")
 
 
 def test_standard_input_is_read_as_a_file_is(monkeypatch, capsys):

@@ -60,6 +60,7 @@ def audit_command(
     sheet: opt.Sheet = None,
     missing: opt.Missing = None,
     header: opt.Header = None,
+    skip_rows: opt.SkipRows = None,
 ) -> None:
     """The fewest rows whose removal changes the conclusion, proved.
 
@@ -73,7 +74,7 @@ def audit_command(
     """
     from quadsweep.auditing.audit import audit
 
-    options = FileOptions(file, encoding, decimal, sheet, missing, header)
+    options = FileOptions(file, encoding, decimal, sheet, missing, header, skip_rows or 0)
     outputs = Outputs(plot, as_json, proof)
     design = Design(
         x, y, formula, term, controls, groups, weights, vcov, fixed_controls, label

@@ -49,6 +49,7 @@ def path_command(
     sheet: opt.Sheet = None,
     missing: opt.Missing = None,
     header: opt.Header = None,
+    skip_rows: opt.SkipRows = None,
 ) -> None:
     """The best subset of every size, and how many rows stand out.
 
@@ -56,7 +57,7 @@ def path_command(
     """
     from quadsweep.choosing.path import path
 
-    options = FileOptions(file, encoding, decimal, sheet, missing, header)
+    options = FileOptions(file, encoding, decimal, sheet, missing, header, skip_rows or 0)
     outputs = Outputs(plot, as_json, proof)
     asked = given(
         drop=amount("--drop", drop), objective=objective, permutations=permutations, null=null,
@@ -88,6 +89,7 @@ def significance_command(
     sheet: opt.Sheet = None,
     missing: opt.Missing = None,
     header: opt.Header = None,
+    skip_rows: opt.SkipRows = None,
 ) -> None:
     """How often noise alone does as well: the exact optimum of shuffled data.
 
@@ -96,7 +98,7 @@ def significance_command(
     from quadsweep.choosing.significance import significance
 
     options, outputs = (
-        FileOptions(file, encoding, decimal, sheet, missing, header),
+        FileOptions(file, encoding, decimal, sheet, missing, header, skip_rows or 0),
         Outputs(plot, as_json),
     )
     asked = given(
@@ -133,6 +135,7 @@ def stability_command(
     sheet: opt.Sheet = None,
     missing: opt.Missing = None,
     header: opt.Header = None,
+    skip_rows: opt.SkipRows = None,
 ) -> None:
     """How often each row is dropped when the data change a little.
 
@@ -141,7 +144,7 @@ def stability_command(
     from quadsweep.choosing.stability import stability
 
     options, outputs = (
-        FileOptions(file, encoding, decimal, sheet, missing, header),
+        FileOptions(file, encoding, decimal, sheet, missing, header, skip_rows or 0),
         Outputs(plot, as_json),
     )
     asked = given(
@@ -172,6 +175,7 @@ def pairwise_command(
     sheet: opt.Sheet = None,
     missing: opt.Missing = None,
     header: opt.Header = None,
+    skip_rows: opt.SkipRows = None,
 ) -> None:
     """The trimmed correlation of every pair of columns, Pearson's beside it.
 
@@ -180,7 +184,7 @@ def pairwise_command(
     from quadsweep.choosing.pairwise import pairwise
 
     options, outputs = (
-        FileOptions(file, encoding, decimal, sheet, missing, header),
+        FileOptions(file, encoding, decimal, sheet, missing, header, skip_rows or 0),
         Outputs(plot, as_json),
     )
     asked = given(

@@ -7,8 +7,11 @@ value are neither in nor out: the new column is empty there.
 from __future__ import annotations
 
 import csv
+import itertools
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from quadsweep.cli.ending import BadInput
 from quadsweep.cli.places import writing
@@ -18,6 +21,8 @@ from quadsweep.cli.tables.values import is_missing, number
 from quadsweep.inputs.frames import KEPT
 from quadsweep.messages import free
 from quadsweep.results.result import Result
+
+_WORDS = {True: "true", False: "false", None: ""}
 
 
 def write_flagged(answer: Result, points: NamedPoints, output: str | None) -> None:
@@ -37,34 +42,28 @@ def write_flagged(answer: Result, points: NamedPoints, output: str | None) -> No
 
 def write_table(output: str, table: SourceTable, flags: dict[str, list[bool | None]]) -> None:
     """Columns as they were read, and columns of flags after them."""
-    path, columns = Path(output), table.read(table.names)
+    path = Path(output)
     with writing(output):
         if path.suffix.lower() == ".parquet":
+            columns = table.read(table.names)
             _write_parquet(path, dict(zip(table.names, columns, strict=True)), table.decimal, flags)
-        else:
-            tabs = path.suffix.lower() == ".tsv"
-            delimiter = "\t" if tabs else ";" if table.decimal == "," else ","
-            words = [_words(values) for values in flags.values()]
-            _write_text(path, [*table.names, *flags], [*columns, *words], delimiter)
+            return
+        tabs = path.suffix.lower() == ".tsv"
+        delimiter = "\t" if tabs else ";" if table.decimal == "," else ","
+        words = [[_WORDS[flag] for flag in column] for column in flags.values()]
+        rows = list(table.stream()) if path.exists() else table.stream()  # it may be the same file
+        with path.open("w", encoding="utf-8", newline="") as stream:
+            writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
+            writer.writerow([*table.names, *flags])
+            more = zip(*words, strict=True) if words else itertools.repeat(())
+            writer.writerows((*row, *last) for row, last in zip(rows, more, strict=False))
 
 
 def _flags(answer: Result, rows: int) -> list[bool | None]:
-    flags: list[bool | None] = [None] * rows
-    for i in answer.used.tolist():
-        flags[i] = bool(answer.mask[i])
-    return flags
-
-
-def _words(flags: list[bool | None]) -> list[str]:
-    return [{True: "true", False: "false", None: ""}[flag] for flag in flags]
-
-
-def _write_text(path: Path, names: list[str], columns: list[Any], delimiter: str) -> None:
-    with path.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
-        writer.writerow(names)
-        for row in zip(*columns, strict=True):
-            writer.writerow(["" if value is None else value for value in row])
+    flags = np.full(rows, None, dtype=object)
+    flags[answer.used] = answer.mask[answer.used]
+    listed: list[bool | None] = flags.tolist()
+    return listed
 
 
 def _write_parquet(

@@ -138,6 +138,9 @@ Sheet = Annotated[str | None, typer.Option(metavar="NAME", help="Of a workbook, 
 Header = Annotated[
     bool | None, typer.Option("--header/--no-header", help="Whether the first row names columns.")
 ]
+SkipRows = Annotated[
+    int | None, typer.Option(metavar="N", help="Lines above the table to leave out.")
+]
 Missing = Annotated[
     list[str] | None, typer.Option(metavar="TEXT", help="Stands for no value; again for more.")
 ]

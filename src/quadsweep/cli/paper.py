@@ -50,6 +50,7 @@ def compare_command(
     sheet: opt.Sheet = None,
     missing: opt.Missing = None,
     header: opt.Header = None,
+    skip_rows: opt.SkipRows = None,
 ) -> None:
     """Other methods' lines and correlations beside the certified optimum.
 
@@ -58,7 +59,7 @@ def compare_command(
     from quadsweep.paper.compare import compare
 
     options, outputs = (
-        FileOptions(file, encoding, decimal, sheet, missing, header),
+        FileOptions(file, encoding, decimal, sheet, missing, header, skip_rows or 0),
         Outputs(plot, as_json),
     )
     some = None if methods is None else [name.strip() for name in methods.split(",")]
@@ -92,6 +93,7 @@ def separate_command(
     sheet: opt.Sheet = None,
     missing: opt.Missing = None,
     header: opt.Header = None,
+    skip_rows: opt.SkipRows = None,
 ) -> None:
     """Whether a conic, or a quadric of more --x, cuts the best subset off, decided exactly.
 
@@ -101,7 +103,7 @@ def separate_command(
     from quadsweep.solving.solve import solve
 
     options, outputs = (
-        FileOptions(file, encoding, decimal, sheet, missing, header),
+        FileOptions(file, encoding, decimal, sheet, missing, header, skip_rows or 0),
         Outputs(plot, as_json),
     )
     asked = given(

@@ -105,9 +105,11 @@ def named_points(
     """Columns of a table, the last of them y, and what its rows are called."""
     named = column_of(table, label) if label is not None else _label_column(table, readers)
     wanted = list(dict.fromkeys([*chosen, *([] if named is None else [named])]))
-    raw = dict(zip(wanted, table.read(wanted), strict=True))
-    *columns, y = (numbers(raw[name], name, table, readers) for name in chosen)
-    labels = _labels(raw[named], required=label is not None) if named is not None else None
+    table.fetch(wanted)
+    *columns, y = (read_numbers(name, table, readers) for name in chosen)
+    labels = None
+    if named is not None:
+        labels = _labels(table.read([named])[0], required=label is not None)
     if len(y) == 0:
         raise BadInput(f"{table.source} has no rows")
     return NamedPoints(
@@ -133,8 +135,8 @@ def read_columns(options: FileOptions, wanted: list[str] | None = None) -> dict[
     if len(set(names)) < 2:
         raise BadInput(f"two columns are needed; {_listed(table, readers)}")
     names = list(dict.fromkeys(names))
-    columns = zip(names, table.read(names), strict=True)
-    return {name: numbers(values, name, table, readers) for name, values in columns}
+    table.fetch(names)
+    return {name: read_numbers(name, table, readers) for name in names}
 
 
 def typed_columns(table: SourceTable) -> dict[str, Any]:
@@ -162,12 +164,17 @@ def readers_of(table: SourceTable) -> dict[str, Reader]:
     return {name: found[name] for name in dict.fromkeys(table.names) if name in found}
 
 
-def numbers(values: list[Any], name: str, table: SourceTable, readers: dict[str, Reader]) -> Floats:
+def read_numbers(name: str, table: SourceTable, readers: dict[str, Reader]) -> Floats:
     """A column as numbers; dates become days."""
+    if (floats := table.read_floats(name)) is not None:
+        return floats
+    (values,) = table.read([name])
     reader = readers.get(name) or number_reader(table.decimal)
     if reader.name == "date":
         note(f"{name!r} is read as dates: days since 1970-01-01")
-    elif any(isinstance(value, str) and value.rstrip().endswith("%") for value in values):
+    elif reader.unit:
+        note(f"{name!r} is read in {reader.unit}")
+    elif any(str(value).rstrip().endswith("%") for value in table.sample_of(name)):
         note(f"{name!r} has percentages: 10% is read as 0.1")
     return column(values, reader, name, table.source)
 
@@ -198,7 +205,7 @@ def read_page_table(
     note_unused(table, readers)
     raw = dict(zip(names, table.read(names), strict=True))
     columns = [
-        raw[name] if name == named else numbers(raw[name], name, table, readers).tolist()
+        raw[name] if name == named else read_numbers(name, table, readers).tolist()
         for name in names
     ]
     first = column_of(table, x) if x is not None else free.pop(0)

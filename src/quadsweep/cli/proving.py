@@ -29,6 +29,7 @@ def check_command(
     sheet: opt.Sheet = None,
     missing: opt.Missing = None,
     header: opt.Header = None,
+    skip_rows: opt.SkipRows = None,
 ) -> None:
     """Verify a proof against the data, in exact arithmetic: 0 proved, 1 refuted.
 
@@ -38,7 +39,7 @@ def check_command(
     """
     from quadsweep.proofs.checking import check
 
-    options = FileOptions(file, encoding, decimal, sheet, missing, header)
+    options = FileOptions(file, encoding, decimal, sheet, missing, header, skip_rows or 0)
     points = read_predictors(options, [*(controls or []), *(x or [])], y, formula)
     try:
         found = check(written, _term_last(points, term), points.y)

@@ -53,6 +53,7 @@ def report_command(
     sheet: opt.Sheet = None,
     missing: opt.Missing = None,
     header: opt.Header = None,
+    skip_rows: opt.SkipRows = None,
 ) -> None:
     """One self-contained page: the points, the path, the caveats.
 
@@ -63,7 +64,7 @@ def report_command(
     from quadsweep.report import gather, to_html
     from quadsweep.solving.solve import solve
 
-    options = FileOptions(file, encoding, decimal, sheet, missing, header)
+    options = FileOptions(file, encoding, decimal, sheet, missing, header, skip_rows or 0)
     check_place(output)
     check_place(proof)
     design = Design(x, y, formula, term, controls, groups, weights, label=label)
@@ -136,6 +137,7 @@ def explore_command(
     sheet: opt.Sheet = None,
     missing: opt.Missing = None,
     header: opt.Header = None,
+    skip_rows: opt.SkipRows = None,
 ) -> None:
     """A page that solves: move points, drop rows, try columns; nothing leaves the machine.
 
@@ -145,7 +147,7 @@ def explore_command(
 
     tables = []
     if file is not None:
-        options = FileOptions(file, encoding, decimal, sheet, missing, header)
+        options = FileOptions(file, encoding, decimal, sheet, missing, header, skip_rows or 0)
         tables = [read_page_table(options, x, y, label)]
     page = page_of(tables, tables[0].source if tables else "quadsweep")
     target = Path(output or Path(tempfile.mkdtemp(prefix="quadsweep-")) / "explore.html")

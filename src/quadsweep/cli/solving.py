@@ -47,6 +47,7 @@ def solve_command(
     sheet: opt.Sheet = None,
     missing: opt.Missing = None,
     header: opt.Header = None,
+    skip_rows: opt.SkipRows = None,
 ) -> None:
     """The k points with the highest R2, and the proof.
 
@@ -54,7 +55,7 @@ def solve_command(
     """
     from quadsweep.solving.solve import solve
 
-    options = FileOptions(file, encoding, decimal, sheet, missing, header)
+    options = FileOptions(file, encoding, decimal, sheet, missing, header, skip_rows or 0)
     outputs = Outputs(plot, as_json, proof)
     asked = given(
         k=amount("--keep", keep), drop=amount("--drop", drop), objective=objective, method=method,

@@ -2,42 +2,105 @@
 
 from __future__ import annotations
 
+import bz2
 import difflib
 import gzip
 import io
+import lzma
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from quadsweep.arrays import Floats
 from quadsweep.cli.ending import BadInput
-from quadsweep.cli.tables.values import MORE_MISSING
+from quadsweep.cli.tables.values import EXACT, MORE_MISSING, is_plain
 
 SAMPLE = 1000  # rows looked at before columns are chosen
+_PACKED = {  # first bytes -> what they are called, and who unpacks them
+    b"\x1f\x8b": ("gzip", gzip.decompress),
+    b"BZh": ("bzip2", bz2.decompress),
+    b"\xfd7zXZ\x00": ("xz", lzma.decompress),
+}
+_ZIP = b"PK\x03\x04"
 
 
 @dataclass(frozen=True)
 class SourceTable:
     """Names, the first rows, and a way to read whole columns.
 
-    ``read(["a", "b"])`` gives one list of raw values a name: text from text files, numbers or text
-    from the others, None where there is nothing. It may be called again. The delimiter is that of
-    text, empty for other kinds and where remarks stand before the header.
+    ``load`` returns a column for each name: a list, an array of Arrow or a series of pandas. The
+    delimiter is that of text, empty for other kinds and below remarks.
     """
 
     source: str
     names: list[str]
     sample: list[list[Any]]
-    read: Callable[[list[str]], list[list[Any]]]
+    load: Callable[[list[str]], list[Any]]
     decimal: str = "."
     delimiter: str = ""
     titled: bool = True
     sheets: tuple[str, ...] = ()  # of a workbook, where nobody said which
+    stream_text: Callable[[], Iterator[list[str]]] | None = None
+    _columns: dict[str, Any] = field(default_factory=dict)
+
+    def fetch(self, names: list[str]) -> list[Any]:
+        """Load columns, each once."""
+        new = [name for name in dict.fromkeys(names) if name not in self._columns]
+        if new:
+            self._columns.update(zip(new, self.load(new), strict=True))
+        return [self._columns[name] for name in names]
+
+    def read(self, names: list[str]) -> list[list[Any]]:
+        """Read columns as lists of raw values: text from text files, None for an empty cell."""
+        return [_as_list(column) for column in self.fetch(names)]
+
+    def read_floats(self, name: str) -> Floats | None:
+        """Read a column of plain numbers as an array, where a library does that at once."""
+        (column,) = self.fetch([name])
+        if hasattr(column, "to_numpy") and not hasattr(column, "to_pylist"):  # pandas
+            return column.to_numpy() if column.dtype == np.float64 else None
+        if isinstance(column, list) or not is_plain(self.sample_of(name)):
+            return None
+        import pyarrow as pa
+
+        text = pa.types.is_string(column.type)
+        if MORE_MISSING.get() or not (text or pa.types.is_floating(column.type)):
+            return None
+        if text and self.decimal != ".":
+            return None
+        try:
+            parts = column.cast(pa.float64()).fill_null(np.nan).chunks
+        except pa.ArrowInvalid:
+            return None
+        floats = [np.frombuffer(part.buffers()[1])[part.offset :][: len(part)] for part in parts]
+        whole = np.concatenate(floats)  # to_numpy would import pandas
+        return None if text and bool((np.abs(whole) > EXACT).any()) else whole
+
+    def stream(self) -> Iterator[Sequence[Any]]:
+        """Iterate over the rows as they were read."""
+        if self.stream_text is not None:
+            return self.stream_text()
+        return zip(*self.read(self.names), strict=True)
 
     def sample_of(self, name: str) -> list[Any]:
         index = self.names.index(name)
         return [row[index] if index < len(row) else None for row in self.sample]
+
+
+def _as_list(column: Any) -> list[Any]:
+    if isinstance(column, list):
+        return column
+    if hasattr(column, "to_pylist"):
+        found: list[Any] = column.to_pylist()
+    else:
+        found = column.astype(object).where(column.notna(), None).tolist()
+    return found
 
 
 def distinct(names: list[str]) -> list[str]:
@@ -52,10 +115,7 @@ def distinct(names: list[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class FileOptions:
-    """Which file, and what the user says about it.
-
-    Its encoding, its decimal mark, the sheet of a workbook, and texts that stand for nothing.
-    """
+    """Which file, and what the user says about it."""
 
     file: str
     encoding: str | None = None
@@ -63,18 +123,21 @@ class FileOptions:
     sheet: str | None = None
     missing: Sequence[str] | None = None
     header: bool | None = None
+    skip_rows: int = 0
 
     def __post_init__(self) -> None:
         if self.decimal not in (None, ".", ","):
             raise BadInput(f"--decimal must be '.' or ','; got {self.decimal!r}")
+        if self.skip_rows < 0:
+            raise BadInput(f"--skip-rows must be at least 0; got {self.skip_rows}")
 
 
 def open_table(options: FileOptions) -> SourceTable:
-    """The table in a file, on standard input for ``-``, or of a built-in data set."""
+    """Open the table in a file, on standard input for ``-``, or of a built-in data set."""
     file = options.file
     MORE_MISSING.set(frozenset(text.strip().lower() for text in options.missing or ()))
     if file == "-":
-        return _of_bytes(sys.stdin.buffer.read(), "standard input", "", options)
+        return _open_bytes(sys.stdin.buffer.read(), "standard input", "", options)
     path = Path(file)
     if path.is_dir():
         raise BadInput(f"{file} is a directory; give a file")
@@ -82,62 +145,67 @@ def open_table(options: FileOptions) -> SourceTable:
         return built_in_table(file)
     try:
         if not path.is_file():  # a pipe: it is read once, and its size means nothing
-            return _of_bytes(path.read_bytes(), file, "", options)
+            return _open_bytes(path.read_bytes(), file, "", options)
         if path.stat().st_size == 0:
             raise BadInput(f"{file} is empty")
         with path.open("rb") as stream:
             head = stream.read(4096)
-        if head.startswith(b"\x1f\x8b"):
-            return _of_bytes(_unpacked(path), file, Path(path.stem).suffix.lower(), options)
-        return _of(path, head, file, path.suffix.lower(), options)
+        if head.startswith((*_PACKED, _ZIP)):
+            return _open_bytes(path.read_bytes(), file, path.suffix.lower(), options)
+        return _open_unpacked(path, head, file, path.suffix.lower(), options)
     except OSError as wrong:
         raise BadInput(f"{file} cannot be read: {wrong.strerror}") from None
 
 
-def _unpacked(path: Path) -> bytes:
-    try:
-        return gzip.decompress(path.read_bytes())
-    except (EOFError, OSError) as wrong:
-        raise BadInput(f"{path} is not a whole gzip file: {wrong}") from None
-
-
-def _of(
-    file: Path | bytes, head: bytes, source: str, suffix: str, said: FileOptions
-) -> SourceTable:
-    """The table in a file, or in bytes that were read already."""
-    from quadsweep.cli.tables import delimited, frames, records
-
-    if head.startswith(b"PAR1") or frames.reads(suffix, head):
-        given = io.BytesIO(file) if isinstance(file, bytes) else file
-        if head.startswith(b"PAR1"):
-            return frames.parquet(given, source)
-        return frames.by_pandas(given, suffix, source, said.sheet)
-    if suffix in (".json", ".jsonl", ".ndjson") or head.lstrip()[:1] == b"{":
-        content = file if isinstance(file, bytes) else file.read_bytes()
-        return records.table(delimited.text_of(content, source, said), source)
-    _refuse_binary(head, source)
-    text: delimited.HeldText | delimited.FileText
-    if isinstance(file, bytes):
-        text = delimited.HeldText(delimited.text_of(file, source, said))
-    else:
-        text = delimited.FileText(file, said)
-    return delimited.table(text, suffix, source, said)
-
-
-def _of_bytes(content: bytes, source: str, suffix: str, said: FileOptions) -> SourceTable:
+def _open_bytes(content: bytes, source: str, suffix: str, said: FileOptions) -> SourceTable:
     if not content.strip():
         raise BadInput(f"{source} is empty")
-    return _of(content, content[:4096], source, suffix, said)
+    content, inner = _unpack(content, source)
+    return _open_unpacked(content, content[:4096], source, inner or suffix, said)
 
 
-def _refuse_binary(head: bytes, source: str) -> None:
-    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return
-    if b"\0" in head or head.startswith((b"PK\x03\x04", b"%PDF", b"\x89PNG")):
+def _unpack(content: bytes, source: str) -> tuple[bytes, str]:
+    """Unpack what is packed; also the suffix of the file inside, where it says one."""
+    for mark, (kind, unpack) in _PACKED.items():
+        if content.startswith(mark):
+            try:
+                return unpack(content), Path(Path(source).stem).suffix.lower()
+            except (EOFError, OSError, ValueError, zlib.error, lzma.LZMAError) as wrong:
+                raise BadInput(f"{source} is not a whole {kind} file: {wrong}") from None
+    if not content.startswith(_ZIP):
+        return content, ""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            names = [name for name in archive.namelist() if not name.endswith("/")]
+            if "[Content_Types].xml" in names:
+                return content, ".xlsx"
+            if len(names) != 1:
+                raise BadInput(f"{source} has {len(names)} files; one table is read from a zip")
+            return archive.read(names[0]), Path(names[0]).suffix.lower()
+    except (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError):
+        return content, ""  # refused as binary
+
+
+def _open_unpacked(
+    file: Path | bytes, head: bytes, source: str, suffix: str, said: FileOptions
+) -> SourceTable:
+    from quadsweep.cli.tables import frames, text
+
+    given = io.BytesIO(file) if isinstance(file, bytes) else file
+    if head.startswith(b"PAR1"):
+        return frames.open_parquet(given, source)
+    if suffix in frames.KINDS or head.startswith(b"ARROW1"):
+        return frames.open_frame(given, suffix, source, said)
+    if suffix in (".json", ".jsonl", ".ndjson") or head.lstrip()[:1] == b"{":
+        return frames.open_json(text.TextSource(file, source, said), source)
+    if head[:2] not in (b"\xff\xfe", b"\xfe\xff") and (
+        b"\0" in head or head.startswith((_ZIP, b"%PDF", b"\x89PNG"))
+    ):
         raise BadInput(
             f"{source} is a binary file of no kind known here; CSV, TSV, JSON lines, Parquet, "
             "Excel, Stata, SPSS and Feather are read"
         )
+    return text.open_text(text.TextSource(file, source, said), suffix, said)
 
 
 def built_in_table(name: str) -> SourceTable:
