@@ -103,7 +103,7 @@ def test_the_published_regression_of_ruggedness_loses_its_significance_with_exac
         data.formula + more, data=frame, term=data.term, vcov="HC1", claim="significance"
     )
     assert (found.lower, found.upper) == (2, 2)
-    assert "No single row does (all 170 were refitted)." in found.message
+    assert "No single row does." in found.message
 
 
 def test_rows_that_alone_carry_a_dummy_are_decided_exactly():

@@ -27,7 +27,7 @@ class Proposals:
 class Costly:
     """Refutes what its patience is enough for, and finds where the best is far below."""
 
-    finds, is_fast, is_necessary, is_search = True, False, False, False
+    finds, is_fast, is_necessary, is_search, is_about_one = True, False, False, False, False
 
     def __init__(self, resources, fewest, reach):
         self._resources, self._fewest, self._reach = resources, fewest, reach

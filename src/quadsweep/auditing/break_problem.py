@@ -106,17 +106,24 @@ class BreakProblem:
 
     def statistic_without_each(self, r: Any) -> Floats:
         """Return the statistic without each further row, the controls refitted."""
+        sums, fine = self.sums_without_each(r)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            score = self.condition.statistic(sums.a, sums.b, sums.c, sums.total)
+        return np.where(fine & np.isfinite(score), score, -np.inf)
+
+    def sums_without_each(self, r: Residuals) -> tuple[Sums[Any], Mask]:
+        """Return the sums without each further row, and where enough is left of everything."""
         with np.errstate(divide="ignore", invalid="ignore"):
             left = 1 - r.leverage
             a, b = r.a - r.x * r.x / left, r.b - r.y * r.y / left
             c = r.c - r.x * r.y / left
-            fine = r.inside & (left > 1e-9) & (a > 1e-12) & (b > 1e-12)
-            total = np.zeros(1)
-            if isinstance(self.condition, R2Beyond):  # the only one that asks for it
-                about = self.about_the_mean(r.inside)
-                total = float((about[r.inside] ** 2).sum()) - about * about
-            score = self.condition.statistic(a, b, c, total)
-        return np.where(fine & np.isfinite(score), score, -np.inf)
+        fine = r.inside & (left > 1e-9) & (a > 1e-12) & (b > 1e-12)
+        total = np.ones(1)
+        if isinstance(self.condition, R2Beyond):  # the only one that asks for it
+            about = self.about_the_mean(r.inside)
+            total = float((about[r.inside] ** 2).sum()) - about * about
+        rows = int(r.inside.sum()) - 1
+        return Sums(rows, self.moments.rank + self.moments.design.fixed, a, b, c, total), fine
 
     def about_the_mean(self, inside: Mask) -> Floats:
         """y about its mean on some rows, scaled as in Moments."""

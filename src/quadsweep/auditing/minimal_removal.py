@@ -8,15 +8,17 @@ lower half comes first. The highest numbers may hold a better removal, which mak
 all others are to be refuted, the lowest first, for these are the easiest.
 
 1. The first units in the order of their influence give a first removal.
-2. Searches that decide small problems in milliseconds are asked at once, with short patience.
-3. Where they do not answer: better removals, bounds without branching, local search.
-4. Whatever is still open is decided by all oracles, with patience that grows.
+2. Every single unit is tried, where that is a matter of milliseconds.
+3. Searches that decide small problems in milliseconds are asked at once, with short patience.
+4. Where they do not answer: better removals, bounds without branching, local search.
+5. Whatever is still open is decided by all oracles, with patience that grows.
 
 Oracles that only refute are asked about the lowest interval, for no other can raise the lower end.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -173,6 +175,7 @@ class MinimalRemovalSearch:
         self._propose(lambda heuristic: heuristic.at_first())
         needs_bounds = not all(mode.is_fast for mode in self._modes)
         if needs_bounds:
+            self._decide_one_unit()
             self._search_exactly(_SHORT)
         self._propose(lambda heuristic: heuristic.quick())
         if needs_bounds:
@@ -186,6 +189,18 @@ class MinimalRemovalSearch:
             self._search_exactly(_SHORT_AGAIN * self._resources.gone())
             self._propose(lambda heuristic: heuristic.thorough())
         self.decide_open_intervals()
+
+    def _decide_one_unit(self) -> None:
+        """Ask those who decide about single units."""
+        for mode, pending in zip(self._modes, self._open, strict=True):
+            oracles = [oracle for oracle in mode.oracles if oracle.is_about_one]
+            if oracles and self.has_open_intervals() and any(at.low == 1 for at in pending):
+                decision, _ = first_decision(oracles, 1, 1, math.inf)
+                if decision.removal is not None:
+                    self._offer(decision.removal)
+                elif decision.refuted:
+                    pending[:] = [at._replace(low=2) if at.low == 1 else at for at in pending]
+                    self._report(self)
 
     def _propose(self, removals: Callable[[RemovalHeuristic], Iterator[Any]]) -> None:
         """Take the removals that each mode's heuristic finds, while anything is open."""

@@ -163,7 +163,7 @@ def count_uncounted(design: Design, kept: Ints, errors: StandardErrors) -> int:
 
 def nested(codes: Ints, clusters: Ints) -> bool:
     """Whether all rows of a level are in one cluster."""
-    pairs = np.unique(np.column_stack([codes, clusters]), axis=0)
+    pairs = np.unique(codes * (int(clusters.max(initial=0)) + 1) + clusters)
     return len(pairs) == len(np.unique(codes))
 
 

@@ -11,6 +11,7 @@ decide.
 ``two_values``     a difference of means, for a term of two values alone
 ``plane``          the engine of the plane, for x and y alone
 ``regression``     the engine's boxes, for a few controls
+``single_rows``    the test without each row, by updates of the fit, whatever the controls
 ``refits``         every removal of a few units refitted, for any standard errors
 ``estimating``     boxes of coefficients, for robust and clustered standard errors
 ``scores``         the same with any controls, HC2 and HC3, and effects inside the clusters
@@ -90,6 +91,8 @@ class Oracle(ABC):
     is_necessary = False
     #: Whether it is a search that decides many problems in milliseconds: it is asked before bounds.
     is_search = False
+    #: Whether it decides about one unit, whatever there is, and about nothing else.
+    is_about_one = False
 
     def __init__(self, problem: BreakProblem, resources: Resources) -> None:
         self.problem, self.resources = problem, resources

@@ -21,6 +21,7 @@ from quadsweep.auditing.oracles.plane import Plane
 from quadsweep.auditing.oracles.refits import Refits
 from quadsweep.auditing.oracles.regression import RegressionBoxes
 from quadsweep.auditing.oracles.scores import ScoreSearch
+from quadsweep.auditing.oracles.single_rows import SingleRows
 from quadsweep.auditing.oracles.two_values import TwoValues
 from quadsweep.auditing.resources import OutOfPatience, Resources
 
@@ -156,6 +157,7 @@ class BothSigns(Oracle):
 
 
 ORACLES: tuple[type[Oracle], ...] = (
+    SingleRows,
     RegressionBoxes,
     Refits,
     RobustBoxes,
