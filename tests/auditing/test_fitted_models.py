@@ -126,11 +126,11 @@ OTHERS: dict[str, Callable[[Any], Any]] = {
     "logit": lambda f: smf.logit("chosen ~ value + capital", f).fit(disp=0),
     "GLM binomial": lambda f: smf.glm(
         "chosen ~ value + capital", f, family=sm.families.Binomial()
-    ).fit(tol=1e-13),
+    ).fit(),
     "poisson": lambda f: smf.poisson("visits ~ value + capital", f).fit(disp=0),
     "GLM poisson": lambda f: smf.glm(
         "visits ~ value + capital", f, family=sm.families.Poisson()
-    ).fit(tol=1e-13),
+    ).fit(),
 }
 
 MODELS: dict[str, Callable[[Any], Any]] = {
@@ -277,7 +277,7 @@ def frequencies(frame: Any) -> Any:
 
 def newey_west(frame: Any) -> Any:
     times = {"lag": 1, "time_id": "time"}
-    return pf.feols(FORMULA, frame.assign(time=range(60)), vcov="NW", vcov_kwargs=times)
+    return pf.feols(FORMULA, frame.assign(time=frame.index), vcov="NW", vcov_kwargs=times)
 
 
 def ridge(frame: Any) -> Any:
@@ -289,35 +289,73 @@ def split(frame: Any) -> Any:
     return pf.feols(FORMULA, frame.assign(half=frame["year"] > 2002), split="half").to_list()[0]
 
 
+OWN_ERRORS = {
+    "NW": newey_west,
+    "CRV3": feols(vcov={"CRV3": "firm"}),
+    "HAC": ols("HAC", maxlags=1),
+    "frequency-weighted": frequencies,
+    "fixed scale": lambda f: smf.ols(FORMULA, f).fit(
+        cov_type="fixed scale", cov_kwds={"scale": 2.0}
+    ),
+    "driscoll-kraay": panel(cov_type="kernel"),
+    "PanelOLS .* z test, robust": panel(cov_type="robust", debiased=False),
+    "z test, kernel": iv2sls(cov_type="kernel"),
+    "IV2SLS .* z test, unadjusted": iv2sls(cov_type="unadjusted"),
+    "Logit .* z test, HC1": lambda f: smf.logit("chosen ~ value", f).fit(disp=0, cov_type="HC1"),
+    "Poisson, Log.* z test, nonrobust": lambda f: smf.glm(
+        "visits ~ value", f, family=sm.families.Poisson()
+    ).fit(scale="X2"),
+}
+
+
+@pytest.mark.parametrize("errors", OWN_ERRORS)
+def test_a_sign_is_audited_whatever_the_standard_errors(errors: str) -> None:
+    frame, fit = instrumented(firms()), OWN_ERRORS[errors]
+    fitted = fit(frame)
+    found = qs.audit(fitted, term="value", time_limit=3)
+    assert found.before.p_value == pytest.approx(p_value(fitted), rel=1e-8)
+    assert found.upper is not None
+    refitted = fit(frame.drop(index=found.outliers).reset_index(drop=True))
+    coef = refitted.coef() if hasattr(refitted, "_vcov_type") else refitted.params
+    assert found.after.slope == pytest.approx(float(coef["value"]), rel=1e-6)
+    assert found.before.slope * found.after.slope < 0
+
+
+@pytest.mark.parametrize("errors", OWN_ERRORS)
+def test_errors_without_a_search_are_refused_for_significance_alone(errors: str) -> None:
+    fitted = OWN_ERRORS[errors](instrumented(firms()))
+    with pytest.raises(ValueError, match=rf"{errors} standard errors .* claim='sign' works"):
+        qs.audit(fitted, term="value", claim="significance", time_limit=2)
+
+
+@pytest.mark.parametrize("errors", ["NW", "HAC", "driscoll-kraay"])
+def test_the_vcov_that_a_refusal_offers_works(errors: str) -> None:
+    fitted = OWN_ERRORS[errors](firms())
+    found = qs.audit(fitted, term="value", claim="significance", vcov="HC1", max_drop=1)
+    assert "HC1" in found.test
+
+
 @pytest.mark.parametrize(
     ("fit", "sentence"),
     [
-        (newey_west, "'NW'"),
-        (feols(vcov={"CRV3": "firm"}), "'CRV3'"),
-        (ols("HAC", maxlags=1), "'HAC'"),
-        (frequencies, "'fweights'"),
         (feols(lean=True), "lean=True"),
         (split, "split sample"),
-        (panel(cov_type="kernel"), "Driscoll-Kraay"),
-        (panel(cov_type="robust", debiased=False), "debiased=False"),
-        (iv2sls(cov_type="kernel"), "'kernel'"),
-        (iv2sls(cov_type="unadjusted"), "debiased=False"),
         (iv2sls(formula="invest ~ 1 + [value ~ signal + weight]"), "got signal, weight"),
         (iv2sls(formula="invest ~ 1 + [value + capital ~ signal + weight]"), "got value, capital"),
         (feols(fml="invest ~ 1 | value ~ signal + weight"), "got signal, weight"),
-        (lambda f: smf.logit("chosen ~ value", f).fit(disp=0, cov_type="HC1"), "Logit results"),
-        (
-            lambda f: smf.glm("visits ~ value", f, family=sm.families.Poisson()).fit(scale="X2"),
-            "GLM results of statsmodels with other standard errors",
-        ),
         (lambda f: sm.OLS(f["invest"], f[["value"]]), "OLS of statsmodels"),
         (ridge, "Ridge of sklearn"),
         (lambda f: pf.feols("invest ~ sw(value, capital)", f), "FixestMulti"),
         (lambda f: pf.fepois("year ~ value", f), "Fepois"),
         (lambda f: smf.probit("one ~ value", f.assign(one=f["year"] % 2)).fit(disp=0), "Probit"),
-        (lambda f: smf.glm(FORMULA, f).fit(), "GLM"),
-        (lambda f: smf.gls(FORMULA, f).fit(), "GLS"),
-        (lambda f: smf.ols(FORMULA, f).fit_regularized(), "Regularized"),
+        (
+            lambda f: smf.glm(
+                "visits ~ value", f.assign(visits=f["visits"] + 1), family=sm.families.Gamma()
+            ).fit(),
+            "Gamma, InversePower",
+        ),
+        (lambda f: smf.gls(FORMULA, f, sigma=np.eye(60) + 0.1).fit(), "full covariance"),
+        (lambda f: smf.ols(FORMULA, f).fit_regularized(), "penalised"),
     ],
 )
 def test_what_is_not_supported_is_refused_by_name(fit: Any, sentence: str) -> None:
@@ -337,12 +375,61 @@ def test_a_fitted_model_with_an_instrument_is_the_regression_of_its_formula(kind
     assert "(instrumented by signal, given capital)" in found.message
 
 
-def test_a_standard_error_that_differs_from_the_models_is_refused() -> None:
+def test_a_standard_error_that_a_refit_does_not_return_is_refused() -> None:
     fitted = MODELS["feols CRV1"](firms())
-    stated = 1.01 * fitted.se()
-    fitted.se = lambda: stated
-    with pytest.raises(ValueError, match="the model states a standard error of"):
+    fitted._se = 1.01 * fitted._se
+    with pytest.raises(TypeError, match=r"the model differs \(figures 9.9e-03 apart\)"):
         qs.audit(fitted, term="value", claim="significance")
+
+
+def test_least_squares_fits_of_other_names_are_audited() -> None:
+    frame = firms()
+    same = qs.audit(ols()(frame), term="value")
+    for fitted in (
+        smf.glm(FORMULA, frame).fit(),
+        smf.gls(FORMULA, frame).fit(),
+        smf.gls(FORMULA, frame, sigma=np.full(60, 2.0)).fit(),
+    ):
+        found = qs.audit(fitted, term="value")
+        assert (found.lower, found.upper) == (same.lower, same.upper)
+
+
+def counts(n: int = 40) -> Any:
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=n)
+    wins = rng.binomial(20, 1 / (1 + np.exp(-0.1 * x - 0.3 * rng.normal(size=n))))
+    return pd.DataFrame({"x": x, "wins": wins, "losses": 20 - wins})
+
+
+def test_counts_of_successes_and_failures_are_not_a_binary_outcome() -> None:
+    frame = counts()
+    family = sm.families.Binomial()
+    fitted = smf.glm("wins + losses ~ x", frame, family=family).fit()
+    found = qs.audit(fitted, term="x")
+    assert found.before.slope == pytest.approx(fitted.params["x"], rel=1e-9)
+    rest = frame.drop(index=found.outliers)
+    after = smf.glm("wins + losses ~ x", rest, family=family).fit()
+    assert found.after.slope == pytest.approx(after.params["x"], rel=1e-9)
+    assert fitted.params["x"] * after.params["x"] < 0
+    for i in range(len(frame)):  # none by itself
+        alone = smf.glm("wins + losses ~ x", frame.drop(index=i), family=family).fit()
+        assert (alone.params["x"] * fitted.params["x"] < 0) <= (found.lower == 1)
+
+
+def test_the_z_test_of_a_linked_model_with_use_t_is_not_taken_for_its_t_test() -> None:
+    frame = instrumented(firms())
+    fitted = smf.logit("chosen ~ value", frame).fit(disp=0, use_t=True)
+    with pytest.raises(ValueError, match=r"Logit results .* t test, nonrobust"):
+        qs.audit(fitted, term="value", claim="significance")
+    assert qs.audit(fitted, term="value", max_drop=1).before.p_value == fitted.pvalues["value"]
+
+
+def test_groups_may_be_named_as_the_index_of_a_panel() -> None:
+    fitted = panel(cov_type="clustered", cluster_entity=True)(firms())
+    found = qs.audit(fitted, term="value", groups="entity", max_drop=3)
+    assert found.n_groups == 12
+    tested = qs.audit(fitted, term="value", claim="significance", max_drop=1, time_limit=1)
+    assert "clustered by entity" in tested.test
 
 
 @pytest.mark.parametrize("vcov", ["iid", "HC1", {"CRV1": "firm + year"}])

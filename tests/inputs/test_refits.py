@@ -14,6 +14,7 @@ from quadsweep.inputs.fitted.protocol import Refused, difference
 pd = pytest.importorskip("pandas")
 sm = pytest.importorskip("statsmodels.api")
 smf = pytest.importorskip("statsmodels.formula.api")
+pf = pytest.importorskip("pyfixest")
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -122,6 +123,51 @@ STATSMODELS: dict[str, Fit] = {
 }
 
 
+def feols(formula: str = "y ~ x + z", function: str = "feols", **options: Any) -> Fit:
+    def fit(table: Any) -> Any:
+        given = dict(options)
+        ssc = given.pop("ssc", None)
+        if ssc is not None:
+            given["ssc"] = pf.ssc(**ssc)
+        return getattr(pf, function)(formula, table, **given)
+
+    return fit
+
+
+LAGS = {"lag": 1, "time_id": "year", "panel_id": "unit"}
+PYFIXEST: dict[str, Fit] = {
+    "iid": feols(vcov="iid"),
+    "HC1": feols(vcov="hetero"),
+    "HC3, weights": feols(vcov="HC3", weights="w"),
+    "frequency weights": feols(weights="n", weights_type="fweights", vcov="HC1"),
+    "CRV1": feols(vcov={"CRV1": "unit"}),
+    "CRV1 two ways": feols(vcov={"CRV1": "unit + year"}),
+    "CRV3": feols(vcov={"CRV3": "unit"}),
+    "NW": feols(vcov="NW", vcov_kwargs=LAGS),
+    "DK": feols(vcov="DK", vcov_kwargs=LAGS),
+    "effects, iid": feols("y ~ x + z | unit", vcov="iid"),
+    "effects, nested": feols("y ~ x + z | unit", vcov={"CRV1": "unit"}),
+    "two effects": feols("y ~ x + z | unit + year", vcov="HC1"),
+    "two effects, weights": feols("y ~ x + z | unit + year", weights="w", vcov={"CRV1": "unit"}),
+    "two effects, none counted": feols(
+        "y ~ x + z | unit + year", vcov="HC1", ssc={"k_fixef": "none"}
+    ),
+    "effects of pairs": feols("y ~ x + z | half^year", vcov="HC1", fixef_rm="none"),
+    "C()": feols("y ~ x + C(unit)", vcov="HC1"),
+    "i()": feols("y ~ x + i(half, z)", vcov="iid"),
+    "IV": feols("y ~ z | x ~ q", vcov="HC1"),
+    "IV, effects": feols("y ~ z | unit | x ~ q", vcov={"CRV1": "unit"}),
+    "fepois": feols("count ~ x + z", "fepois", vcov="HC1", iwls_tol=1e-10),
+    "fepois, effects": feols("count ~ x + z | unit", "fepois", iwls_tol=1e-10),
+    "fepois, offset": feols("count ~ x + z", "fepois", offset="w", iwls_tol=1e-10),
+    "feglm logit": feols("yes ~ x + z", "feglm", family="logit", vcov="iid"),
+    "feglm probit": feols("yes ~ x + z", "feglm", family="probit", vcov="iid"),
+    "feglm gaussian": feols("y ~ x + z | unit", "feglm", family="gaussian", vcov="HC1"),
+    "without intercept": feols("y ~ x + z", drop_intercept=True, vcov="iid"),
+    "not copied": feols("y ~ x + z | unit", copy_data=False, vcov="iid"),
+}
+
+
 def compare_with_a_fit_by_hand(fit: Fit, table: Any, subsets: int, least: int = 2) -> None:
     """On random subsets of 90% of the rows, whichever terms have figures."""
     model, compared = adapt(fit(table)), 0
@@ -137,18 +183,21 @@ def compare_with_a_fit_by_hand(fit: Fit, table: Any, subsets: int, least: int = 
     assert compared >= least * subsets
 
 
-@pytest.mark.parametrize("kind", STATSMODELS)
-def test_a_refit_of_statsmodels_is_the_fit_without_the_rows(kind: str) -> None:
-    arrays_only = kind.startswith("arrays")
-    compare_with_a_fit_by_hand(STATSMODELS[kind], panel(missing=not arrays_only), 1)
+MODELS = {f"statsmodels {kind}": fit for kind, fit in STATSMODELS.items()}
+MODELS |= {f"pyfixest {kind}": fit for kind, fit in PYFIXEST.items()}
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_a_refit_is_the_fit_without_the_rows(kind: str) -> None:
+    compare_with_a_fit_by_hand(MODELS[kind], panel(missing="arrays" not in kind), 1)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("missing", [False, True])
-@pytest.mark.parametrize("kind", STATSMODELS)
-def test_refits_of_statsmodels_are_fits_without_the_rows(kind: str, missing: bool) -> None:
-    table = panel(missing and not kind.startswith("arrays"), seed=1)
-    compare_with_a_fit_by_hand(STATSMODELS[kind], table, 5)
+@pytest.mark.parametrize("kind", MODELS)
+def test_refits_of_many_subsets_are_fits_without_the_rows(kind: str, missing: bool) -> None:
+    table = panel(missing and "arrays" not in kind, seed=1)
+    compare_with_a_fit_by_hand(MODELS[kind], table, 5)
 
 
 @pytest.mark.parametrize(

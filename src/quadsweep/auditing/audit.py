@@ -19,6 +19,7 @@ from quadsweep.auditing.claims import Claim, Subject, Terms
 from quadsweep.auditing.controls.heuristics import RowHeuristic
 from quadsweep.auditing.controls.reading import Regression, explained, is_regression, read
 from quadsweep.auditing.controls.robust import RobustProblem, TermFit, fit_term
+from quadsweep.auditing.controls.stated import state_figures
 from quadsweep.auditing.design import Design
 from quadsweep.auditing.fit import Fit, fit
 from quadsweep.auditing.likelihood import LikelihoodProblem, fit_likelihood
@@ -41,7 +42,7 @@ from quadsweep.blas import one_thread
 from quadsweep.clock import Stopped
 from quadsweep.inputs import validation
 from quadsweep.inputs.arguments import arranged
-from quadsweep.inputs.standard_errors import in_one_word
+from quadsweep.inputs.standard_errors import OWN, in_one_word
 from quadsweep.messages import argument
 from quadsweep.outofcore.flags import Flags, listed
 from quadsweep.outofcore.search import Query
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
         vcov: Any
         cov_type: str | None
         cov_kwds: dict[str, Any] | None
+        fit_options: dict[str, Any] | None
         claim: str
         level: float
         threshold: Any
@@ -95,6 +97,7 @@ def audit(
     vcov: Any = None,
     cov_type: str | None = None,
     cov_kwds: dict[str, Any] | None = None,
+    fit_options: dict[str, Any] | None = None,
     claim: str = "sign",
     level: float = 0.05,
     threshold: Any = None,
@@ -141,6 +144,9 @@ def audit(
     cov_type, cov_kwds : str, dict, optional
         The same in statsmodels' words, ``cov_type="cluster", cov_kwds={"groups": "firm"}``, with
         its normal p-values unless ``cov_kwds`` has ``use_t``.
+    fit_options : dict, optional
+        Options of the fit of a fitted model that its library does not keep, such as
+        ``{"small_sample": True}`` of linearmodels' ``RandomEffects``: refits use them.
     claim : str
         What must not survive the removal:
 
@@ -218,7 +224,7 @@ def audit(
     for_sources = {"client": client, "out": out, "resume": resume}
     if kind is RegressionAudit:
         refuse(**for_sources)
-        given = read(x, y, data=data, **regression, nan_policy=nan_policy)
+        given = read(x, y, data=data, **regression, nan_policy=nan_policy, fit_options=fit_options)
     else:
         source, x, y, data = taken(x, y, data, memory_limit, **for_sources)
         if source is not None:
@@ -300,25 +306,34 @@ def _fit(kind: type[Audit], given: Regression, kept: Ints) -> Fit:
 
 
 def fitted(given: Regression, kept: Ints) -> TermFit:
-    """What the regression says about the term on some rows."""
+    """What the regression says about the term on some rows; a fitted model says it itself."""
+    found = _fit_columns(given, kept)
+    if given.model is None or given.model_rows is None:
+        return found
+    return state_figures(found, given.model, given.model_rows[kept], given.design.term)
+
+
+def _fit_columns(given: Regression, kept: Ints) -> TermFit:
     if given.design.link:
         return fit_likelihood(given.design, kept)
     return fit_term(given.design, kept, given.errors)
 
 
 def _check_test(given: Regression, claim: str, before: Fit) -> None:
-    """That the test is the model's own, and that there is one on all rows."""
+    """That the search knows the test of the model, and that there is one on all rows."""
     design, errors = given.design, given.errors
-    if given.se is not None and not given.fixed:
+    if claim not in ("significance", "reverse"):
+        return
+    if given.model is not None:
         assert isinstance(before, TermFit)
-        if not math.isclose(before.se, given.se, rel_tol=1e-5):
+        searched = _fit_columns(given, np.arange(design.n))
+        if errors.kind == OWN or not math.isclose(before.se, searched.se, rel_tol=1e-5):
+            other = "" if design.link else f", and so does {argument('vcov', 'HC1')}"
             raise ValueError(
-                f"the model states a standard error of {given.se:.6g} for {design.term}, and its "
-                f"kind ({errors.test}) gives {before.se:.6g} here; give {argument('vcov')} to "
-                "audit the latter"
+                f"{given.model.name} with this {errors.test} have no search for "
+                f"{argument('claim', claim)}; {argument('claim', 'sign')} works{other}"
             )
-    tested = claim in ("significance", "reverse") and not errors.classical
-    if not tested or errors.reduced_form or not math.isnan(before.p_value):
+    if errors.classical or errors.reduced_form or not math.isnan(before.p_value):
         return
     if any(len(np.unique(labels)) < 2 for labels in errors.clusters):
         raise ValueError(f"standard errors clustered by {errors.by} need two clusters; got 1")
@@ -386,9 +401,9 @@ def _by_likelihood(
 ) -> tuple[Claim, tuple[BreakProblem, ...]]:
     """The same of a logistic or Poisson regression."""
     design = given.design
-    if claim in ("r2", "slope") or given.fixed or not given.errors.classical:
+    if claim in ("r2", "slope") or given.fixed:
         raise ValueError("a logistic or Poisson regression has the claims 'sign', 'significance' "
-                         "and 'reverse', classical standard errors and controls that are refitted; "
+                         "and 'reverse', controls refitted; "
                          f"got {claim!r}")  # fmt: skip
     if math.isnan(before.slope):
         raise ValueError(f"the {design.link} fit on all {design.n} rows does not exist: its "

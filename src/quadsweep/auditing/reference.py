@@ -206,7 +206,7 @@ def redrawn(
     def again(outcome: Floats, seconds: float) -> Audit:
         drawn = replace(design, y=outcome / design.root_weights)
         resources = Resources(seconds, n_jobs=jobs)
-        regression = replace(given, design=drawn, se=None)
+        regression = replace(given, design=drawn, model=None)
         return audit_given(type(audit), regression, audit.claim, terms, audit.max_drop, resources)
 
     return design.expanded().scaled, again

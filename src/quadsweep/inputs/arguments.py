@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 from quadsweep.datasets import Dataset
-from quadsweep.inputs.models import described, is_model
+from quadsweep.inputs.models import describe, is_model
 
 First = tuple[Any, Any, Any]
 
@@ -45,7 +45,7 @@ def arranged(question: str, points: Any, x: Any, y: Any, data: Any, models: bool
         return _of_formula(question, x, y, data)
     if is_model(x) and not models:
         raise TypeError(
-            f"{question} takes columns, a data frame or a formula; got {described(x)} (audit takes "
+            f"{question} takes columns, a data frame or a formula; got {describe(x)} (audit takes "
             "fitted models)"
         )
     return x, y, data

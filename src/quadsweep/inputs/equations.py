@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +23,6 @@ class Equation:
     instruments : names and columns, in the place of the one column of X called ``endogenous``.
     weights, errors : of a fitted model; otherwise None.
     link : ``logit`` or ``poisson`` of a fitted model that is not least squares.
-    se : the standard errors that a fitted model states, by name.
     rows, given : where the rows in use are among those given, and how many were given.
     term : the term that a data set says its regression is about, or None.
     labels, table : what the rows given are called, and the table they are from.
@@ -43,7 +42,6 @@ class Equation:
     instruments: tuple[tuple[str, Floats], ...] = ()
     weights: Floats | None = None
     errors: StandardErrors | None = None
-    se: Mapping[str, float] | None = None
     link: str = ""
     term: str | None = None
     model: Model | None = None

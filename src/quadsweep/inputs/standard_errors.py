@@ -25,6 +25,7 @@ from quadsweep.messages import argument
 
 HC = ("HC0", "HC1", "HC2", "HC3")
 CLASSICAL = ("classical", "iid", "nonrobust")
+OWN = "own"  # of a fitted model, known to its library alone
 _CORRECTED = ("classical", "HC1", "cluster")  # kinds that divide by k - p
 
 Labels = Callable[[Any], tuple[Any, str]]  # of all rows, and what they are called
@@ -36,9 +37,9 @@ class StandardErrors:
 
     Attributes
     ----------
-    kind : classical, HC0, HC1, HC2, HC3 or cluster.
+    kind : classical, HC0, HC1, HC2, HC3, cluster, or own: only refits of the model have them.
     clusters : labels of the rows, by one or two variables; empty unless the kind is cluster.
-    by : what the clusters are called.
+    by : what the clusters are called, or the library's name of its own errors.
     k_adj : whether the factor with k - p applies; pyfixest applies it to HC2 and HC3 too.
     g_adj : whether the factor with G - 1 applies.
     g_min : whether two variables share the factor of the one with fewer clusters.
@@ -88,7 +89,7 @@ class StandardErrors:
             return f"classical {name}{'' if self.k_adj else ' without correction for k'}"
         if self.kind == "cluster":
             return f"{name}, standard errors clustered by {self.by}"
-        return f"{name}, {self.kind} standard errors"
+        return f"{name}, {self.by if self.kind == OWN else self.kind} standard errors"
 
     def usable(self, n: int) -> Mask:
         """Rows whose clusters are known."""
@@ -205,116 +206,3 @@ def clustered(by: list[Any], labels: Labels) -> StandardErrors:
     found, names = zip(*(labels(one) for one in by), strict=True)
     named = ["clusters" if name == "vcov" else name for name in names]
     return StandardErrors("cluster", tuple(found), " and ".join(dict.fromkeys(named)), g_min=True)
-
-
-def of_statsmodels(result: Any) -> StandardErrors:
-    """Those of a fitted linear model of statsmodels."""
-    kind, kwds = result.cov_type, dict(getattr(result, "cov_kwds", None) or {})
-    normal = not result.use_t
-    if kind == "nonrobust":
-        return StandardErrors(normal=normal)
-    if kind in HC:
-        return StandardErrors(kind, k_adj=kind in _CORRECTED, normal=normal)
-    if kind != "cluster":
-        raise ValueError(
-            f"standard errors of type {kind!r} are not supported; refit the model with one of "
-            f"{', '.join(map(repr, ('nonrobust', *HC, 'cluster')))}, or give {argument('vcov')}"
-        )
-    groups = np.asarray(kwds["groups"])
-    corrected = bool(kwds.get("use_correction", True))
-    name = getattr(kwds["groups"], "name", None) or "clusters"
-    return StandardErrors(
-        "cluster",
-        (groups,) if groups.ndim == 1 else tuple(groups.T),
-        str(name),
-        k_adj=corrected,
-        g_adj=corrected,
-        cluster_freedom=bool(kwds.get("adjust_df", True)),
-        normal=normal,
-    )
-
-
-def of_pyfixest(model: Any) -> StandardErrors:
-    """Those of a ``feols`` of pyfixest."""
-    kind, ssc = str(model._vcov_type_detail), model._ssc_dict
-    every = StandardErrors(
-        k_adj=bool(ssc["k_adj"]),
-        g_adj=bool(ssc["G_adj"]),
-        effects=str(ssc["k_fixef"]) if model._has_fixef else "full",
-        singletons=not model._drop_singletons,
-    )
-    if kind == "iid":
-        return every
-    if kind in HC or kind == "hetero":
-        return replace(every, kind="HC1" if kind == "hetero" else kind)
-    if kind != "CRV1":
-        raise ValueError(
-            f"standard errors of type {kind!r} are not supported; refit the model with one of "
-            f"'iid', 'HC1', 'HC2', 'HC3', {{'CRV1': ...}}, or give {argument('vcov')}"
-        )
-    by = list(model._clustervar)
-    return replace(
-        every,
-        kind="cluster",
-        clusters=tuple(np.asarray(model._cluster_df[name]) for name in by),
-        by=" and ".join(by),
-        g_min=ssc["G_df"] == "min",
-    )
-
-
-def of_linearmodels(result: Any) -> StandardErrors:
-    """Those of a ``PanelOLS`` of linearmodels."""
-    made = result._deferred_cov.__self__
-    kind, effects = type(made).__name__, len(result.included_effects)
-    debiased = bool(made._debiased)
-    if kind not in ("HomoskedasticCovariance", "HeteroskedasticCovariance", "ClusteredCovariance"):
-        raise ValueError(
-            f"standard errors of type {made.name!r} are not supported; refit the model with "
-            f"cov_type 'unadjusted', 'robust' or 'clustered', or give {argument('vcov')}"
-        )
-    if not debiased and effects:
-        raise ValueError("PanelOLS results with effects and debiased=False are not supported; "
-                         f"refit with debiased=True, or give {argument('vcov')}")  # fmt: skip
-    every = StandardErrors(k_adj=debiased, normal=not debiased, cluster_freedom=False)
-    if kind == "HomoskedasticCovariance":
-        return every
-    if kind == "HeteroskedasticCovariance":
-        return replace(every, kind="HC1" if debiased else "HC0")
-    clusters = np.asarray(made._clusters)
-    return replace(
-        every,
-        kind="cluster",
-        clusters=tuple(clusters.reshape(len(clusters), -1).T),
-        by="clusters",
-        g_adj=bool(made._group_debias),
-        k_only=not made._group_debias,
-        effects="full" if made._extra_df else "nonnested",
-        nested_each=int(bool(result.model.has_constant)),
-    )
-
-
-def of_two_stage(result: Any) -> StandardErrors:
-    """Those of an ``IV2SLS`` of linearmodels."""
-    debiased, made = bool(result.debiased), result._cov_estimator
-    kind, more = type(made).__name__, dict(result.cov_config)
-    known = ("HomoskedasticCovariance", "HeteroskedasticCovariance", "ClusteredCovariance")
-    every = StandardErrors(
-        k_adj=debiased, g_adj=debiased, normal=not debiased, cluster_freedom=False
-    )
-    if kind not in known or more.get("extra_df"):
-        raise ValueError(
-            f"standard errors of type {result.cov_type!r} with {sorted(more)} are not supported; "
-            "refit the model with cov_type 'unadjusted', 'robust' or 'clustered', or give vcov="
-        )
-    if kind == "HeteroskedasticCovariance":
-        return replace(every, kind="HC1" if debiased else "HC0")
-    if kind == "ClusteredCovariance":
-        clusters = np.asarray(made._clusters)
-        labels = tuple(clusters.reshape(len(clusters), -1).T)
-        return replace(every, kind="cluster", clusters=labels, by="clusters")
-    if not debiased:
-        raise ValueError(
-            "IV2SLS results with cov_type='unadjusted' and debiased=False are not supported; "
-            "refit the model with debiased=True, or give vcov="
-        )
-    return every

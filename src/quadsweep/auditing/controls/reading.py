@@ -20,6 +20,7 @@ from quadsweep.auditing.moments import Moments
 from quadsweep.inputs import formulas, frames, models, standard_errors, validation
 from quadsweep.inputs.arguments import is_formula
 from quadsweep.inputs.equations import Equation
+from quadsweep.inputs.fitted.protocol import Model
 from quadsweep.inputs.standard_errors import StandardErrors
 from quadsweep.least_squares import DEPENDENT, independent, spans_constant
 from quadsweep.messages import argument, hint
@@ -42,7 +43,8 @@ class Regression:
     fixed: bool = False
     table: Any = None
     dependent: tuple[str, ...] = ()  # controls that those before them explain
-    se: float | None = None  # the standard error that the fitted model states
+    model: Model | None = None  # what fits the same regression again, standard errors included
+    model_rows: Ints | None = None  # the rows of the design among those of the model
 
     def least_squares(self, what: str) -> None:
         """Refuse to compute what only least squares has."""
@@ -60,7 +62,7 @@ def is_regression(x: Any, **more: Any) -> bool:
 
 def read(
     x: Any, y: Any, *, controls: Any, groups: Any, weights: Any, data: Any, term: Any, vcov: Any,
-    nan_policy: str,
+    nan_policy: str, fit_options: dict[str, Any] | None = None,
 ) -> Regression:  # fmt: skip
     """The regression that the arguments of an audit describe."""
     validation.check_nan_policy(nan_policy)
@@ -70,9 +72,10 @@ def read(
         if y is not None or (controls is not None and not fixed):
             raise TypeError("a formula or a fitted model has its own outcome and controls; "
                             "give neither y nor controls")  # fmt: skip
-        given = formulas.equation(x, data) if is_formula(x) else models.equation(x)
-        if models.is_model(x) and data is not None:
-            given = models.labelled(given, data)
+        if is_formula(x):
+            given = formulas.equation(x, data)
+        else:
+            given = models.equation(x, data, fit_options)
     else:
         if data is not None and isinstance(x, str) and isinstance(y, str):
             x, y, controls, term, named = _by_name(x, y, controls, data, term, named)
@@ -244,16 +247,11 @@ def _clean(
         design = replace(design, listed=tuple(n for n in design.listed if n not in dependent))
     if fixed:
         design = residualised(design)
+    overridden = fixed or weights is not None or vcov is not None
     return Regression(
         design, rows[good], given.given, errors.of(good), by, given.labels, fixed, given.table,
-        dependent, _own_se(given, at, bad, weights, vcov),
+        dependent, None if overridden else given.model, np.flatnonzero(good),
     )  # fmt: skip
-
-
-def _own_se(given: Equation, at: int, bad: int, weights: Any, vcov: Any) -> float | None:
-    """What the fitted model states, where the audit is of the same regression."""
-    same = given.se is not None and not bad and weights is None and vcov is None
-    return float(given.se[given.names[at]]) if same and given.se is not None else None
 
 
 def _most_levels(absorbed: tuple[Ints, ...]) -> int | None:
@@ -309,6 +307,9 @@ def _labelled(what: Any, name: str, given: Equation) -> tuple[Any, str]:
     if what is None:
         return None, ""
     if isinstance(what, str):
+        levels = getattr(getattr(given.table, "index", None), "names", ())
+        if what in levels and what not in given.table.columns:
+            return np.asarray(given.table.index.get_level_values(what))[given.rows], what
         if given.table is None or what not in getattr(given.table, "columns", ()):
             raise ValueError(f"{name}: no column {what!r} in the data")
         return np.asarray(given.table[what])[given.rows], what

@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from quadsweep.arrays import Floats, Ints, Mask
+from quadsweep.inputs.equations import Equation
 from quadsweep.inputs.fitted.protocol import TOLERANCE, Figures, Fitted, Refused, difference
 
 Options = dict[str, Any]
@@ -106,6 +107,20 @@ class Adapter(ABC):
     def labels(self) -> Sequence[Hashable]:
         return [self.index[place] for place in self.places]
 
+    @property
+    def row_names(self) -> Sequence[Hashable] | None:
+        """What the rows of the table are called, unless by their places."""
+        return None if list(self.index) == list(range(self.given)) else self.index
+
+    def require_length(self, data: Any, length: int) -> None:
+        if len(data) != length:
+            raise ValueError(f"data must be the {length:,} rows that the model was given; got "
+                             f"{len(data):,}")  # fmt: skip
+
+    @abstractmethod
+    def equation(self) -> Equation:
+        """The regression as columns; refused where there is no search for such a model."""
+
     @abstractmethod
     def fit(self, rows: Ints) -> Any:
         """The library's own result on some rows, with the options ``chosen``."""
@@ -113,6 +128,13 @@ class Adapter(ABC):
     @abstractmethod
     def read_figures(self, result: Any) -> dict[str, Figures]:
         """What a result of the library states, by term."""
+
+    def require_one(self, endogenous: Sequence[str]) -> str | None:
+        """The term that is instrumented, if any is."""
+        if len(endogenous) > 1:
+            raise Refused(f"{self.name}: one instrumented term is supported; got "
+                          f"{', '.join(endogenous)}")  # fmt: skip
+        return endogenous[0] if endogenous else None
 
     def design(self, rows: Ints) -> Design | None:
         """The columns on some rows; None where the library drops columns by itself."""
@@ -167,8 +189,9 @@ class Adapter(ABC):
     ) -> Fitted:
         """Which terms have figures that mean what they mean on all rows."""
         stated, undefined = {}, {}
-        design = self.design(rows) if near or self.must_identify(figures) else None
-        unidentified = set() if design is None else design.find_unidentified()
+        must = self.must_identify(figures)
+        design = self.design(rows) if near or must else None
+        unidentified = set(terms if must else ()) if design is None else design.find_unidentified()
         for term in terms:
             found = figures.get(term)
             if found is None or not np.isfinite(found[:4]).all() or found.se <= 0:
@@ -196,26 +219,29 @@ class Adapter(ABC):
         }  # fmt: skip
         if not stated:
             raise Refused(f"{self.name} state no standard errors; fit them with fit()")
-        right: list[tuple[Options, tuple[str, ...]]] = []
+        right: list[tuple[float, Options, tuple[str, ...]]] = []
         reason = ""
+        tried: list[Options] = []
         for trial in self.list_trials():
-            if any(fit_options.get(key, value) != value for key, value in trial.items()):
-                continue
             self.chosen = trial | fit_options
+            if self.chosen in tried:
+                continue
+            tried.append(self.chosen)
             again = self.refit(every, list(stated))
             apart = max((difference(stated[t], f) for t, f in again.figures.items()), default=1.0)
             if again.figures and apart <= TOLERANCE:
-                right.append((self.chosen, tuple(again.figures)))
+                right.append((apart, self.chosen, tuple(again.figures)))
             elif not reason:
                 why = next(iter(again.undefined.values()), "") if not again.figures else ""
                 reason = why or f"figures {apart:.1e} apart"
         if not right:
             raise Refused(f"{self.name}: fitted again to the same rows, the model differs "
-                          f"({reason or 'no such options'})")  # fmt: skip
-        self.chosen, self.terms = right[0]
+                          f"({reason})")  # fmt: skip
+        _, self.chosen, self.terms = min(right, key=lambda found: found[0])  # the first of equals
         self.assumed += tuple(
             f"{key}={value!r}" for key, value in self.chosen.items()
-            if any(other[key] != value for other, _ in right) and key not in fit_options
+            if any(other[key] != value for _, other, _ in right)
+            and key not in (*fit_options, "tol")  # which is about accuracy alone
         )  # fmt: skip
 
 

@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from quadsweep.arrays import Ints
+from quadsweep.arrays import Floats, Ints
+from quadsweep.inputs.equations import Equation
 from quadsweep.inputs.fitted.adapter import (
     Adapter,
     Design,
@@ -27,6 +28,7 @@ from quadsweep.inputs.fitted.adapter import (
     tabulate_figures,
 )
 from quadsweep.inputs.fitted.protocol import Figures
+from quadsweep.inputs.standard_errors import HC, OWN, StandardErrors
 
 _OWN = {  # the arguments of each model that are not among its initial keywords
     "OLS": (), "WLS": ("weights",), "GLS": ("sigma",), "RLM": ("M",), "QuantReg": (), "GLM": (),
@@ -91,9 +93,8 @@ class Statsmodels(Adapter):
         if data is not None:
             if self.frame is not None and len(data) != len(self.frame):
                 places = _locate(self.frame.index, data)[used]
-            elif len(data) != self.given:
-                raise ValueError(f"data must be the {self.given:,} rows that the model was given; "
-                                 f"got {len(data):,}")  # fmt: skip
+            else:
+                self.require_length(data, self.given)
             self.table, self.given, index = data, len(data), getattr(data, "index", None)
         self.index = list(range(self.given)) if index is None else list(index)
         weights = [self.init.get(key) for key in ("weights", "freq_weights", "var_weights")]
@@ -159,7 +160,7 @@ class Statsmodels(Adapter):
                 )
         errors = self._list_errors(rows)
         if self.kind == "GLM":
-            return model.fit(method=result.method, scale=self.scale, **errors)
+            return model.fit(method=result.method, scale=self.scale, **errors, **self.chosen)
         settings = getattr(result, "mle_settings", None)
         if settings:
             errors |= {"method": settings["optimizer"], "disp": 0}
@@ -179,6 +180,8 @@ class Statsmodels(Adapter):
         return {"cov_type": kind, "cov_kwds": words or None, "use_t": self.model.use_t}
 
     def list_trials(self) -> Iterable[Options]:
+        if self.kind == "GLM" and self.inner is self.model:
+            return [{"tol": tol} for tol in (1e-8, 1e-10, 1e-12, 1e-14)]
         if self.kind == "RLM":
             return [{"update_scale": True}, {"update_scale": False}]
         if self.kind != "QuantReg":
@@ -219,6 +222,79 @@ class Statsmodels(Adapter):
             outcome = "binary" if self.family in _BINARY else "count"
             return Design(names, X, outcome, np.asarray(self.fitted.endog, np.float64)[rows])
         return Design(names, X)
+
+    # ---- columns ----------------------------------------------------------------------------
+
+    def equation(self) -> Equation:
+        link = self._find_link()
+        y = np.asarray(self.fitted.endog, dtype=np.float64)
+        return Equation(
+            str(self.fitted.endog_names), y[self.live], tuple(self.column_names), self.X[self.live],
+            self.places, self.given, self.row_names, self.table, weights=self._find_weights(),
+            errors=self._read_errors(link), link=link, model=self,
+        )  # fmt: skip
+
+    def _find_link(self) -> str:
+        """``logit``, ``poisson``, or "" of least squares; others are refused."""
+        kind, family = self.kind, getattr(self.fitted, "family", None)
+        if family is not None:
+            pair = type(family).__name__, type(family.link).__name__
+            kind = {("Binomial", "Logit"): "Logit", ("Poisson", "Log"): "Poisson",
+                    ("Gaussian", "Identity"): "OLS"}.get(pair, "")  # fmt: skip
+        cannot = f"{self.name} cannot be audited"
+        refuse_if(
+            (self.inner is not self.model,
+             f"{cannot} with constraints; without them they can"),
+            (kind == "GLS" and np.ndim(self.fitted.sigma) == 2,
+             f"{cannot} with a full covariance; with one variance a row they can"),
+            (kind not in ("OLS", "WLS", "GLS", "Logit", "Poisson"),
+             f"{cannot}, as there is no search for them; results of OLS, WLS, Logit, Poisson, and "
+             "of GLM as one of these, can"),
+            (self._has_offset(),
+             f"{cannot} with an offset or exposure; without them they can"),
+        )  # fmt: skip
+        return {"Logit": "logit", "Poisson": "poisson"}.get(kind, "")
+
+    def _has_offset(self) -> bool:
+        columns = (getattr(self.fitted, name, None) for name in ("offset", "exposure"))
+        return any(column is not None and np.any(np.asarray(column) != 0) for column in columns)
+
+    def _find_weights(self) -> Floats | None:
+        """What multiplies the squares or the likelihood of each row; None if it is 1."""
+        model, total = self.fitted, np.ones(len(self.X))
+        if self.kind == "WLS":
+            total = total * model.weights
+        elif self.kind == "GLS" and model.sigma is not None:
+            total = total * model.cholsigmainv**2
+        elif self.kind == "GLM":
+            total = total * model.freq_weights * model.var_weights * model.n_trials
+        return None if np.all(total == 1) else np.asarray(total, dtype=np.float64)[self.live]
+
+    def _read_errors(self, link: str) -> StandardErrors:
+        result, kind = self.model, str(self.model.cov_type)
+        normal, kwds = not result.use_t, dict(result.cov_kwds or {})
+        own = StandardErrors(OWN, by=kind, normal=normal)
+        if link:
+            plain = kind == "nonrobust" and normal and getattr(result, "scale", 1.0) == 1.0
+            return StandardErrors() if plain else own
+        if kind == "nonrobust":
+            return StandardErrors(normal=normal)
+        if kind in HC:
+            return StandardErrors(kind, k_adj=kind == "HC1", normal=normal)
+        if kind != "cluster":
+            return own
+        groups, corrected = kwds["groups"], bool(kwds.get("use_correction", True))
+        labels = np.asarray(groups)[self.live]
+        by: Any = getattr(groups, "name", None) or getattr(groups, "columns", ("its groups",))
+        return StandardErrors(
+            "cluster",
+            tuple(labels.reshape(len(labels), -1).T),
+            by if isinstance(by, str) else " and ".join(map(str, by)),
+            k_adj=corrected,
+            g_adj=corrected,
+            cluster_freedom=bool(kwds.get("adjust_df", True)),
+            normal=normal,
+        )
 
 
 def _describe(result: Any, model: Any) -> str:
