@@ -15,7 +15,7 @@ from tiny_reproduction import TINY
 from toy_chunks import square_chunks
 
 from quadsweep.distributed.store import ChunkStore
-from quadsweep.distributed.workers import cluster, one_by_one
+from quadsweep.distributed.workers import cluster, one_by_one, share
 from quadsweep.paper.experiments import table1
 from quadsweep.paper.experiments.campaign import chunk_directory, reproduce
 from quadsweep.paper.experiments.runner import run
@@ -93,6 +93,38 @@ def test_losing_one_of_two_workers_gives_the_same_table(dask_processes, tmp_path
     reproduce("table1", TINY, tmp_path / "here", one_by_one, resume=False)
     for name in ("table1.md", "table1.csv", "table1-2.csv"):
         assert (tmp_path / "dask" / name).read_bytes() == (tmp_path / "here" / name).read_bytes()
+
+
+def test_data_that_cannot_reach_a_lost_worker_go_with_their_chunks():
+    from distributed.comm import CommClosedError
+
+    class Client:
+        def scatter(self, data, broadcast):
+            raise CommClosedError("in <TCP (closed)>")
+
+    assert share(Client(), data := object()) is data
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_worker_lost_at_a_random_moment_changes_no_answer(dask_processes, seed):
+    import numpy as np
+    from distributed import Client
+
+    import quadsweep as qs
+
+    rng = np.random.default_rng(seed)
+    x, y = rng.normal(size=(2, 300))
+    address, workers = dask_processes
+    alone = qs.path(x, y, drop=60, n_jobs=1)
+    with Client(address) as client:
+        client.wait_for_workers(2, timeout=60)
+        moment = rng.uniform(0, 1.5)
+        killer = threading.Timer(moment, workers[0].kill)
+        killer.start()
+        spread = qs.path(x, y, drop=60, client=client)
+        killer.join()
+    print(f"seed {seed}: killed after {moment:.3f} s")
+    np.testing.assert_array_equal(spread.value, alone.value)
 
 
 @pytest.mark.parametrize("lost", [False, True])

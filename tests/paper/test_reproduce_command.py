@@ -30,20 +30,19 @@ def test_figures_are_written_where_asked(run, tmp_path):
 
 @pytest.mark.parametrize(
     "arguments",
-    [("table9",), ("figures", "--scale", "huge"), ("table1", "--jobs", "0"), ()],
+    [("table9",), ("figures", "--scale", "huge"), ("table1", "--jobs", "0")],
 )
 def test_wrong_usage_ends_with_2(run, arguments, tmp_path):
-    out = ("--out", str(tmp_path)) if arguments else ()
-    assert run(*arguments, *out)[0] == 2
+    assert run(*arguments, "--out", str(tmp_path))[0] == 2
 
 
 def test_finished_chunks_are_not_thrown_away_without_resume(run, tmp_path):
     store = tmp_path / "chunks" / "quick" / "table1"
     store.mkdir(parents=True)
     (store / "something.parquet").write_bytes(b"")
-    code, said = run("table1", "--out", str(tmp_path))
+    code, said = run("table1", "--no-resume", "--out", str(tmp_path))
     assert code == 2
-    assert "--resume" in said
+    assert "go on with --resume" in said
     assert (store / "something.parquet").exists()
 
 
@@ -54,7 +53,27 @@ def test_an_interrupt_ends_with_130_and_says_how_to_go_on(run, tmp_path, monkeyp
     monkeypatch.setattr(campaign, "run", interrupted)
     code, said = run("table1", "--out", str(tmp_path))
     assert code == 130
-    assert "--resume" in said
+    assert "the same command goes on" in said
+
+
+def test_tables_of_finished_experiments_stand_at_the_end_and_a_second_run_goes_on(
+    capsys, tmp_path, monkeypatch
+):
+    from tiny_reproduction import TINY
+
+    from quadsweep.paper.experiments import scale
+
+    monkeypatch.setitem(scale.SCALES, "quick", TINY)
+    arguments = ["reproduce", "table1", "--out", str(tmp_path), "--jobs", "1"]
+    assert main(arguments) == 0
+    first = capsys.readouterr()
+    assert "table1 (1 of 1)" in first.err
+    assert "paper" in first.out
+    chunks = sorted((tmp_path / "chunks" / TINY.name / "table1").glob("*.parquet"))
+    times = [path.stat().st_mtime_ns for path in chunks]
+    assert main(arguments) == 0
+    assert capsys.readouterr().out == first.out
+    assert [path.stat().st_mtime_ns for path in chunks] == times
 
 
 def test_an_unknown_dask_scheduler_is_reported_in_one_line(run, tmp_path):

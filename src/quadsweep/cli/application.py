@@ -16,7 +16,7 @@ from quadsweep.messages import spelled_as
 
 app = typer.Typer(
     name="quadsweep",
-    help="Which k of n points have the highest R2, exactly and with a certificate.",
+    help="Which k of n rows fit together best, and how few rows a conclusion depends on, proved.",
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -56,7 +56,7 @@ def _options(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print it.")
     ] = False,
 ) -> None:
-    """Which k of n points have the highest R2, exactly and with a certificate."""
+    """Which k of n rows fit together best, and how few rows a conclusion depends on, proved."""
 
 
 def run(arguments: list[str]) -> int:

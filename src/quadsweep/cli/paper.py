@@ -148,7 +148,7 @@ def counterexamples_command() -> None:
 
 def reproduce_command(
     what: Annotated[
-        str, typer.Argument(metavar="WHAT", help="table1, table2, timing, figures or all.")
+        str, typer.Argument(metavar="[WHAT]", help="table1, table2, timing, figures or all.")
     ] = "all",
     scale: Annotated[
         str, typer.Option(metavar="NAME", help="quick: two minutes; paper: its trial counts.")
@@ -161,11 +161,15 @@ def reproduce_command(
         str, typer.Option(metavar="KIND", help="On this machine: processes or threads.")
     ] = "processes",
     dask: opt.Dask = None,
-    resume: opt.Resume = False,
+    resume: Annotated[
+        bool, typer.Option("--resume/--no-resume", help="Go on where a run stopped, or refuse to.")
+    ] = True,
 ) -> None:
     """Run the paper's experiments and print our figures beside the paper's.
 
-    Example: quadsweep reproduce table1 --scale quick --out reproduction
+    Example: quadsweep reproduce
+
+    One of them: quadsweep reproduce table1 --scale paper --out reproduction
     """
     from quadsweep.distributed.workers import cluster, local
     from quadsweep.inputs import validation
@@ -176,14 +180,17 @@ def reproduce_command(
         raise BadInput(f"--scale must be one of {', '.join(SCALES)}; got {scale!r}")
     n_jobs, folder = validation.jobs(jobs), Path(out)
     team = local(n_jobs, workers) if dask is None else cluster(dask, n_jobs)
+    tables: list[str] = []
     try:
-        for part in parts(what):
-            tables = reproduce(part, SCALES[scale], folder, team, resume=resume)
-            for table in tables.values():
-                typer.echo(table)
+        for count, part in enumerate(chosen := parts(what), start=1):
+            note(f"{part} ({count} of {len(chosen)})")
+            tables += reproduce(part, SCALES[scale], folder, team, resume=resume).values()
     except KeyboardInterrupt:
-        note(f"interrupted; finished chunks are in {folder}: go on with --resume")
+        note(f"interrupted; finished chunks are in {folder}: the same command goes on")
         raise typer.Exit(INTERRUPTED) from None
     except OSError as wrong:
         raise BadInput(str(wrong)) from None
+    finally:
+        for table in tables:
+            typer.echo(table)
     note(f"tables and figures are in {folder}")

@@ -23,7 +23,7 @@ def missing(chunks: Sequence[Chunk], store: ChunkStore, *, resume: bool) -> list
     if not resume and not store.is_empty():
         raise AlreadyStarted(
             f"{store.directory} already holds finished chunks; go on with --resume (resume=True), "
-            "or choose another --out"
+            "or choose another directory"
         )
     store.clean()
     return [chunk for chunk in chunks if not _is_whole(chunk, store)]

@@ -144,6 +144,14 @@ def _on_cluster(client: Any, chunks: Sequence[Chunk]) -> Iterator[Finished]:
     raise RuntimeError(f"chunk {left[0].name} was lost {RETRIES + 1} times with its workers")
 
 
+def share(client: Any, data: Any) -> Any:
+    """Send data to every worker; they go with every chunk if a worker is lost meanwhile."""
+    try:
+        return client.scatter(data, broadcast=True)
+    except OSError:  # CommClosedError of the worker that was lost
+        return data
+
+
 def _round(client: Any, chunks: Sequence[Chunk]) -> Iterator[tuple[Chunk, Finished | None]]:
     from concurrent.futures import CancelledError
 
@@ -156,7 +164,7 @@ def _round(client: Any, chunks: Sequence[Chunk]) -> Iterator[tuple[Chunk, Finish
         key, data = f"quadsweep-{chunk.key}", chunk.data
         if uses[id(data)] > 1:  # sent to every worker once, not with every chunk
             if id(data) not in shared:
-                shared[id(data)] = client.scatter(data, broadcast=True)
+                shared[id(data)] = share(client, data)
             data = shared[id(data)]
         futures[
             client.submit(_perform_on, replace(chunk, data=None), data, key=key, retries=RETRIES)

@@ -75,11 +75,12 @@ class SourceTable:
         if text and self.decimal != ".":
             return None
         try:
-            parts = column.cast(pa.float64()).fill_null(np.nan).chunks
+            floats = column.cast(pa.float64())
+            parts = (floats.fill_null(np.nan) if floats.null_count else floats).chunks
         except pa.ArrowInvalid:
             return None
-        floats = [np.frombuffer(part.buffers()[1])[part.offset :][: len(part)] for part in parts]
-        whole = np.concatenate(floats)  # to_numpy would import pandas
+        places = [np.frombuffer(part.buffers()[1])[part.offset :][: len(part)] for part in parts]
+        whole = np.concatenate(places)  # to_numpy would import pandas
         return None if text and bool((np.abs(whole) > EXACT).any()) else whole
 
     def stream(self) -> Iterator[Sequence[Any]]:

@@ -92,11 +92,12 @@ def reproduce(
     texts = {}
     for name in parts(what):
         start = time.perf_counter()
+        resumed = not ChunkStore(chunk_directory(out, scale, name)).is_empty()
         if name == "figures":
             figures.draw(out)
         else:
             texts[name] = _one(name, scale, out, workers, resume)
-        note(out, scale, name, time.perf_counter() - start, resume)
+        note(out, scale, name, time.perf_counter() - start, resumed)
     return texts
 
 
