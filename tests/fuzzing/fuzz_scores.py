@@ -143,8 +143,9 @@ def first(labels: np.ndarray) -> list[int]:
     return [0, *(np.flatnonzero(np.diff(labels)) + 1).tolist(), len(labels)]
 
 
-def score_test(case: Instance) -> _core.ScoreTest | None:
-    """The instance as the compiled half wants it; None where columns depend on each other."""
+def parts(case: Instance) -> tuple[np.ndarray, np.ndarray, list[list[int]]] | None:
+    """Columns, effects, and where items, units and clusters begin; None where columns depend on
+    each other."""
     columns = np.column_stack([case.z, case.x, case.y]) * case.root[:, None]
     if case.effects:
         for u in range(case.unit.max() + 1):
@@ -158,14 +159,23 @@ def score_test(case: Instance) -> _core.ScoreTest | None:
     left = columns[:, -2:] - z @ (z.T @ columns[:, -2:])
     left /= np.linalg.norm(left, axis=0)
     items, units = first(case.item), first(case.unit)
-    clusters = first(case.cluster)
-    starts = np.array(items)
-    unit_first = np.searchsorted(starts, units).tolist()
+    firsts = [
+        items,
+        np.searchsorted(np.array(items), units).tolist(),
+        np.searchsorted(np.array(units), first(case.cluster)).tolist(),
+    ]
+    effect = case.root if case.effects else np.zeros(len(case.x))
+    return np.ascontiguousarray(np.column_stack([z, left])), effect, firsts
+
+
+def score_test(case: Instance) -> _core.ScoreTest | None:
+    """The instance as the compiled half wants it."""
+    found = parts(case)
+    if found is None:
+        return None
+    columns, effect, (items, units, clusters) = found
     return _core.ScoreTest(
-        np.ascontiguousarray(np.column_stack([z, left])),
-        case.root if case.effects else np.zeros(len(case.x)),
-        item_first=items, unit_first=unit_first,
-        cluster_first=np.searchsorted(np.array(units), clusters).tolist(),
+        columns, effect, item_first=items, unit_first=units, cluster_first=clusters,
         exponent=case.exponent, gained=case.gained, error=1e-15,
     )  # fmt: skip
 
