@@ -424,6 +424,31 @@ def test_the_z_test_of_a_linked_model_with_use_t_is_not_taken_for_its_t_test() -
     assert qs.audit(fitted, term="value", max_drop=1).before.p_value == fitted.pvalues["value"]
 
 
+def test_removals_of_a_panel_count_the_singletons_that_they_leave() -> None:
+    linearmodels = pytest.importorskip("linearmodels")
+    decided = set()
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        frame = pd.DataFrame({"unit": np.arange(24) // 2, "year": np.arange(24) % 2})
+        frame["x"] = rng.normal(size=24)
+        frame["y"] = 0.7 * frame["x"] + frame["unit"] / 5 + rng.normal(size=24)
+
+        def fit(table: Any) -> Any:
+            rows = table.set_index(["unit", "year"])
+            model = linearmodels.PanelOLS(
+                rows["y"], rows[["x"]], entity_effects=True, singletons=False
+            )
+            return model.fit()
+
+        fitted = fit(frame)
+        found = qs.audit(fitted, term="x", claim="significance", max_drop=1)
+        was = fitted.pvalues["x"] <= 0.05
+        each = [fit(frame.drop(index=i)).pvalues["x"] <= 0.05 for i in range(24)]
+        assert (found.upper == 1) == any(one != was for one in each), seed
+        decided.add(found.upper)
+    assert len(decided) > 1
+
+
 def test_groups_may_be_named_as_the_index_of_a_panel() -> None:
     fitted = panel(cov_type="clustered", cluster_entity=True)(firms())
     found = qs.audit(fitted, term="value", groups="entity", max_drop=3)

@@ -168,9 +168,92 @@ PYFIXEST: dict[str, Fit] = {
 }
 
 
+def indexed(
+    kind: str, effects: str = "", other: str = "", by: str = "", weighted: bool = False,
+    make: dict[str, Any] | None = None, **options: Any,
+) -> Fit:  # fmt: skip
+    """A panel model of linearmodels; ``effects`` are those of PanelOLS, ``by`` its clusters."""
+
+    def fit(table: Any) -> Any:
+        linearmodels = pytest.importorskip("linearmodels")
+        rows = table.assign(one=1.0).set_index(["unit", "year"])
+        more = dict(make or {})
+        more |= {f"{name}_effects": True for name in effects.split()}
+        if other:
+            more["other_effects"] = rows[[other]]
+        if weighted:
+            more["weights"] = rows["w"]
+        columns = ["x", "z"] if kind == "FirstDifferenceOLS" else ["one", "x", "z"]
+        clusters = {"clusters": rows[[by]]} if by else {}
+        model = getattr(linearmodels, kind)(rows["y"], rows[columns], **more)
+        return model.fit(**options, **clusters)
+
+    return fit
+
+
+def instruments(kind: str = "IV2SLS", by: str = "", weighted: bool = False, **options: Any) -> Fit:
+    def fit(table: Any) -> Any:
+        linearmodels = pytest.importorskip("linearmodels")
+        clusters = {"clusters": table.dropna()[by]} if by else {}
+        formula = "y ~ 1 + z + [x ~ q]" if kind != "IVGMM" else "y ~ 1 + z + [x ~ q + w]"
+        weights = table["w"] if weighted else None
+        model = getattr(linearmodels, kind).from_formula(formula, table, weights=weights)
+        return model.fit(**options, **clusters)
+
+    return fit
+
+
+def absorbing(**options: Any) -> Fit:
+    def fit(table: Any) -> Any:
+        linearmodels = pytest.importorskip("linearmodels")
+        absorbed = table[["unit", "year"]].astype("category")
+        columns = table[["x", "z"]].assign(one=1.0)
+        return linearmodels.AbsorbingLS(table["y"], columns, absorb=absorbed).fit(**options)
+
+    return fit
+
+
+LINEARMODELS: dict[str, Fit] = {
+    "PooledOLS robust": indexed("PooledOLS", cov_type="robust"),
+    "PooledOLS weights": indexed("PooledOLS", weighted=True),
+    "PanelOLS": indexed("PanelOLS", "entity"),
+    "PanelOLS two effects": indexed("PanelOLS", "entity time", cov_type="robust"),
+    "PanelOLS clustered": indexed("PanelOLS", "entity", cov_type="clustered", cluster_entity=True),
+    "PanelOLS clustered by half": indexed(
+        "PanelOLS", "time", by="half", cov_type="clustered", group_debias=True
+    ),
+    "PanelOLS not debiased": indexed("PanelOLS", "entity", debiased=False, cov_type="robust"),
+    "PanelOLS without auto_df": indexed(
+        "PanelOLS", "entity", cov_type="clustered", cluster_entity=True, auto_df=False
+    ),
+    "PanelOLS not counted": indexed(
+        "PanelOLS", "entity", cov_type="robust", auto_df=False, count_effects=False
+    ),
+    "PanelOLS other effects": indexed("PanelOLS", "", "half", make={"drop_absorbed": True}),
+    "PanelOLS Driscoll-Kraay": indexed("PanelOLS", "entity", cov_type="kernel", bandwidth=3),
+    "PanelOLS weights": indexed("PanelOLS", "entity", weighted=True, cov_type="robust"),
+    "PanelOLS no singletons": indexed("PanelOLS", "entity", make={"singletons": False}),
+    "RandomEffects": indexed("RandomEffects", cov_type="robust"),
+    "BetweenOLS": indexed("BetweenOLS", cov_type="robust"),
+    "BetweenOLS reweighted": indexed("BetweenOLS", reweight=True),
+    "FirstDifferenceOLS": indexed("FirstDifferenceOLS", cov_type="clustered", cluster_entity=True),
+    "FamaMacBeth": indexed("FamaMacBeth", cov_type="kernel", bandwidth=2),
+    "IV2SLS": instruments(),
+    "IV2SLS clustered, debiased": instruments(by="unit", cov_type="clustered", debiased=True),
+    "IV2SLS kernel": instruments(cov_type="kernel", bandwidth=2),
+    "IV2SLS weights": instruments(weighted=True, cov_type="unadjusted"),
+    "IVLIML": instruments("IVLIML"),
+    "IVGMM": instruments("IVGMM"),
+    "IVGMM iterated": instruments("IVGMM", iter_limit=20),
+    "AbsorbingLS": absorbing(),
+    "AbsorbingLS clustered": lambda t: absorbing(cov_type="clustered", clusters=t["unit"])(t),
+}
+
+
 def compare_with_a_fit_by_hand(fit: Fit, table: Any, subsets: int, least: int = 2) -> None:
     """On random subsets of 90% of the rows, whichever terms have figures."""
     model, compared = adapt(fit(table)), 0
+    assert model.n == int(table[["z"]].notna().all(axis=1).sum())
     for seed in range(subsets):
         rng = np.random.default_rng(seed)
         rows = np.sort(rng.choice(model.n, int(0.9 * model.n), replace=False))
@@ -185,18 +268,24 @@ def compare_with_a_fit_by_hand(fit: Fit, table: Any, subsets: int, least: int = 
 
 MODELS = {f"statsmodels {kind}": fit for kind, fit in STATSMODELS.items()}
 MODELS |= {f"pyfixest {kind}": fit for kind, fit in PYFIXEST.items()}
+MODELS |= {f"linearmodels {kind}": fit for kind, fit in LINEARMODELS.items()}
+
+
+def is_complete(kind: str) -> bool:
+    """Whether the fit needs a table without missing values."""
+    return "arrays" in kind or "Absorbing" in kind
 
 
 @pytest.mark.parametrize("kind", MODELS)
 def test_a_refit_is_the_fit_without_the_rows(kind: str) -> None:
-    compare_with_a_fit_by_hand(MODELS[kind], panel(missing="arrays" not in kind), 1)
+    compare_with_a_fit_by_hand(MODELS[kind], panel(missing=not is_complete(kind)), 1)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("missing", [False, True])
 @pytest.mark.parametrize("kind", MODELS)
 def test_refits_of_many_subsets_are_fits_without_the_rows(kind: str, missing: bool) -> None:
-    table = panel(missing and "arrays" not in kind, seed=1)
+    table = panel(missing and not is_complete(kind), seed=1)
     compare_with_a_fit_by_hand(MODELS[kind], table, 5)
 
 
@@ -286,3 +375,56 @@ def test_rows_of_weight_zero_are_no_rows() -> None:
     assert model.n == 118
     assert not {4, 9} & set(model.labels)
     assert model.refit(np.arange(118), ["x"]).figures["x"].df == 117
+
+
+def test_options_that_all_rows_do_not_tell_apart_are_named_and_may_be_given() -> None:
+    pytest.importorskip("linearmodels")
+    table = panel(missing=False)
+    fit = indexed("RandomEffects", small_sample=True)
+    assert adapt(fit(table)).assumed == ("small_sample=False",)
+    model = adapt(fit(table), small_sample=True)
+    assert model.assumed == ()
+    by_hand = model.read_figures(fit(table.drop(index=[4, 50])))
+    found = model.refit(np.delete(np.arange(120), [4, 50]), ["x"])
+    assert difference(by_hand["x"], found.figures["x"]) < SAME
+
+
+def test_rows_that_a_library_drops_by_itself_are_not_among_those_used() -> None:
+    pytest.importorskip("linearmodels")
+    table = panel(missing=False)
+    for fit in (
+        indexed("PanelOLS", "entity", make={"singletons": False}),
+        feols("y ~ x + z | unit", vcov="iid"),
+    ):
+        rest = np.delete(np.arange(120), np.arange(9))  # one row of the first unit is left
+        assert adapt(fit(table)).refit(rest, ["x"]).used.tolist() == list(range(10, 120))
+
+
+def test_the_last_rows_of_effects_do_not_abort_the_process() -> None:
+    table = panel(missing=False)
+    model = adapt(feols("y ~ x + z | unit", vcov="iid")(table))
+    assert "alone" in model.refit(np.arange(0, 120, 10), ["x"]).undefined["x"]
+
+
+def test_a_model_of_pyfixest_without_its_table_is_fitted_to_the_one_given() -> None:
+    table = panel()
+    fit = feols("y ~ x + z | unit", vcov="HC1", lean=True)
+    with pytest.raises(Refused, match="give data="):
+        adapt(fit(table))
+    model, rows = adapt(fit(table), table), np.arange(5, 118)
+    by_hand = model.read_figures(fit(table.drop(index=[0, 1, 2, 4, 5])))
+    assert model.n == 118
+    assert difference(by_hand["x"], model.refit(rows, ["x"]).figures["x"]) < SAME
+
+
+@pytest.mark.parametrize(
+    ("fit", "sentence"),
+    [
+        (lambda t: pf.feols("y ~ sw(x, z)", t), r"several models .* fits.fetch_model\(0\)"),
+        (lambda t: pf.feols("y ~ x", t, split="half").to_list()[0], "split sample .* give data="),
+        (lambda t: pf.quantreg("y ~ x", t), "quantreg.* are not supported; feols"),
+    ],
+)
+def test_models_of_pyfixest_that_have_no_refits_are_refused(fit: Fit, sentence: str) -> None:
+    with pytest.raises(Refused, match=sentence):
+        adapt(fit(panel(missing=False)))

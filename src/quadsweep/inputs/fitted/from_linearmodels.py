@@ -288,7 +288,11 @@ class Linearmodels(Adapter):
         if not debiased and (self.effects or (not self.is_panel and "Homo" in kind)):
             return own
         known = StandardErrors(
-            k_adj=debiased, g_adj=debiased, normal=not debiased, cluster_freedom=False
+            k_adj=debiased,
+            g_adj=debiased,
+            normal=not debiased,
+            cluster_freedom=False,
+            singletons=self.kind != "PanelOLS" or bool(self.fitted._singletons),
         )
         return _as_known(known, kind, made, self)
 

@@ -52,8 +52,8 @@ class Pyfixest(Adapter):
              "use_compression=False"),
             (data is None and getattr(model, "_data", None) is None, f"{self.name} fitted with "
              "lean=True or store_data=False has no table; give data= too"),
-            (data is None and model._sample_split_var is not None, f"{self.name} of a split sample "
-             "does not know the places of its rows; give data= too"),
+            (data is None and getattr(model, "_sample_split_var", None) is not None,
+             f"{self.name} of a split sample does not know the places of its rows; give data= too"),
         )  # fmt: skip
         self._place_rows(data)
         self.clusters = list(model._clustervar) if model._is_clustered else []
