@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from quadsweep.auditing.minimal_removal import BreakMode, MinimalRemovalSearch
-from quadsweep.auditing.oracles import REFUTED, Decision
+from quadsweep.auditing.oracles import REFUTED, UNDECIDED, Decision
 from quadsweep.auditing.resources import OutOfPatience, Resources
 
 
@@ -21,7 +21,7 @@ class Proposals:
     def nothing(self, *given):
         return iter(())
 
-    at_first = by_influence = from_one = usual = thorough = nothing
+    at_first = by_influence = from_one = usual = thorough = from_random_start = nothing
 
 
 class Costly:
@@ -96,3 +96,20 @@ def test_what_is_left_below_a_part_that_was_refuted_is_asked_about():
     found = MinimalRemovalSearch([BreakMode(Proposals(100), [oracle])], 1000, resources).run()
     assert (found.lower, found.upper, found.status) == (100, 100, "optimal")
     assert [high for _, _, high in oracle.asked] == [99, 49, 24, 12, 6, 3, 1]
+
+
+@pytest.mark.parametrize(("limit", "upper"), [(1e9, 5), (float("inf"), 9)])
+def test_with_time_left_and_nobody_to_decide_local_search_goes_on(limit, upper):
+    class Improving(Proposals):
+        def from_random_start(self):
+            self._units -= self._units > 5
+            yield list(range(self._units))
+
+    class Puzzled(Costly):
+        def decide(self, fewest, most, patience):
+            return UNDECIDED
+
+    resources = Resources(limit)
+    modes = [BreakMode(Improving(9), [Puzzled(resources, 1, 1)])]
+    found = MinimalRemovalSearch(modes, 20, resources).run()
+    assert (found.lower, found.upper, found.status) == (1, upper, "undecided")

@@ -12,6 +12,7 @@ all others are to be refuted, the lowest first, for these are the easiest.
 3. Searches that decide small problems in milliseconds are asked at once, with short patience.
 4. Where they do not answer: better removals, bounds without branching, local search.
 5. Whatever is still open is decided by all oracles, with patience that grows.
+6. With time left and nobody to decide, local search goes on from random starts.
 
 Oracles that only refute are asked about the lowest interval, for no other can raise the lower end.
 """
@@ -32,6 +33,7 @@ _SHORT = 0.1  # seconds for all questions to a search before any bound
 _SHORT_AGAIN = 0.25  # of the time gone, for those before local search
 _NECESSARY = 0.05  # of the time left, for a question about a necessary condition
 _FIRST_STEP = 16  # a share of what is open: the first numbers that bounds are asked about
+_FRUITLESS = 200  # random starts in a row without a better removal
 _GRACE = 0.2  # seconds after a stop, for a first removal where there is none
 
 
@@ -71,6 +73,10 @@ class RemovalHeuristic:
 
     def thorough(self) -> Iterator[Any]:
         """Yield those of a local search."""
+        return iter(())
+
+    def from_random_start(self) -> Iterator[Any]:
+        """Yield those of a local search from another start, as long as there are others."""
         return iter(())
 
 
@@ -189,6 +195,20 @@ class MinimalRemovalSearch:
             self._search_exactly(_SHORT_AGAIN * self._resources.gone())
             self._propose(lambda heuristic: heuristic.thorough())
         self.decide_open_intervals()
+        if self._resources.is_limited:
+            self._use_time_left()
+
+    def _use_time_left(self) -> None:
+        """Look for better removals where no oracle can decide, until the time is over or many
+        starts in a row led to nothing."""
+        fruitless = 0
+        while self.lower <= self.last and self.removal is not None and fruitless < _FRUITLESS:
+            fruitless, before = fruitless + 1, self.last
+            for mode in self._modes:
+                mode.heuristic.most = self.last
+                self._offer_all(mode.heuristic.from_random_start())
+            if self.last < before:
+                fruitless = 0
 
     def _decide_one_unit(self) -> None:
         """Ask those who decide about single units."""

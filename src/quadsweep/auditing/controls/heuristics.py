@@ -154,6 +154,19 @@ class RowHeuristic(RemovalHeuristic):
         while self.best is not None and self.last >= 1 and self._fewer():
             yield self.best
 
+    def from_random_start(self) -> Iterator[Ints]:
+        """Yield a better removal from the best with a random part of it exchanged."""
+        if self.best is None or self.last < 1:
+            return
+        self._swaps = float(_SWAPPED)
+        size, m = self._problem.moments.design.size, self.last
+        kept = self._rng.permutation(self.best)[: self._rng.integers(0, m)]
+        others = np.delete(np.arange(size), kept)
+        start = np.append(kept, self._rng.permutation(others)[: m - len(kept)])
+        if self._swap(np.sort(start)):
+            yield self._found
+            yield from self.thorough()
+
     def _take(self, removal: Ints | None) -> bool:
         if removal is None or len(removal) > self.last or not self._problem.broken(removal):
             return False

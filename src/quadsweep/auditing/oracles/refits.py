@@ -22,7 +22,8 @@ from quadsweep.clock import Stopped
 
 _SECONDS = 20.0  # what is tried without a limit on time takes no longer, about
 _AT_ONCE = 0.5  # and no longer than this for a bound that costs little
-_SPEED = 1e9  # numbers touched a second and thread, about
+_SPEED = 1e9  # numbers touched a second, about, until it is measured
+_MEASURED = 0.1  # seconds that tell the speed
 _ENDLESS = 10**200  # removals, or more
 _UNCLEAR = 2_000  # removals that are decided in rational arithmetic
 
@@ -36,6 +37,7 @@ class Refits(Oracle):
         super().__init__(problem, resources)
         self._order = np.argsort(-problem.influence()[0], kind="stable").tolist()
         self._refuted: set[int] = set()
+        self._speed = _SPEED * resources.n_jobs
 
     @classmethod
     def handles(cls, problem: BreakProblem) -> bool:
@@ -50,7 +52,7 @@ class Refits(Oracle):
         elif self.problem.errors.kind in ("HC2", "HC3"):
             each += design.n * rank * (rank + 2)
         ways = min(math.comb(design.size, m), _ENDLESS)
-        return ways * each / _SPEED / self.resources.n_jobs
+        return ways * each / self._speed
 
     def refutes_at_once(self, fewest: int, most: int) -> bool:
         quick = most - fewest < 64 and self._needed(fewest, most) < _AT_ONCE
@@ -76,6 +78,7 @@ class Refits(Oracle):
     def _all(self, m: int) -> Decision:
         resources = self.resources
         resources.check()
+        expected, start = self.seconds(m), resources.gone()
         found = _core.try_all(
             self.problem.test.core, self._order, m, most_unclear=_UNCLEAR, n_jobs=resources.n_jobs,
             time_limit=resources.left(), progress=resources.count,
@@ -83,6 +86,8 @@ class Refits(Oracle):
         resources.nodes += int(found["count"])
         decision = settled(self.problem, found)
         if decision.refuted:
+            took = resources.gone() - start
+            self._speed *= expected / took if took > _MEASURED else 1.0
             resources.refitted[m] = int(found["count"])
         return decision
 
