@@ -9,7 +9,7 @@ import pytest
 from quadsweep import datasets
 from quadsweep.cli import main
 from quadsweep.inputs.frames import Columns
-from quadsweep.report import gather, to_html
+from quadsweep.report import content, gather, to_html
 from quadsweep.report.content import MOST_STEPS, drops_for
 
 
@@ -149,3 +149,24 @@ def test_several_predictors_are_refused_in_a_sentence():
     with pytest.raises(ValueError, match="a report is of one predictor; choose one of air flow"):
         gather(Columns(data.x, data.y, data.names))
     assert main(["report", "stack-loss"]) == 2
+
+
+def test_the_headline_follows_the_slider(page):
+    leads = [frame["lead"] for frame in embedded(page)["frames"]]
+    assert leads[0].startswith("Nothing is dropped: R² of all 11 points is 0.66")
+    assert leads[2].startswith("Dropping 2 of 11 points takes R² from 0.66")
+    assert re.search(r'<p class="lead">(.*?)</p>', page)[1] == leads[1]
+
+
+def test_an_interrupted_page_says_so_and_begins_nothing_more(monkeypatch):
+    ask = content.path
+
+    def stop_after_two(*given, **settings):
+        return ask(*given, **{**settings, "progress": lambda done, *_: done < 2, "n_jobs": 1})
+
+    monkeypatch.setattr(content, "path", stop_after_two)
+    x, y = np.random.default_rng(0).normal(size=(2, 80))
+    report = gather(x, y)
+    assert report.comparison is None
+    assert report.line is None
+    assert "Interrupted: the page holds what was finished by then." in to_html(report)

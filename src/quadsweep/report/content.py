@@ -28,6 +28,7 @@ _LINE_SECONDS = 20.0
 _LINE_ROWS = 200  # beyond, a hundred paths of clean lines take minutes
 _LINE_DRAWS = 19  # fewer cannot reach 5%
 _WALK = 0.8  # of the time that the audits leave; the comparison has the rest
+_STOPPED = "interrupted"
 _ABOUT_LINES = ("r2", "r", "cov", "lts")
 
 
@@ -46,6 +47,7 @@ class Report:
     line : how many rows stand out of a clean line; None where that was not asked or not finished.
     regressions : the same audits of a coefficient with controls, where a formula was given.
     failures : sections that could not be made, and why.
+    is_interrupted : whether Ctrl-C ended the work; what was finished by then is on the page.
     source, command : where the data come from and what was asked.
     proof : where the answer's proof is, seen from the page; empty if there is none.
     """
@@ -62,6 +64,7 @@ class Report:
     line: LineSignificance | None = None
     regressions: list[Audit] = field(default_factory=list)
     failures: dict[str, str] = field(default_factory=dict)
+    is_interrupted: bool = False
 
     @property
     def answer(self) -> Result:
@@ -144,13 +147,14 @@ def gather(
         if "interrupted" in walk.status:
             raise KeyboardInterrupt
         raise ValueError("the time limit ended before the first subset was found; give more")
-    sections.is_interrupted = "interrupted" in walk.status
+    sections.is_interrupted = "interrupted" in [*walk.status, walk.noise and walk.noise.status]
     line = sections.line(walk, permutations)
     start, chosen = _start(walk, line, steps, None if asked is None else points.n - asked)
     others = sections.comparison(given, steps[start].k, progress) if goal.name == "r2" else None
     return Report(
         walk, steps, start, chosen, source, command, audits, others,
         line=line, regressions=regressions, failures=sections.failures,
+        is_interrupted=sections.is_interrupted or getattr(others, "status", "") == _STOPPED,
     )  # fmt: skip
 
 

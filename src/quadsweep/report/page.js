@@ -65,6 +65,7 @@
     byId("line").textContent = lineText(f.slope === null ? null : f, ...data.names);
     byId("boundary").textContent = f.kind;
     byId("surprise").textContent = f.surprise;
+    document.querySelector(".lead").textContent = f.lead;
     const rows = byId("rows");
     rows.replaceChildren();
     f.labels.forEach((label, i) => {

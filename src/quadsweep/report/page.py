@@ -138,26 +138,32 @@ def _answer(report: Report) -> str:
     """The answer; before it, where that is so, that the path does not rise above noise, or that no
     row stands out of it."""
     answer, noise = report.answer, report.path.noise
-    lead = ""
+    lead = (
+        "Interrupted: the page holds what was finished by then. " if report.is_interrupted else ""
+    )
     if noise is not None and noise.is_noise:
-        lead = (
+        lead += (
             f"The path does not rise above noise (p = {noise.overall:.3g}, corrected for "
             f"{len(noise.k):,} sizes). "
         )
     elif report.line is not None and report.line.n_outliers == 0:
-        lead = (
+        lead += (
             f"No row stands out from a clean line with this noise (p = {report.line.overall:.3g}). "
         )
     if answer.k == answer.n:
-        why = f" ({report.chosen})" if report.chosen else ""
+        return lead + _sentence(answer, f" ({report.chosen})" if report.chosen else "")
+    return lead + _sentence(answer) + (f" This is {report.chosen}." if report.chosen else "")
+
+
+def _sentence(step: Result, why: str = "") -> str:
+    """Say what one number of dropped points comes to."""
+    if step.k == step.n:
         return (
-            f"{lead}Nothing is dropped{why}: {answer.title} of all {answer.n:,} points is "
-            f"{answer.value:.4g}."
+            f"Nothing is dropped{why}: {step.title} of all {step.n:,} points is {step.value:.4g}."
         )
-    why = f" This is {report.chosen}." if report.chosen else ""
     return (
-        f"{lead}Dropping {answer.n - answer.k:,} of {answer.n:,} points takes {answer.title} from "
-        f"{answer.before:.4g} to {answer.value:.4g} ({answer.certificate}).{why}"
+        f"Dropping {step.n - step.k:,} of {step.n:,} points takes {step.title} from "
+        f"{step.before:.4g} to {step.value:.4g} ({step.certificate})."
     )
 
 
@@ -295,7 +301,11 @@ def _payload(report: Report, value: str) -> dict[str, Any]:
         "intercept": finite(float(y.mean() - slope * x.mean())),
         "points": [[int(i), answer.x[i], answer.y[i], str(answer.label(i))] for i in drawn],
         "frames": [
-            {**_frame(step, set(drawn.tolist())), "surprise": _chance(report, step.k)}
+            {
+                **_frame(step, set(drawn.tolist())),
+                "surprise": _chance(report, step.k),
+                "lead": _answer(report) if step is answer else _sentence(step),
+            }
             for step in report.steps
         ],
         "noise": _noise(report),

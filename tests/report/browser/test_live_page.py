@@ -314,6 +314,10 @@ def test_a_report_is_live_and_says_first_that_noise_is_noise(driver, tmp_path):
     assert text(page, "count") == "0 of 40 dropped"
     assert page.find_element(By.CSS_SELECTOR, "#path .band").get_attribute("d").endswith("Z")
     agrees(asked(page, drop=4), x, y, "report")
+    headline = page.find_element(By.CLASS_NAME, "lead").text
+    assert headline.startswith("With 4 of 40 points dropped, R² is 0.")
+    asked(page, drop=0)
+    assert page.find_element(By.CLASS_NAME, "lead").text.startswith("The path does not rise above")
 
 
 def test_the_commands_write_pages_that_solve(driver, tmp_path):

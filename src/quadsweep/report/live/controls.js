@@ -7,6 +7,7 @@ const PROOFS = {
 };
 const MOST_NAMED = 15, MOST_ROWS = 200;
 
+const lead = document.querySelector(".lead"), leadGiven = lead.textContent; // about the first answer
 const given = JSON.parse(byId("live-data").textContent);
 const scatter = new Scatter(byId("scatter"));
 const solver = new Asker(), walker = new Asker(), auditor = new Asker();
@@ -110,8 +111,14 @@ function takeTable(table, options = {}) {
   }
   byId("x-log").checked = byId("y-log").checked = false;
   byId("objective").value = state.objective;
+  firstQuestion = firstQuestion ?? question();
   refresh();
 }
+
+// Whether the headline that came with the page is about the question now on it.
+let firstQuestion = null;
+const question = () => JSON.stringify([state.table.source, state.x, state.y, state.logX, state.logY, state.objective, state.drop]);
+const isFirstQuestion = () => !edited() && question() === firstQuestion;
 
 function offerTable(text, source) {
   try {
@@ -272,6 +279,10 @@ function paintText(answer, out, all, kept, boundary) {
     `${state.drop} of ${n} points dropped${answer && !state.stale ? `, ${title} ${number(answer.value, 4)}, ${PROOFS[answer.status]}` : ""}`);
   byId("scatter").setAttribute("aria-label",
     `Scatter of ${columnName("y")} against ${columnName("x")}: ${n - state.drop} points kept, ${state.drop} dropped`);
+  if (given.path && answer && !state.stale) {
+    lead.textContent = isFirstQuestion() ? leadGiven
+      : `With ${count(state.drop)} of ${count(n)} points dropped, ${title} is ${number(answer.value, 4)} (${PROOFS[answer.status] || answer.status}).`;
+  }
   byId("command").textContent = commandLine();
   byId("python").textContent = pythonLine();
   document.body.dataset.settled = answer && !state.stale && answer.finished ? answer.status : "";
