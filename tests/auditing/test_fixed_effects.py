@@ -95,7 +95,7 @@ def test_rows_go_and_return_inside_of_classes(seed: int) -> None:
         left = np.bincount(design.classes[kept], minlength=len(sizes))
         free = kept[left[design.classes[kept]] > 1]
         if len(gone) > 3 and rng.random() < 0.5:
-            state = state.again_with(row := gone.pop(int(rng.integers(len(gone)))))
+            state = state.return_row(row := gone.pop(int(rng.integers(len(gone)))))
         else:
             state = state.without(row := int(rng.choice(free)))
             gone.append(row)

@@ -44,7 +44,7 @@ def test_rows_that_go_and_return_one_by_one_leave_what_a_refit_leaves(seed: int)
     for _ in range(40):
         if gone and rng.random() < 0.4:
             row = gone.pop(int(rng.integers(len(gone))))
-            state = state.again_with(row)
+            state = state.return_row(row)
         else:
             row = int(rng.choice(np.setdiff1d(np.arange(m.design.n), gone)))
             gone.append(row)

@@ -22,7 +22,7 @@ import numpy as np
 from quadsweep.arrays import Floats, Ints
 from quadsweep.auditing.break_problem import BreakProblem
 from quadsweep.auditing.conditions import CorrelationAbove, OfCorrelation
-from quadsweep.auditing.controls.heuristics import first_of, greedy_path, near
+from quadsweep.auditing.controls.heuristics import greedy_path, may_break, promising_sizes
 from quadsweep.auditing.screening import Screen
 from quadsweep.clock import Clock, Stopped
 
@@ -80,8 +80,8 @@ class Approximation:
     def _counted(self, count: int) -> str:
         return f"{count:,} {self.unit}{'s' * (count != 1)}"
 
-    def _sufficient(self, count: int, how: str = "") -> str:
-        return f"{self._counted(count)}{how} suffice{'s' * (count == 1)}"
+    def _sufficient(self, count: int, which: str = "") -> str:
+        return f"{self._counted(count)}{which} suffice{'s' * (count == 1)}"
 
     def _excess(self, lower: int, upper: int | None) -> str:
         if self.needed is None:
@@ -132,7 +132,7 @@ def one_step(
         method, predicted = ONE_STEP, _predicted(problem, order, effect, start)
     tried, order = 0, order[: int(min(most, far))]
     try:
-        for tried in first_of(problem, order):
+        for tried in promising_sizes(problem, order):
             check()
             if _breaks(problem, order[:tried]):
                 return _kind(problem)(method, predicted, tried, tried, most)
@@ -145,29 +145,29 @@ def one_step(
 def _predicted(problem: BreakProblem, order: Ints, effect: Floats, start: float) -> int | None:
     """How many of the first units should do to first order; some at a time, for a threshold of
     each number of degrees of freedom takes long."""
-    design, how = problem.moments.design, problem.condition
+    design, condition = problem.moments.design, problem.condition
     rows, freedom = np.bincount(design.unit, minlength=design.size), design.n
     freedom -= problem.moments.rank + design.fixed + 1
     for first in range(0, len(order), _AT_ONCE):
         part = order[first : first + _AT_ONCE]
         moved, left = start + np.cumsum(effect[part]), freedom - np.cumsum(rows[part])
         reached = np.flatnonzero(moved > 0)
-        if isinstance(how, OfCorrelation):
+        if isinstance(condition, OfCorrelation):
             # Thresholds rise or fall throughout, so that those at both ends may tell.
-            ends = _past(how, left[[0, -1]])
+            ends = _past(condition, left[[0, -1]])
             reached = np.flatnonzero(moved > ends.min())
             if len(reached):
-                reached = reached[moved[reached] > _past(how, left[reached])]
+                reached = reached[moved[reached] > _past(condition, left[reached])]
         if len(reached):
             return first + int(reached[0]) + 1
         start, freedom = float(moved[-1]), int(left[-1])
     return None
 
 
-def _past(how: OfCorrelation, freedom: Ints) -> Floats:
+def _past(condition: OfCorrelation, freedom: Ints) -> Floats:
     """What r, or minus the size of r, must exceed at these degrees of freedom."""
-    limits: Floats = how.limit(np.maximum(freedom, 1))
-    return limits if isinstance(how, CorrelationAbove) else -limits
+    limits: Floats = condition.limit(np.maximum(freedom, 1))
+    return limits if isinstance(condition, CorrelationAbove) else -limits
 
 
 def greedy(
@@ -186,7 +186,7 @@ def greedy(
 
 
 def _breaks(problem: BreakProblem, removal: Ints) -> bool:
-    return near(problem, removal) and problem.broken(np.sort(removal))
+    return may_break(problem, removal) and problem.broken(np.sort(removal))
 
 
 def _kind(problem: BreakProblem) -> type[Approximation]:

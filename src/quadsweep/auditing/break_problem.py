@@ -14,7 +14,7 @@ from quadsweep.auditing.conditions import (
     CorrelationBelow,
     R2Beyond,
     SlopeBeyond,
-    clear,
+    rounding_margin,
 )
 from quadsweep.auditing.moments import Moments, Sums
 from quadsweep.auditing.refitting import Residuals, residuals, residuals_among
@@ -41,11 +41,13 @@ class BreakProblem:
     @property
     def necessary(self) -> tuple[BreakProblem, ...]:
         """Problems one of which is broken wherever this is: significance with a sign needs it."""
-        how = self.condition
-        if not isinstance(how, CorrelationAbove):
+        condition = self.condition
+        if not isinstance(condition, CorrelationAbove):
             return ()
-        least = how.threshold(self.moments.design.n)  # thresholds fall with degrees of freedom
-        return (BreakProblem(self.moments, SlopeBeyond(0.0, min(least, _MARGIN), how.sign)),)
+        least = condition.threshold(
+            self.moments.design.n
+        )  # thresholds fall with degrees of freedom
+        return (BreakProblem(self.moments, SlopeBeyond(0.0, min(least, _MARGIN), condition.sign)),)
 
     def broken(self, removal: Ints) -> bool:
         """Whether the claim breaks without these units: exactly, wherever it is not clear."""
@@ -55,7 +57,7 @@ class BreakProblem:
             if sums.freedom < 1:
                 return False
             past = float(self.condition.excess(sums, self.moments.scale))
-            if abs(past) > clear(sums.error):
+            if abs(past) > rounding_margin(sums.error):
                 return past > 0
         exact = self.moments.exact(gone)
         return exact.freedom >= 1 and exact.a > 0 and self.condition.holds(exact)
@@ -81,24 +83,24 @@ class BreakProblem:
         return self._gain_of_rows(residuals_among(self.moments, removal, rows))
 
     def _gain_of_rows(self, r: Residuals) -> Floats:
-        how = self.condition
-        if isinstance(how, SlopeBeyond):
-            return np.asarray(how.sign * r.x * (r.y - self._lean(how) * r.x))
-        if isinstance(how, R2Beyond):
+        condition = self.condition
+        if isinstance(condition, SlopeBeyond):
+            return np.asarray(condition.sign * r.x * (r.y - self._lean(condition) * r.x))
+        if isinstance(condition, R2Beyond):
             rest = r.y - r.c / max(r.a, _LEAST) * r.x
             about = self.about_the_mean(r.inside)
             share = float((rest[r.inside] ** 2).sum() / max((about[r.inside] ** 2).sum(), _LEAST))
-            return np.asarray(how.sign * (share * about * about - rest * rest))
-        assert isinstance(how, (CorrelationAbove, CorrelationBelow))
-        way = how.sign if isinstance(how, CorrelationAbove) else -how.sign
+            return np.asarray(condition.sign * (share * about * about - rest * rest))
+        assert isinstance(condition, (CorrelationAbove, CorrelationBelow))
+        way = condition.sign if isinstance(condition, CorrelationAbove) else -condition.sign
         u, w = r.x / np.sqrt(max(r.a, _LEAST)), r.y / np.sqrt(max(r.b, _LEAST))
         partial = r.c / np.sqrt(max(r.a * r.b, _LEAST))
         return np.asarray(way * (u * w - partial / 2 * (u * u + w * w)))
 
-    def _lean(self, how: SlopeBeyond) -> float:
+    def _lean(self, condition: SlopeBeyond) -> float:
         """The coefficient that is asked about, of scaled x and y."""
         x, y = self.moments.scale
-        return how.beta * x / y if how.beta != 0 else 0.0
+        return condition.beta * x / y if condition.beta != 0 else 0.0
 
     def without_units(self, removal: Ints) -> Any:
         """Return the fit without some units, which single rows then leave or rejoin."""
@@ -140,18 +142,22 @@ class BreakProblem:
         interval, in the units of scaled x and y, of the partial r or R2 otherwise.
         """
         r = self.residuals(np.zeros(0, dtype=np.int64))
-        how, a = self.condition, max(r.a, _LEAST)
-        if isinstance(how, SlopeBeyond):
-            effect = -how.sign * r.x * (r.y - r.c / a * r.x) / a
-            return self.moments.design.sums(effect), how.sign * (r.c / a - self._lean(how))
-        if isinstance(how, R2Beyond):
+        condition, a = self.condition, max(r.a, _LEAST)
+        if isinstance(condition, SlopeBeyond):
+            effect = -condition.sign * r.x * (r.y - r.c / a * r.x) / a
+            return self.moments.design.sums(effect), condition.sign * (
+                r.c / a - self._lean(condition)
+            )
+        if isinstance(condition, R2Beyond):
             rest, about = r.y - r.c / a * r.x, self.about_the_mean(r.inside)
             total = max(float((about**2).sum()), _LEAST)
             share = float((rest**2).sum()) / total
             effect = -self._gain_of_rows(r) / total
-            return self.moments.design.sums(effect), how.sign * (1 - share - how.threshold)
-        assert isinstance(how, (CorrelationAbove, CorrelationBelow))
-        way = how.sign if isinstance(how, CorrelationAbove) else -how.sign
+            return self.moments.design.sums(effect), condition.sign * (
+                1 - share - condition.threshold
+            )
+        assert isinstance(condition, (CorrelationAbove, CorrelationBelow))
+        way = condition.sign if isinstance(condition, CorrelationAbove) else -condition.sign
         start = way * r.c / np.sqrt(max(r.a * r.b, _LEAST))
         return self.moments.design.sums(-self._gain_of_rows(r)), start
 
@@ -167,7 +173,7 @@ class BreakProblem:
         """The same, about, by sums in floating point; where too little is left for those, yes."""
         if sums is None:
             return True
-        how = self.condition
-        if isinstance(how, CorrelationBelow) and sums.c * how.sign < 0:
+        condition = self.condition
+        if isinstance(condition, CorrelationBelow) and sums.c * condition.sign < 0:
             return True
-        return sums.freedom >= 1 and float(how.excess(sums, self.moments.scale)) > 0
+        return sums.freedom >= 1 and float(condition.excess(sums, self.moments.scale)) > 0

@@ -153,7 +153,7 @@ class Shortened:
         root = np.sqrt(self.kappa[left])
         return self.sums(columns)[left] * root.reshape(-1, *[1] * (columns.ndim - 1))
 
-    def again_about(self, columns: Floats) -> Floats:
+    def subtract_kept_means(self, columns: Floats) -> Floats:
         """All rows without the means of the rows kept of their classes."""
         e = self.classes.e.reshape(-1, *[1] * (columns.ndim - 1))
         return np.asarray(columns + e * self.sums(columns)[self.classes.of_row])

@@ -1,4 +1,4 @@
-"""The ways in which a claim breaks, as conditions on a subset.
+"""Conditions on a subset under which a claim breaks.
 
     SlopeBeyond       the coefficient lies beyond beta               (sign, slope)
     CorrelationAbove  the partial r, or -r, lies above a threshold   (reverse, significance gained)
@@ -31,11 +31,11 @@ Threshold = Callable[[int], float]
 _CLEAR = 1e-10
 
 
-def clear(error: float) -> float:
-    """What lies farther from a threshold lies on its side, where rounding may add about ``error``.
+def rounding_margin(error: float) -> float:
+    """Return the distance beyond which rounding cannot change the comparison with a threshold.
 
-    A hundred times what is likely; for a million rows it is also more than the most that a sum of
-    products can be off.
+    ``error`` is about what rounding adds; a hundred times that is also more than the most that a
+    sum of a million products can be off.
     """
     return max(100 * error, _CLEAR)
 

@@ -39,9 +39,9 @@ class TwoForms(NamedTuple):
         """Return both without a row that was kept."""
         return TwoForms(self.one.without(row), self.other.without(row))
 
-    def again_with(self, row: int) -> TwoForms:
+    def return_row(self, row: int) -> TwoForms:
         """Return both with a row that was removed."""
-        return TwoForms(self.one.again_with(row), self.other.again_with(row))
+        return TwoForms(self.one.return_row(row), self.other.return_row(row))
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,34 +133,34 @@ def coefficient_sums(design: Design) -> Sums[Fraction]:
 
 
 def problems(
-    design: Design, ways: tuple[Condition, ...], errors: StandardErrors
+    design: Design, conditions: tuple[Condition, ...], errors: StandardErrors
 ) -> tuple[BreakProblem, ...]:
     """The problems of a claim about the coefficient of an instrumented term."""
     stage = Moments(first_stage(design))
     found: list[BreakProblem] = []
-    for way in ways:
-        if isinstance(way, SlopeBeyond):
-            found += _sign_problems(Moments(reduced_form(design, way.beta)), stage, way)
+    for condition in conditions:
+        if isinstance(condition, SlopeBeyond):
+            found += _sign_problems(Moments(reduced_form(design, condition.beta)), stage, condition)
         else:
-            assert isinstance(way, (CorrelationAbove, CorrelationBelow))
+            assert isinstance(condition, (CorrelationAbove, CorrelationBelow))
             reduced = Moments(reduced_form(design))
             signs: list[BreakProblem] = []
-            if isinstance(way, CorrelationAbove):
-                signs = _sign_problems(reduced, stage, SlopeBeyond(0.0, 0.0, way.sign))
-            found.append(RobustProblem(reduced, way, errors, design, stage, tuple(signs)))
+            if isinstance(condition, CorrelationAbove):
+                signs = _sign_problems(reduced, stage, SlopeBeyond(0.0, 0.0, condition.sign))
+            found.append(RobustProblem(reduced, condition, errors, design, stage, tuple(signs)))
     return tuple(found)
 
 
-def _sign_problems(reduced: Moments, stage: Moments, way: SlopeBeyond) -> list[BreakProblem]:
+def _sign_problems(reduced: Moments, stage: Moments, condition: SlopeBeyond) -> list[BreakProblem]:
     """None where the coefficient has that sign on all rows."""
     signs = [1 if m.all_rows().c > 0 else -1 for m in (reduced, stage)]
-    if signs[0] * signs[1] == way.sign:
+    if signs[0] * signs[1] == condition.sign:
         return []
     out: list[BreakProblem] = []
     for this, other, own, others in (
         (reduced, stage, signs[0], signs[1]),
         (stage, reduced, signs[1], signs[0]),
     ):
-        still = BreakProblem(other, SlopeBeyond(0.0, way.margin, others))
-        out.append(InstrumentProblem(this, SlopeBeyond(0.0, way.margin, -own), still))
+        still = BreakProblem(other, SlopeBeyond(0.0, condition.margin, others))
+        out.append(InstrumentProblem(this, SlopeBeyond(0.0, condition.margin, -own), still))
     return out

@@ -37,7 +37,7 @@ _FRUITLESS = 200  # random starts in a row without a better removal
 _GRACE = 0.2  # seconds after a stop, for a first removal where there is none
 
 
-class Interval(NamedTuple):
+class OpenInterval(NamedTuple):
     """Numbers of removals to be decided, and the seconds that one question about them may take."""
 
     low: int
@@ -136,8 +136,8 @@ class MinimalRemovalSearch:
         self.removal: Any = None
         self.status = "undecided"
         self._modes, self._most, self._resources, self._report = modes, most, resources, report
-        self._open = [[Interval(1, most)] for _ in modes]
-        self._stuck: list[Interval] = []  # what no oracle decides
+        self._open = [[OpenInterval(1, most)] for _ in modes]
+        self._stuck: list[OpenInterval] = []  # what no oracle decides
 
     def run(self) -> MinimalRemovalSearch:
         """Search until everything is decided, nothing more can be, or a limit is reached."""
@@ -298,7 +298,12 @@ class MinimalRemovalSearch:
                 return
 
     def _record(
-        self, mode: BreakMode, pending: list[Interval], at: Interval, decision: Any, found: int
+        self,
+        mode: BreakMode,
+        pending: list[OpenInterval],
+        at: OpenInterval,
+        decision: Any,
+        found: int,
     ) -> int:
         """Keep what was decided of an interval; return how many removals were found in a row."""
         if decision.removal is not None:
@@ -310,7 +315,7 @@ class MinimalRemovalSearch:
             pending.append(at._replace(high=decision.refuted_from - 1))
         return 0
 
-    def _next(self, pending: list[Interval], found: int) -> Interval:
+    def _next(self, pending: list[OpenInterval], found: int) -> OpenInterval:
         """The interval to ask about, of those that need the least patience.
 
         After ``found`` removals in a row the stride downwards from the best one has doubled as
@@ -328,7 +333,7 @@ class MinimalRemovalSearch:
                 return lower
         return at
 
-    def _postpone(self, pending: list[Interval], at: Interval, impatient: bool) -> None:
+    def _postpone(self, pending: list[OpenInterval], at: OpenInterval, impatient: bool) -> None:
         """Ask less, or later, or not at all, where an interval was neither refuted nor narrowed."""
         more = 4 * at.patience if impatient else at.patience
         # What is to be refuted above it will not take less.

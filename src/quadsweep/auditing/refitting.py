@@ -54,7 +54,7 @@ class Residuals:
         """A row that was kept goes."""
         return self._changed(row, -1.0)
 
-    def again_with(self, row: int) -> Residuals:
+    def return_row(self, row: int) -> Residuals:
         """A row that was removed returns."""
         return self._changed(row, 1.0)
 
@@ -135,7 +135,7 @@ def residuals(moments: Moments, gone: Ints) -> Residuals:
     columns, kappa = [moments.q, moments.x, moments.y], np.ones(1)
     if moments.classes is not None:
         short = moments.classes.without(gone)
-        columns = [short.again_about(v) for v in columns]
+        columns = [short.subtract_kept_means(v) for v in columns]
         kappa = np.append(short.kappa, np.inf)  # the last is for rows of no class
     inverse = inverse_without(z)
     q = columns[0]

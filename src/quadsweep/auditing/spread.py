@@ -55,8 +55,8 @@ class Column:
         least = min(float(total.min()) * (1 - 1e-9), sys.float_info.max)
         if self._some_gap > 0 and least >= 0.499 * self._some_gap * self._some_gap:
             return least
-        gap = _least_gap(self.sorted)
-        return min(max(least, 0.499 * gap * gap), sys.float_info.max)
+        closest = _least_gap(self.sorted)
+        return min(max(least, 0.499 * closest * closest), sys.float_info.max)
 
     def distance(self, k: int, centre: float) -> float:
         """How far the mean of k or more points can lie from a centre, in their own spread."""

@@ -36,14 +36,14 @@ _TIMES = 4
 _NOTHING = np.zeros(0, dtype=np.int64)
 
 
-def lowest(values: Floats, m: int) -> Ints:
+def find_lowest(values: Floats, m: int) -> Ints:
     """The positions of the m lowest, sorted."""
     if m >= len(values):
         return np.arange(len(values))
     return np.sort(np.argpartition(values, m)[:m]) if m else _NOTHING
 
 
-def concentrated(
+def concentrate(
     problem: BreakProblem, m: int, start: Ints = _NOTHING, among: Ints | None = None
 ) -> Ints | None:
     """From a removal to one of m units that breaks the claim; None where the steps find none.
@@ -54,9 +54,9 @@ def concentrated(
     removal, unclear, before = start, [], -math.inf
     for left in range(_STEPS, 0, -1):
         if among is None:
-            following = lowest(problem.gain(removal), m)
+            following = find_lowest(problem.gain(removal), m)
         else:
-            following = among[lowest(problem.gain_among(removal, among), m)]
+            following = among[find_lowest(problem.gain_among(removal, among), m)]
         if any(np.array_equal(following, old) for old in seen):
             break
         seen.append(following)
@@ -242,7 +242,7 @@ class RowHeuristic(RemovalHeuristic):
         found, wanted = None, max(_FRONT, _TIMES * len(removal))
         while found is None:
             self._check()
-            front = self._candidates = lowest(gain, wanted)
+            front = self._candidates = find_lowest(gain, wanted)
             found = fewest_first(self._problem, front, gain[front])
             if len(front) >= min(2 * self.last, len(gain)):
                 break
@@ -265,7 +265,7 @@ class RowHeuristic(RemovalHeuristic):
     def _try(self, m: int) -> bool:
         self._check()
         among = self._front(m) if self._has_front else None
-        return self._take(concentrated(self._problem, m, _NOTHING, among))
+        return self._take(concentrate(self._problem, m, _NOTHING, among))
 
     def from_one(self, removal: Ints) -> Iterator[Ints]:
         """Smaller ones from a removal that was found by others."""
@@ -278,7 +278,7 @@ class RowHeuristic(RemovalHeuristic):
         """One fewer, from the best removal, where only some rows are looked at."""
         while self.best is not None and self.last and self._has_front:
             self._check()
-            fewer = concentrated(self._problem, self.last, self.best, self._front(self.last))
+            fewer = concentrate(self._problem, self.last, self.best, self._front(self.last))
             if not self._take(fewer):
                 return
             yield self.best
@@ -296,7 +296,7 @@ class RowHeuristic(RemovalHeuristic):
         last looked at."""
         wanted = max(_FRONT, _TIMES * m)
         if len(self._candidates) < min(wanted, len(self._first_gain)):
-            self._candidates = lowest(self._first_gain, 2 * wanted)
+            self._candidates = find_lowest(self._first_gain, 2 * wanted)
         return self._candidates
 
     @cached_property
@@ -308,12 +308,12 @@ class RowHeuristic(RemovalHeuristic):
         if math.isinf(self.followed[0]):
             return
         order = self._order[: self.last]
-        for m in first_of(self._problem, order):
+        for m in promising_sizes(self._problem, order):
             check()
             if m > self.last:
                 break
             self.followed = (m, 0)
-            if near(self._problem, order[:m]) and self._take(np.sort(order[:m])):
+            if may_break(self._problem, order[:m]) and self._take(np.sort(order[:m])):
                 yield self._found
                 break
         self.followed = (math.inf, 0)
@@ -322,7 +322,7 @@ class RowHeuristic(RemovalHeuristic):
         for unit in greedy_path(self._problem, self.last, self._check):
             self._path.append(unit)
             self.followed = (math.inf, len(self._path))
-            if near(self._problem, np.array(self._path)) and self._take(np.sort(self._path)):
+            if may_break(self._problem, np.array(self._path)) and self._take(np.sort(self._path)):
                 yield self._found
                 return
 
@@ -330,7 +330,7 @@ class RowHeuristic(RemovalHeuristic):
         assert self.best is not None
         self._check()
         best, m = self.best, self.last
-        if self._take(concentrated(self._problem, m, best)):
+        if self._take(concentrate(self._problem, m, best)):
             return True
         gain = self._problem.gain(best)[best]
         for i in np.argsort(-gain)[: min(len(best), 40)]:
@@ -341,7 +341,7 @@ class RowHeuristic(RemovalHeuristic):
             half = self._rng.permutation(best)[: max(1, m // 2)]
             others = self._rng.integers(0, self._problem.moments.design.size, size=m - len(half))
             start = np.unique(np.concatenate([half, others]))
-            if self._take(concentrated(self._problem, m, start)):
+            if self._take(concentrate(self._problem, m, start)):
                 return True
         return any(self._swap(start) for start in self._starts(best, m))
 
@@ -367,7 +367,7 @@ class RowHeuristic(RemovalHeuristic):
         better = True
         while better and self._swaps > 0:
             better = False
-            for unit in swapped.in_the_way():
+            for unit in swapped.rank_by_gain():
                 self._check()
                 self._swaps -= work
                 if swapped.exchange(unit):
@@ -386,7 +386,7 @@ class _Swaps:
         self._problem, self.removal = problem, removal
         self._state = problem.without_units(removal) if _by_rows(problem) else None
 
-    def in_the_way(self) -> list[int]:
+    def rank_by_gain(self) -> list[int]:
         """Its units, those that are missed most first."""
         order: Ints = np.argsort(-self._problem.gain(self.removal)[self.removal])
         units: list[int] = self.removal[order].tolist()
@@ -398,7 +398,7 @@ class _Swaps:
         if self._state is None:
             score, state = _nearest(self._problem, others, unit), None
         else:
-            state = self._state.again_with(unit)
+            state = self._state.return_row(unit)
             score = self._problem.statistic_without_each(state)
         best, own = int(np.argmax(score)), float(score[unit])
         if best == unit or not np.isfinite(score[best]):
@@ -410,14 +410,14 @@ class _Swaps:
         return True
 
 
-def first_of(problem: BreakProblem, order: Ints) -> Iterator[int]:
+def promising_sizes(problem: BreakProblem, order: Ints) -> Iterator[int]:
     """How many of the first units of an order may break the claim."""
     if Screen.fits(problem):
         return Screen(problem).first(order)
     return iter(range(1, min(len(order), _TRIED) + 1))
 
 
-def near(problem: BreakProblem, removal: Ints) -> bool:
+def may_break(problem: BreakProblem, removal: Ints) -> bool:
     """Whether it may break the claim, as far as rounding tells."""
     return problem.excess(np.sort(removal)) > -1e-6
 

@@ -64,17 +64,19 @@ class Prover:
             return _NOT
 
     def _refute(self, fewest: int, most: int, patience: float, branch: bool) -> FormProof:
-        how = self._problem.condition
-        if isinstance(how, (SlopeBeyond, R2Beyond)):
+        condition = self._problem.condition
+        if isinstance(condition, (SlopeBeyond, R2Beyond)):
             if self._fixed is None:
                 self._fixed = (
-                    self._slope_form(how) if isinstance(how, SlopeBeyond) else self._r2_form(how)
+                    self._slope_form(condition)
+                    if isinstance(condition, SlopeBeyond)
+                    else self._r2_form(condition)
                 )
             return self._run(self._fixed, most, patience, branch)
-        if isinstance(how, CorrelationBelow):
-            return self._below(how, most, patience, branch)
-        assert isinstance(how, CorrelationAbove)
-        return self._above(how, fewest, most, patience, branch)
+        if isinstance(condition, CorrelationBelow):
+            return self._below(condition, most, patience, branch)
+        assert isinstance(condition, CorrelationAbove)
+        return self._above(condition, fewest, most, patience, branch)
 
     @cached_property
     def _controls(self) -> Controls:
@@ -104,9 +106,9 @@ class Prover:
     def _run(self, form: Form, m: int, patience: float, branch: bool) -> FormProof:
         return form.refute(m, self._resources, patience, branch=branch)
 
-    def _slope_form(self, how: SlopeBeyond) -> Form:
+    def _slope_form(self, condition: SlopeBeyond) -> Form:
         m = self._problem.moments
-        q = -how.sign * (m.y - how.beta * m.scale[0] / m.scale[1] * m.x)
+        q = -condition.sign * (m.y - condition.beta * m.scale[0] / m.scale[1] * m.x)
         return self.left(m.x, q / max(float(np.linalg.norm(q)), 1e-300))
 
     def freedom(self, rows_gone: int, rank_lost: int = 0) -> int:
@@ -114,18 +116,18 @@ class Prover:
         m = self._problem.moments
         return m.design.n - rows_gone - (m.rank + m.design.fixed - rank_lost) - 1
 
-    def threshold_below(self, how: CorrelationBelow, most: int) -> float:
+    def threshold_below(self, condition: CorrelationBelow, most: int) -> float:
         """The highest threshold, that of the fewest degrees of freedom, is the easiest."""
         m = self._problem.moments
         gained = 0 if m.basis.clear else m.design.q - m.rank
-        return how.threshold(max(1, self.freedom(int(self._most_rows[most]), -gained)))
+        return condition.threshold(max(1, self.freedom(int(self._most_rows[most]), -gained)))
 
-    def least_threshold_above(self, how: CorrelationAbove, fewest: int) -> float:
+    def least_threshold_above(self, condition: CorrelationAbove, fewest: int) -> float:
         """The threshold where all controls drop out: no higher than the lowest, and at once."""
         lost = self._problem.moments.rank
-        return how.threshold(max(1, self.freedom(int(self._fewest_rows[fewest]), lost)))
+        return condition.threshold(max(1, self.freedom(int(self._fewest_rows[fewest]), lost)))
 
-    def threshold_above(self, how: CorrelationAbove, fewest: int, most: int) -> float:
+    def threshold_above(self, condition: CorrelationAbove, fewest: int, most: int) -> float:
         """The lowest threshold, that of the most degrees of freedom, is the easiest."""
         m = self._problem.moments
         try:
@@ -133,16 +135,18 @@ class Prover:
             lost = self._product.rank_lost(most, seconds) if m.basis.clear else m.rank
         except Unclear:
             lost = m.rank
-        return how.threshold(max(1, self.freedom(int(self._fewest_rows[fewest]), lost)))
+        return condition.threshold(max(1, self.freedom(int(self._fewest_rows[fewest]), lost)))
 
-    def _below(self, how: CorrelationBelow, most: int, patience: float, branch: bool) -> FormProof:
-        m, t = self._problem.moments, self.threshold_below(how, most)
+    def _below(
+        self, condition: CorrelationBelow, most: int, patience: float, branch: bool
+    ) -> FormProof:
+        m, t = self._problem.moments, self.threshold_below(condition, most)
         if not 0 < t < 1:
             return _NOT
         root, tau = math.sqrt((1 - t) / (1 + t)), 1.0
         verdict = _NOT
         for _ in range(_TRIES):
-            x, y = math.sqrt(tau) * m.x, how.sign / math.sqrt(tau) * m.y
+            x, y = math.sqrt(tau) * m.x, condition.sign / math.sqrt(tau) * m.y
             p = (1 + root) * y - (1 - root) * x
             q = (1 - root) * y - (1 + root) * x
             verdict = self._run(self.left(p, -q), most, patience, branch)
@@ -163,13 +167,13 @@ class Prover:
         return math.sqrt(at.b / at.a) if at is not None and at.a > 0 and at.b > 0 else 1.0
 
     def _above(
-        self, how: CorrelationAbove, fewest: int, most: int, patience: float, branch: bool
+        self, condition: CorrelationAbove, fewest: int, most: int, patience: float, branch: bool
     ) -> FormProof:
         m = self._problem.moments
-        t = self.threshold_above(how, fewest, most)
+        t = self.threshold_above(condition, fewest, most)
         if t >= 1:
             return FormProof(True)
-        y = how.sign * m.y
+        y = condition.sign * m.y
         a, b = (self.left(v, v).least(most, self._resources.left()) for v in (m.x, y))
         if not t > 0:
             return self._run(self.left(m.x, -y), most, patience, branch)  # r > 0 at least
@@ -195,16 +199,16 @@ class Prover:
         length = float(np.linalg.norm(p))
         return self.left(p / length, q * length)
 
-    def _r2_form(self, how: R2Beyond) -> Form:
+    def _r2_form(self, condition: R2Beyond) -> Form:
         m, d = self._problem.moments, self.design
         inside = np.ones(d.n, dtype=bool)
         about = self._problem.about_the_mean(inside)
         rest = m.y - float(m.x @ m.y) / float(m.x @ m.x) * m.x
-        if how.sign > 0:  # R2 rises: RSS > (1 - t) TSS as long as it does not
+        if condition.sign > 0:  # R2 rises: RSS > (1 - t) TSS as long as it does not
             x = np.column_stack([d.controls, m.x / d.root_weights])
-            spread = max(1 - how.threshold, 0.0) * about * about
+            spread = max(1 - condition.threshold, 0.0) * about * about
             return Form(Controls(d, x, _unknown, d.classes), d, rest, rest, spread)
-        root = math.sqrt(max(1 - how.threshold, 0.0))
+        root = math.sqrt(max(1 - condition.threshold, 0.0))
         ones = np.ones((d.n, int(d.intercept is not None)))
         return Form(Controls(d, ones, _unknown), d, root * about, root * about, rest * rest)
 

@@ -17,7 +17,7 @@ from quadsweep.auditing.oracles.enumeration import Enumeration
 from quadsweep.auditing.oracles.estimating import LinkBoxes, RobustBoxes
 from quadsweep.auditing.oracles.likelihood_bound import LikelihoodBound
 from quadsweep.auditing.oracles.many_controls import ManyControls
-from quadsweep.auditing.oracles.plane import Plane
+from quadsweep.auditing.oracles.plane import PlaneSearch
 from quadsweep.auditing.oracles.refits import Refits
 from quadsweep.auditing.oracles.regression import RegressionBoxes
 from quadsweep.auditing.oracles.scores import ScoreSearch
@@ -177,8 +177,8 @@ def oracles_for(problem: BreakProblem, resources: Resources) -> list[Oracle]:
         kinds = (Refits, LinkBoxes, LikelihoodBound, NecessaryCondition)
     else:
         kinds = (
-            (TwoValues, Plane, NecessaryCondition, Enumeration)
-            if Plane.handles(problem)
+            (TwoValues, PlaneSearch, NecessaryCondition, Enumeration)
+            if PlaneSearch.handles(problem)
             else ORACLES
         )
     return [oracle(problem, resources) for oracle in kinds if oracle.handles(problem)]

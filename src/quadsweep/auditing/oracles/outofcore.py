@@ -221,48 +221,50 @@ class OutOfCoreProblem:
 
     @property
     def aim(self) -> Aim:
-        how = self.condition
-        if isinstance(how, SlopeBeyond):
-            return Aim(product=((1.0, 0.0), (-how.sign * how.beta, float(how.sign))))
-        if isinstance(how, CorrelationAbove):
-            return Aim("r", mirrored=how.sign < 0)
-        assert isinstance(how, CorrelationBelow)
-        return Aim("r", mirrored=how.sign > 0)
+        condition = self.condition
+        if isinstance(condition, SlopeBeyond):
+            return Aim(
+                product=((1.0, 0.0), (-condition.sign * condition.beta, float(condition.sign)))
+            )
+        if isinstance(condition, CorrelationAbove):
+            return Aim("r", mirrored=condition.sign < 0)
+        assert isinstance(condition, CorrelationBelow)
+        return Aim("r", mirrored=condition.sign > 0)
 
     def broken(self, removal: Removal | None) -> bool:
         """Whether the claim breaks without these rows, for certain."""
-        how = self.condition
+        condition = self.condition
         if removal is None:
             return False
         sums = removal.sums
-        if isinstance(how, SlopeBeyond):
-            return sums.slope_exceeds(how.beta, how.margin, how.sign)
-        if isinstance(how, CorrelationAbove):
-            return sums.slope_exceeds(0.0, how.threshold(sums.k - 2), how.sign)
-        assert isinstance(how, CorrelationBelow)
-        return sums.r_below(how.threshold(sums.k - 2))
+        if isinstance(condition, SlopeBeyond):
+            return sums.slope_exceeds(condition.beta, condition.margin, condition.sign)
+        if isinstance(condition, CorrelationAbove):
+            return sums.slope_exceeds(0.0, condition.threshold(sums.k - 2), condition.sign)
+        assert isinstance(condition, CorrelationBelow)
+        return sums.r_below(condition.threshold(sums.k - 2))
 
     def excess(self, sums: RoundedSums) -> float:
         """How far past its threshold a subset is, about: beyond the range as well where it broke
         the claim on the way; minus infinity where that is undefined."""
-        how = self.condition
+        condition = self.condition
         if not sums.varies or sums.k < 3:
             return -math.inf
-        if isinstance(how, SlopeBeyond):
-            lean = how.beta * math.sqrt(sums.a / sums.b)
-            return how.sign * (sums.r - lean) - how.margin
-        assert isinstance(how, (CorrelationAbove, CorrelationBelow))
-        t, r = how.threshold(sums.k - 2), how.sign * sums.r
-        return r - t if isinstance(how, CorrelationAbove) else t - r
+        if isinstance(condition, SlopeBeyond):
+            lean = condition.beta * math.sqrt(sums.a / sums.b)
+            return condition.sign * (sums.r - lean) - condition.margin
+        assert isinstance(condition, (CorrelationAbove, CorrelationBelow))
+        t, r = condition.threshold(sums.k - 2), condition.sign * sums.r
+        return r - t if isinstance(condition, CorrelationAbove) else t - r
 
     def promised(self, k: int, estimate: float) -> float:
         """How far k rows with this value of the aim would be past it."""
-        how = self.condition
-        if isinstance(how, SlopeBeyond):
+        condition = self.condition
+        if isinstance(condition, SlopeBeyond):
             return estimate
-        assert isinstance(how, (CorrelationAbove, CorrelationBelow))
-        t = how.threshold(k - 2)
-        return estimate - (t if isinstance(how, CorrelationAbove) else -t)
+        assert isinstance(condition, (CorrelationAbove, CorrelationBelow))
+        t = condition.threshold(k - 2)
+        return estimate - (t if isinstance(condition, CorrelationAbove) else -t)
 
 
 class OutOfCoreHeuristic(RemovalHeuristic):
@@ -344,9 +346,9 @@ class OutOfCore(Oracle):
 
     def __init__(self, problem: OutOfCoreProblem, resources: Resources) -> None:
         self.problem, self.resources = problem, resources
-        if isinstance(how := problem.condition, CorrelationAbove):
+        if isinstance(condition := problem.condition, CorrelationAbove):
             self._rising = ThresholdSchedule(
-                how, problem.engine.n, how.sign * problem.engine.everything.sums.r
+                condition, problem.engine.n, condition.sign * problem.engine.everything.sums.r
             )
 
     @classmethod
@@ -355,24 +357,24 @@ class OutOfCore(Oracle):
 
     def decide(self, fewest: int, most: int, patience: float) -> Decision:
         engine: Engine = self.problem.engine
-        how, n = self.problem.condition, engine.n
-        if isinstance(how, CorrelationBelow):
-            t = how.threshold(n - most - 2)
+        condition, n = self.problem.condition, engine.n
+        if isinstance(condition, CorrelationBelow):
+            t = condition.threshold(n - most - 2)
             for k_or_more in (True, False) if fewest == most else (True,):
-                found = self._checked(self._below(how, most, t, patience, k_or_more))
+                found = self._checked(self._below(condition, most, t, patience, k_or_more))
                 if found.decided:
                     return found
             return UNDECIDED
-        if isinstance(how, SlopeBeyond):
+        if isinstance(condition, SlopeBeyond):
             # c - beta a > margin sqrt(ab) is at least margin times the least that a and b can be.
             a, b = engine.least_squares(most)
-            least = max(how.margin - _SLACK, 0.0) * math.sqrt(a) * math.sqrt(b) / n
+            least = max(condition.margin - _SLACK, 0.0) * math.sqrt(a) * math.sqrt(b) / n
             return self._checked(engine.ask(most, self.problem.aim, least, patience))
         return self._rising.decide(
             fewest,
             most,
             lambda m, t: self._above(m, t, patience),
-            lambda removal: how.sign * removal.sums.r,
+            lambda removal: condition.sign * removal.sums.r,
             self.problem.broken,
         )
 
@@ -389,7 +391,7 @@ class OutOfCore(Oracle):
         return found if found.refuted or self.problem.broken(removal) else UNDECIDED
 
     def _below(
-        self, how: CorrelationBelow, m: int, t: float, patience: float, k_or_more: bool
+        self, condition: CorrelationBelow, m: int, t: float, patience: float, k_or_more: bool
     ) -> Decision:
         """Is r < t for some subset? By one tau after the other, as ``plane`` has it."""
         engine: Engine = self.problem.engine
@@ -403,10 +405,10 @@ class OutOfCore(Oracle):
 
         def place(removal: Removal) -> tuple[float, float] | None:
             sums = removal.sums
-            return (how.sign * sums.r, math.sqrt(sums.b / sums.a)) if sums.varies else None
+            return (condition.sign * sums.r, math.sqrt(sums.b / sums.a)) if sums.varies else None
 
         known = correlation_below(
-            loose, how.sign, math.sqrt(every.b / every.a), ask, place, enough=t
+            loose, condition.sign, math.sqrt(every.b / every.a), ask, place, enough=t
         )
         if known is not None:
             return known

@@ -41,7 +41,7 @@ from quadsweep.solving.methods.certified import search
 from quadsweep.solving.methods.problem import Problem
 
 
-class Plane(Oracle):
+class PlaneSearch(Oracle):
     """Asks the engine of the plane; kept points become removed ones here."""
 
     is_fast = True
@@ -53,8 +53,10 @@ class Plane(Oracle):
         self._columns = design.ordered
         self._centre = tuple(float(column.sorted[(self.n - 1) // 2]) for column in self._columns)
         self._x, self._y = self.x - self._centre[0], self.y - self._centre[1]
-        if isinstance(how := problem.condition, CorrelationAbove):
-            self._schedule = ThresholdSchedule(how, self.n, how.sign * problem.moments.squares.c)
+        if isinstance(condition := problem.condition, CorrelationAbove):
+            self._schedule = ThresholdSchedule(
+                condition, self.n, condition.sign * problem.moments.squares.c
+            )
 
     @classmethod
     def handles(cls, problem: BreakProblem) -> bool:
@@ -74,31 +76,31 @@ class Plane(Oracle):
         return 32 * 2.0**-53 * (1 + far)
 
     def decide(self, fewest: int, most: int, patience: float) -> Decision:
-        how = self.problem.condition
-        if isinstance(how, CorrelationBelow):
-            return self._decide_below(how, fewest, most, patience)
-        if isinstance(how, CorrelationAbove):
+        condition = self.problem.condition
+        if isinstance(condition, CorrelationBelow):
+            return self._decide_below(condition, fewest, most, patience)
+        if isinstance(condition, CorrelationAbove):
             return self._schedule.decide(
-                fewest, most, lambda m, t: self._above(m, t, how.sign, patience),
-                lambda removal: how.sign * self._r(self.problem.residuals(removal)),
+                fewest, most, lambda m, t: self._above(m, t, condition.sign, patience),
+                lambda removal: condition.sign * self._r(self.problem.residuals(removal)),
                 self.problem.broken,
             )  # fmt: skip
-        assert isinstance(how, SlopeBeyond)
-        found = self._beyond(how, most, patience)
+        assert isinstance(condition, SlopeBeyond)
+        found = self._beyond(condition, most, patience)
         fine = found.removal is None or self.problem.broken(found.removal)
         return found if fine else UNDECIDED
 
     # ---- the three questions ----------------------------------------------------------------
 
-    def _beyond(self, how: SlopeBeyond, m: int, patience: float) -> Decision:
+    def _beyond(self, condition: SlopeBeyond, m: int, patience: float) -> Decision:
         """Is sign * (c - beta a) > margin sqrt(ab) for some subset with at most m removed?"""
         k = self.n - m
-        z = how.sign * (self._y - how.beta * self._x)
+        z = condition.sign * (self._y - condition.beta * self._x)
         if not np.any(z != z[0]):
             return REFUTED
         # Rounding takes at most slack (sqrt(ab) + |beta| a) from c - beta a, and where |beta| a is
         # more than twice sqrt(ab) it does not matter.
-        excess = how.margin - 3 * self.slack(m)
+        excess = condition.margin - 3 * self.slack(m)
         if excess > 0:
             a, b = (column.least_squares(k) for column in self._columns)
             least = excess * math.sqrt(a) * math.sqrt(b) / self.n
@@ -107,10 +109,10 @@ class Plane(Oracle):
             least = excess * x * y / k
         found = self._ask(self._x, z, m, "cov", patience, above=least)
         if found.removal is not None and not self.problem.broken(found.removal):
-            return Decision(self._with_another_y(how, found.removal))
+            return Decision(self._with_another_y(condition, found.removal))
         return found
 
-    def _with_another_y(self, how: SlopeBeyond, removal: Ints) -> Ints:
+    def _with_another_y(self, condition: SlopeBeyond, removal: Ints) -> Ints:
         """Where y is constant on the rows kept, the slope there is 0 and breaks no claim; but one
         row put back makes it vary, and may leave the slope beyond beta."""
         kept = np.delete(np.arange(self.n), removal)
@@ -122,7 +124,7 @@ class Plane(Oracle):
         u, w = self.x[others] - self.x[kept].mean(), self.y[others] - self.y[kept[0]]
         a = float(centred @ centred) + share * u * u
         b, c = share * w * w, share * u * w
-        past = how.sign * (c - how.beta * a) / np.sqrt(np.maximum(a * b, 1e-300))
+        past = condition.sign * (c - condition.beta * a) / np.sqrt(np.maximum(a * b, 1e-300))
         one_less = np.setdiff1d(removal, others[np.argmax(past)])
         return one_less if self.problem.broken(one_less) else removal
 
@@ -136,12 +138,12 @@ class Plane(Oracle):
         return self._ask(self._x, sign * self._y, m, "r", patience, above=t)
 
     def _decide_below(
-        self, how: CorrelationBelow, fewest: int, most: int, patience: float
+        self, condition: CorrelationBelow, fewest: int, most: int, patience: float
     ) -> Decision:
         """The highest threshold, that of the most removals, is the easiest to fall below."""
-        t = how.threshold(self.n - most - 2)
+        t = condition.threshold(self.n - most - 2)
         for k_or_more in (True, False) if fewest == most else (True,):
-            found = self._below(most, t, how.sign, patience, k_or_more=k_or_more)
+            found = self._below(most, t, condition.sign, patience, k_or_more=k_or_more)
             if found.refuted:
                 return found
             if found.removal is not None:

@@ -95,24 +95,24 @@ class RegressionBoxes(Oracle):
         return removal if self.problem.broken(removal) else None
 
     def _ask(self, fewest: int, most: int, at_least: bool, patience: float) -> Decision:
-        how, design = self.problem.condition, self.problem.moments.design
+        condition, design = self.problem.condition, self.problem.moments.design
         k = design.size - most
         settings: dict[str, Any] = {
             "k_or_more": at_least, "groups": self._groups, "weights": design.weights,
             "patience": patience,
         }  # fmt: skip
-        if isinstance(how, R2Beyond):
-            return self._ask_r2(how, k, settings)
-        assert isinstance(how, (SlopeBeyond, CorrelationAbove, CorrelationBelow))
-        mix = (1.0, 0.0, 0.0, float(how.sign))
-        if isinstance(how, SlopeBeyond):
-            mix = (1.0, 0.0, -how.sign * how.beta, float(how.sign))
-            settings |= {"side": "above", "t": min(how.margin - SLACK, 0.0)}
-        elif isinstance(how, CorrelationAbove):
+        if isinstance(condition, R2Beyond):
+            return self._ask_r2(condition, k, settings)
+        assert isinstance(condition, (SlopeBeyond, CorrelationAbove, CorrelationBelow))
+        mix = (1.0, 0.0, 0.0, float(condition.sign))
+        if isinstance(condition, SlopeBeyond):
+            mix = (1.0, 0.0, -condition.sign * condition.beta, float(condition.sign))
+            settings |= {"side": "above", "t": min(condition.margin - SLACK, 0.0)}
+        elif isinstance(condition, CorrelationAbove):
             settings |= {"side": "above", "mix": mix}
-            return self._ask_above(how, fewest, most, settings)
+            return self._ask_above(condition, fewest, most, settings)
         else:
-            t = self._prover.threshold_below(how, most) + SLACK
+            t = self._prover.threshold_below(condition, most) + SLACK
             if t >= 1:
                 return UNDECIDED
             answer = self._by_products(t, k, settings)
@@ -122,7 +122,7 @@ class RegressionBoxes(Oracle):
         return self._ask_partial(k, mix=mix, **settings)
 
     def _ask_above(
-        self, how: CorrelationAbove, fewest: int, most: int, settings: dict[str, Any]
+        self, condition: CorrelationAbove, fewest: int, most: int, settings: dict[str, Any]
     ) -> Decision:
         """With the lowest threshold, and where that is too low, with the rank that is left."""
 
@@ -130,11 +130,11 @@ class RegressionBoxes(Oracle):
             k = self.problem.moments.design.size - most
             return REFUTED if t >= 1 else self._ask_partial(k, t=max(t, 0.0), **settings)
 
-        least = self._prover.least_threshold_above(how, fewest) - SLACK
+        least = self._prover.least_threshold_above(condition, fewest) - SLACK
         found = ask(least)
         if found.removal is None or self.problem.broken(found.removal):
             return found
-        t = self._prover.threshold_above(how, fewest, most) - SLACK
+        t = self._prover.threshold_above(condition, fewest, most) - SLACK
         return ask(t) if t > least else found
 
     def _ask_partial(self, k: int, **settings: Any) -> Decision:
@@ -145,8 +145,8 @@ class RegressionBoxes(Oracle):
 
     def _by_products(self, t: float, k: int, settings: dict[str, Any]) -> Decision | None:
         """r below t, one tau at a time, as a sign; None where no tau is left."""
-        how, (x, y) = self.problem.condition, self.problem.moments.scale
-        assert isinstance(how, CorrelationBelow)
+        condition, (x, y) = self.problem.condition, self.problem.moments.scale
+        assert isinstance(condition, CorrelationBelow)
         if not min(x, y) > 0:
             return None
 
@@ -158,18 +158,18 @@ class RegressionBoxes(Oracle):
             own = self.problem.residuals(removal)
             if not (own.a > 1e-12 and own.b > 1e-12):
                 return None
-            return how.sign * own.c / math.sqrt(own.a * own.b), math.sqrt(own.b / own.a)
+            return condition.sign * own.c / math.sqrt(own.a * own.b), math.sqrt(own.b / own.a)
 
-        return correlation_below(t, how.sign, 1.0, ask, place, enough=t)
+        return correlation_below(t, condition.sign, 1.0, ask, place, enough=t)
 
-    def _ask_r2(self, how: R2Beyond, k: int, settings: dict[str, Any]) -> Decision:
+    def _ask_r2(self, condition: R2Beyond, k: int, settings: dict[str, Any]) -> Decision:
         design = self.problem.moments.design
         at = design.intercept
         others = [i for i in range(design.q) if i != at]
         columns = np.column_stack([design.controls[:, others], design.x])
         return self._engine(
             _core.regression_fit, columns, design.y, k, objective="r2", intercept=at is not None,
-            above=max(how.threshold - SLACK, 0.0), **settings,
+            above=max(condition.threshold - SLACK, 0.0), **settings,
         )  # fmt: skip
 
     def _engine(self, question: Any, *columns: Any, patience: float, **settings: Any) -> Decision:

@@ -21,8 +21,8 @@ _LAST_ROW = 0.1  # of what a row changes on average: about what the last one cha
 class ThresholdSchedule:
     """Asks about a condition on n rows, on all of which sign * r is ``start``."""
 
-    def __init__(self, how: CorrelationAbove, n: int, start: float) -> None:
-        self._how, self._n, self._start = how, n, start
+    def __init__(self, condition: CorrelationAbove, n: int, start: float) -> None:
+        self._condition, self._n, self._start = condition, n, start
         self._top = 0  # the largest number of removals asked about
 
     def decide(
@@ -41,7 +41,7 @@ class ThresholdSchedule:
         step = _LAST_ROW * (top - self._start) / self._top
         highest = top - step * (self._top - most + 1)
         for _ in range(_NARROWED):
-            first = self._how.fewest_above(highest, self._n - 2, fewest, most)
+            first = self._condition.fewest_above(highest, self._n - 2, fewest, most)
             found = ask(most, self._threshold(first))
             if found.refuted and first > fewest:
                 return Decision(refuted_from=first)
@@ -53,4 +53,4 @@ class ThresholdSchedule:
         return UNDECIDED
 
     def _threshold(self, m: int) -> float:
-        return self._how.threshold(self._n - m - 2)
+        return self._condition.threshold(self._n - m - 2)

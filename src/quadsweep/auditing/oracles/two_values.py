@@ -28,11 +28,11 @@ class TwoValues(Oracle):
     @np.errstate(over="ignore", invalid="ignore")
     def __init__(self, problem: BreakProblem, resources: Resources) -> None:
         super().__init__(problem, resources)
-        how, design = problem.condition, problem.moments.design
-        assert isinstance(how, SlopeBeyond)
+        condition, design = problem.condition, problem.moments.design
+        assert isinstance(condition, SlopeBeyond)
         low, high = np.unique(design.x)
-        y = how.sign * (design.y - np.median(design.y))
-        self._wanted = how.sign * how.beta * (high - low)
+        y = condition.sign * (design.y - np.median(design.y))
+        self._wanted = condition.sign * condition.beta * (high - low)
         self._unclear = _ROUNDED * design.n * (float(np.abs(y).max()) + abs(self._wanted))
         # Those that go first: low outcomes of the high value, high outcomes of the low one.
         above, below = (np.flatnonzero(design.x == value) for value in (high, low))
