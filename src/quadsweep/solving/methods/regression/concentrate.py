@@ -7,7 +7,9 @@ From a subset fit the plane; to first order a row with residual e is worth
 
 Keep the k rows worth most and repeat while the value rises. Starts are planes through as many
 random rows as they have coefficients, tried on a subsample where n is large; the best few are
-polished on all rows. Then a tenth to six tenths of the rows that go change places with others, and
+polished on all rows. Others are the half of the rows nearest the centre of all columns, by three
+robust covariances (as in DetMCD of Hubert, Rousseeuw and Verdonck 2012): many leverage points leave
+hardly any random start of twenty rows clean. Then a tenth to six tenths of the rows that go change places with others, and
 steps begin anew. All starts of a round step together: sums over subsets are one matrix product.
 """
 
@@ -115,9 +117,9 @@ class _Walk(Watch):
                 yield _mask(rows, p.n)
             return
         best = tried[:_POLISHED] if len(some) < p.n else tried[: 3 * _POLISHED]
-        whole = np.zeros((len(best) + 1, p.n), dtype=bool)
-        whole[0] = True
-        whole[1:, some] = best
+        whole = np.zeros((len(best), p.n), dtype=bool)
+        whole[:, some] = best
+        whole = np.concatenate([np.ones((1, p.n), dtype=bool), self._central(), whole])
         if p.n * len(whole) <= _TOGETHER:
             yield from self._stepped(whole, everyone, p.k)
         else:
@@ -128,6 +130,19 @@ class _Walk(Watch):
             if len(self.rows) == 0 or self.clock.left() == 0:
                 return
             yield self._stepped(self._swapped(), everyone, p.k)[0]
+
+    def _central(self) -> Mask:
+        """The half of the rows nearest the centre of all columns, by three robust covariances."""
+        z = self.z[:, 1:]
+        z = z[:, np.median(np.abs(z), axis=0) > 0]
+        n, q = z.shape
+        if q < 2 or n <= 2 * q or not self.problem.intercept:
+            return np.zeros((0, n), dtype=bool)
+        z = (z - np.median(z, axis=0)) / np.median(np.abs(z - np.median(z, axis=0)), axis=0)
+        ranks = np.argsort(np.argsort(z, axis=0), axis=0)
+        lengths = np.sqrt(np.sum(z * z, axis=1, keepdims=True))
+        turned = [np.tanh(z), (ranks + 0.5) / n - 0.5, z / np.maximum(lengths, 1e-12)]
+        return np.array([_central_half(z, np.linalg.eigh(t.T @ t)[1]) for t in turned])
 
     def _swapped(self) -> Mask:
         """The best subset, with some of the rows that go in the place of others."""
@@ -229,6 +244,16 @@ def _scaled(problem: Problem) -> Floats:
         columns = columns - middle(columns.T)
     size = np.sqrt(np.mean(columns**2, axis=0))
     return np.column_stack([np.ones(problem.n), columns / np.where(size > 0, size, 1.0)])
+
+
+def _central_half(z: Floats, axes: Floats) -> Mask:
+    """The half of the rows nearest the median, by the spread of their projections on the axes."""
+    along = z @ axes
+    along -= np.median(along, axis=0)
+    spread = np.median(np.abs(along), axis=0)
+    distance = np.sum((along / np.where(spread > 0, spread, 1.0)) ** 2, axis=1)
+    mask: Mask = distance <= np.median(distance)
+    return mask
 
 
 def _mask(rows: Ints, n: int) -> Mask:
