@@ -49,6 +49,7 @@ class SubsetSearch(TypedDict, total=False):
     enumeration_limit: int
     tree_from: int
     memory_limit: float
+    most_boxes: float
 
 def solve(
     x: Floats,

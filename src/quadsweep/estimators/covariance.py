@@ -8,12 +8,13 @@ compared figure by figure.
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
 import numpy as np
 
 from quadsweep.arrays import Floats, Mask
-from quadsweep.estimators.trimmed import SEARCH, TIME_LIMIT, warn_unless_proved
+from quadsweep.estimators.trimmed import SEARCH, warn_unless_proved
 from quadsweep.extras import needed
 from quadsweep.inputs.validation import unmasked
 from quadsweep.least_squares import fit
@@ -24,6 +25,7 @@ with needed("quadsweep.sklearn"):
     from scipy import linalg
     from sklearn.base import _fit_context
     from sklearn.covariance import MinCovDet, fast_mcd
+    from sklearn.exceptions import ConvergenceWarning
     from sklearn.utils.validation import validate_data
 
 EXACT = 2.0**-100  # of a column's sum of squares: what its line leaves is the rounding of the data
@@ -65,15 +67,15 @@ class ExactMinCovDet(MinCovDet):  # type: ignore[misc]
     """The rows whose covariance has the least determinant, and the covariance of the bulk.
 
     A drop-in for :class:`sklearn.covariance.MinCovDet`, whose parameters and attributes it has.
-    With one or two columns the raw estimate is the true optimum; with more it is what
-    concentration steps from random starts find, and ``status_`` says ``heuristic``.
+    With one or two columns the raw estimate is the true optimum. With more it is scikit-learn's
+    own, from random starts: ``status_`` is ``heuristic`` and a ``ConvergenceWarning`` says so.
 
     Parameters
     ----------
     store_precision, assume_centered, support_fraction, random_state :
         As in ``MinCovDet``. By default ceil((n + p + 1) / 2) rows are the support.
     tol, time_limit, n_jobs, verbose :
-        As in :class:`TrimmedRegressor`: 5 seconds unless said otherwise, one thread.
+        As in :class:`TrimmedRegressor`.
 
     Attributes
     ----------
@@ -113,7 +115,7 @@ class ExactMinCovDet(MinCovDet):  # type: ignore[misc]
         support_fraction: float | None = None,
         random_state: Any = None,
         tol: float = 1e-9,
-        time_limit: float | None = TIME_LIMIT,
+        time_limit: float | None = None,
         n_jobs: int | None = None,
         verbose: int | bool = 0,
     ) -> None:
@@ -134,6 +136,12 @@ class ExactMinCovDet(MinCovDet):  # type: ignore[misc]
         self.bound_ = math.nan
         self.status_ = "heuristic"
         if X.shape[1] > 2:
+            warnings.warn(
+                f"with {X.shape[1]} columns the support is that of scikit-learn's MinCovDet, from "
+                "random starts; it is exact for one or two columns",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
             return self.weigh(X, self._concentrated(X))
         result = self._exact(X)
         self.bound_, self.status_ = result.bound, result.status
@@ -184,7 +192,7 @@ class ExactMinCovDet(MinCovDet):  # type: ignore[misc]
             time_limit=self.time_limit, n_jobs=1 if self.n_jobs is None else self.n_jobs,
             progress=bool(self.verbose),
         )  # fmt: skip
-        warn_unless_proved(result, "auto")
+        warn_unless_proved(result, "auto", self.time_limit)
         return result
 
     def _concentrated(self, X: Floats) -> Mask:

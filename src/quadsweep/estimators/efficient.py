@@ -29,7 +29,7 @@ EFFICIENCY = 5.18  # tuning constant of the weights
 CUT_OFF = 2.2414027  # residuals beyond it, in units of the scale, are outliers: 2.5% of normal ones
 EXACT = 1e-12  # relative to a row's terms: a residual that is rounding
 _STEPS = 200  # of reweighted least squares
-_SAME = 1e-8  # change of fitted values, in units of the scale, at which steps end
+_SAME = 1e-7  # change of fitted values, in units of the scale, at which steps end
 
 
 @dataclass(frozen=True, eq=False)

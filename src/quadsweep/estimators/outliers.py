@@ -10,8 +10,8 @@ import numpy as np
 
 from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.estimators.covariance import ExactMinCovDet
-from quadsweep.estimators.reweighting import CUT_OFF, default_rows
-from quadsweep.estimators.trimmed import CONSTRAINTS, TIME_LIMIT, Trimmed, as_missing
+from quadsweep.estimators.efficient import CUT_OFF
+from quadsweep.estimators.trimmed import CONSTRAINTS, Trimmed, as_missing, default_rows
 from quadsweep.extras import needed
 from quadsweep.results.result import Result
 
@@ -39,7 +39,7 @@ class TrimmedOutlierDetector(OutlierMixin, Trimmed):  # type: ignore[misc]
     contamination : "auto" or float in (0, 0.5]
         A share: that many rows are outliers, as with ``drop``. ``"auto"`` looks for the rows that
         are far off, however many: for ``lts`` those more than 2.24 scales from the line or plane
-        of the reweighted fit (:class:`TrimmedRegressor`), for ``mcd`` those with a squared robust
+        of the efficient fit (:class:`TrimmedRegressor`), for ``mcd`` those with a squared robust
         distance above the 97.5% point of chi-square; of clean normal rows about 2.5% in both
         cases. Other objectives have no such distance and take a share, ``keep`` or ``drop``.
     keep, drop : int or float, optional
@@ -52,7 +52,7 @@ class TrimmedOutlierDetector(OutlierMixin, Trimmed):  # type: ignore[misc]
     inlier_mask_ : True for the rows that are no outliers.
     coef_, intercept_ : the line or plane of those rows.
     scale_ : with ``lts`` and ``"auto"``, the standard deviation of the errors.
-    scatter_ : for ``mcd``, the robust covariance.
+    scatter_ : for ``mcd`` with ``"auto"``, the robust covariance.
     score_, bound_, gap_, status_, message_ : as in :class:`TrimmedRegressor`.
     conic_ : Conic or None
         Of two columns and a number of outliers, the boundary between them and the rest.
@@ -71,7 +71,7 @@ class TrimmedOutlierDetector(OutlierMixin, Trimmed):  # type: ignore[misc]
     or plane, upright (or from the one x of the points kept): farther than every row kept is an
     outlier. The rows it was fitted to are judged as they were, so that ``predict`` gives them what
     ``fit_predict`` did; only where some of several identical rows were kept and others dropped are
-    all of them ordinary. ``mcd`` always judges by the robust distance.
+    all of them ordinary. ``mcd`` with ``"auto"`` judges by the robust distance.
 
     Examples
     --------
@@ -94,7 +94,7 @@ class TrimmedOutlierDetector(OutlierMixin, Trimmed):  # type: ignore[misc]
         drop: int | float | None = None,
         method: str = "auto",
         tol: float = 1e-9,
-        time_limit: float | None = TIME_LIMIT,
+        time_limit: float | None = None,
         n_jobs: int | None = None,
         random_state: int | None = None,
         verbose: int | bool = 0,
@@ -129,7 +129,7 @@ class TrimmedOutlierDetector(OutlierMixin, Trimmed):  # type: ignore[misc]
         self._gain: tuple[float, float, float] | None = None
         self.exceptions_ = np.empty((0, X.shape[1]))
         self._one_x = float(X[self.inlier_mask_, 0].mean())
-        if self.objective == "mcd":
+        if self.objective == "mcd" and self._finds_their_number():
             self.scatter_ = ExactMinCovDet().weigh(X, self.inlier_mask_)
             self.offset_ = -float(chi2.ppf(ORDINARY, 2))
             self.conic_ = result.conic
@@ -157,8 +157,8 @@ class TrimmedOutlierDetector(OutlierMixin, Trimmed):  # type: ignore[misc]
         return default_rows(n, columns - 1), None
 
     def _judge_by_distance(self, X: Floats, result: Result) -> None:
-        """Residuals of the reweighted fit in units of its scale; rounding where it is exact."""
-        found = self._reweighted(X[:, :-1], X[:, -1], result, intercept=True)
+        """Residuals of the efficient fit in units of its scale; rounding where it is exact."""
+        found = self._make_efficient(X[:, :-1], X[:, -1], result)
         distance = -self._worth(X)
         if found.scale > 0:
             self.offset_ = -CUT_OFF * found.scale
@@ -180,7 +180,7 @@ class TrimmedOutlierDetector(OutlierMixin, Trimmed):  # type: ignore[misc]
     def fit_predict(self, X: Any, y: Any = None) -> Ints:
         """+1 for ordinary rows, -1 for outliers; ``y`` is not used."""
         self.fit(X, y)
-        return self.predict(X) if self.objective == "mcd" else np.where(self.inlier_mask_, 1, -1)
+        return self.predict(X) if self.scatter_ is not None else np.where(self.inlier_mask_, 1, -1)
 
     def score_samples(self, X: Any) -> Floats:
         """Larger is more ordinary: minus the distance, or the conic's or the gain's value.

@@ -1,8 +1,4 @@
-"""A regressor for scikit-learn that trims, and what it shares with the outlier detector.
-
-The rows are chosen exactly up to five predictors; with more, by concentration steps from random
-starts, and a warning says what is not proved.
-"""
+"""A regressor for scikit-learn that trims, and what it shares with the outlier detector."""
 
 from __future__ import annotations
 
@@ -13,24 +9,24 @@ from typing import Any
 import numpy as np
 
 from quadsweep.arrays import Floats
-from quadsweep.estimators.reweighting import Reweighted, default_rows, reweight
+from quadsweep.estimators.efficient import Estimate, estimate
 from quadsweep.extras import needed
-from quadsweep.inputs.validation import unmasked
-from quadsweep.least_squares import Plane
+from quadsweep.inputs.validation import seconds, unmasked
+from quadsweep.least_squares import Plane, fit
 from quadsweep.objectives import OBJECTIVES
 from quadsweep.results.result import Result
 from quadsweep.solving.methods.choice import CHOICES
-from quadsweep.solving.solve import solve
+from quadsweep.solving.question import pose
 
 with needed("quadsweep.sklearn"):
-    from scipy.stats import t as student
-    from sklearn.base import BaseEstimator, RegressorMixin, _fit_context
+    from scipy.stats import norm
+    from sklearn.base import BaseEstimator, RegressorMixin, _fit_context, clone
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.utils._param_validation import Interval, StrOptions
-    from sklearn.utils.validation import check_is_fitted, validate_data
+    from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-PROVING = ("auto", "certified", "exhaustive")  # methods that are asked for a proof
-TIME_LIMIT = 5.0  # seconds of a fit unless said otherwise; proofs of 1,000 x 3 take one
+WORK = 1e8  # rows times boxes of a fit without a time limit: a second or two
+SEARCHED = 5  # features that boxes are tried for
 SEARCH: dict[str, list[Any]] = {  # parameters of the search, of all estimators of this package
     "tol": [Interval(numbers.Real, 0, 1, closed="left")],
     "time_limit": [Interval(numbers.Real, 0, None, closed="left"), None],
@@ -41,51 +37,56 @@ CONSTRAINTS: dict[str, list[Any]] = SEARCH | {
     "objective": [StrOptions({name for name in OBJECTIVES if name != "var"})],
     "keep": [
         Interval(numbers.Integral, 1, None, closed="left"),
-        Interval(numbers.Real, 0, 1, closed="neither"),
+        Interval(numbers.Real, 0, 1, closed="right"),
         None,
     ],
     "drop": [
         Interval(numbers.Integral, 0, None, closed="left"),
-        Interval(numbers.Real, 0, 1, closed="neither"),
+        Interval(numbers.Real, 0, 1, closed="left"),
         None,
     ],
     "method": [StrOptions(set(CHOICES))],
     "random_state": [Interval(numbers.Integral, 0, None, closed="left"), None],
 }
-_REWEIGHTED = (
-    *("scale_", "standard_errors_", "intercept_standard_error_"),
-    *("raw_coef_", "raw_intercept_", "raw_inlier_mask_", "raw_scale_"),
+_OF_ONE_FIT = (  # attributes that only some fits have
+    *("scale_", "weights_", "standard_errors_", "intercept_standard_error_"),
+    *("raw_coef_", "raw_intercept_", "raw_inlier_mask_", "estimators_"),
 )
 
 
+def default_rows(n: int, p: int, intercept: bool = True) -> int:
+    """Returns how many rows to keep for the highest breakdown point: half, and a few for the fit.
+
+    >>> default_rows(100, 1), default_rows(100, 5)
+    (51, 53)
+    """
+    return min(n, (n + p + intercept + 1) // 2)
+
+
 def as_missing(values: Any) -> Any:
-    """Masked numbers as NaN, which scikit-learn then refuses; anything else as it is."""
+    """Returns masked numbers as NaN, which scikit-learn then refuses; anything else as it is."""
     return unmasked(values) if isinstance(values, np.ma.MaskedArray) else values
 
 
-def warn_unless_proved(result: Result, method: str) -> None:
-    """Warn where a proof was asked for and there is none, or where a limit cut the method off."""
-    if result.status == "optimal":
-        return
-    if method not in PROVING:
-        if result.status not in ("heuristic", "best_separable"):
-            warnings.warn(
-                f"{result.message} method={method!r} had not ended, and its rows may be far from "
-                "the best: give a larger time_limit.",
-                ConvergenceWarning,
-                stacklevel=5,
-            )
+def warn_unless_proved(result: Result, method: str, time_limit: float | None) -> None:
+    """Warns where a proof was asked for and there is none, or where time changed the fit."""
+    stopped = result.status == "time_limit"
+    if result.status == "optimal" or not (stopped or method in ("auto", "certified", "exhaustive")):
         return
     proved = f"no choice of rows passes {result.bound:.6g} (gap {result.gap:.3g})"
     trivial = result.bound <= 0 if OBJECTIVES[result.objective].sense < 0 else result.bound >= 1
     if trivial or not np.isfinite(result.bound):
         proved = "nothing is proved about better choices"
-    advice = "a larger time_limit may prove it, " if result.status == "time_limit" else ""
+    if stopped:
+        reason = f"The search stopped at time_limit={time_limit:g}: another run may fit other rows"
+        advice = "raise time_limit"
+    else:
+        reason = "The rows kept are the best of many starts, not proved to be the best there are"
+        advice = "a time_limit searches on, method='concentrate' does not warn"
     warnings.warn(
-        f"{result.message} Its {result.title} is {result.value:.6g} and {proved}; {advice}"
-        "method='concentrate' asks for no proof and gives no warning.",
+        f"{reason}. Their {result.title} is {result.value:.6g} and {proved}; {advice}.",
         ConvergenceWarning,
-        stacklevel=5,
+        stacklevel=6,
     )
 
 
@@ -94,24 +95,28 @@ class Trimmed(BaseEstimator):  # type: ignore[misc]
 
     _parameter_constraints: dict[str, list[Any]] = CONSTRAINTS
 
-    def _search(self, X: Floats, y: Floats, keep: Any, drop: Any, **more: Any) -> Result:
-        result = solve(
-            X,
-            y,
-            keep,
-            drop=drop,
-            objective=self.objective,
-            method=self.method,
-            tol=self.tol,
-            time_limit=self.time_limit,
-            n_jobs=1 if self.n_jobs is None else self.n_jobs,
+    def _search(
+        self, X: Floats, y: Floats, keep: Any, drop: Any, *, intercept: bool = True,
+        weights: Floats | None = None,
+    ) -> Result:  # fmt: skip
+        """Chooses the rows and sets the attributes of the search."""
+        n, p = X.shape
+        keep = n if (isinstance(keep, float) and keep == 1) or drop == 0 else keep
+        question = pose(
+            X, y, objective=self.objective, tol=self.tol, fit_intercept=intercept,
+            n_jobs=1 if self.n_jobs is None else self.n_jobs, weights=weights,
             seed=0 if self.random_state is None else self.random_state,
-            progress=bool(self.verbose),
-            **more,
-        )
-        warn_unless_proved(result, self.method)
-        for name in _REWEIGHTED:  # of an earlier fit
-            self.__dict__.pop(name, None)
+        ).keeping(keep, None if drop == 0 else drop)  # fmt: skip
+        method, limit = self.method, {}
+        if self.time_limit is not None:
+            limit = {"time_limit": seconds(self.time_limit)}
+        elif method in ("auto", "certified"):
+            limit = {"most_boxes": max(1.0, WORK / n)}
+            if method == "auto" and p > SEARCHED and 4 * question.problem.k < 3 * n:
+                method = "concentrate"  # no bound is worth its time there
+        result = question.answer(method, progress=bool(self.verbose), **limit)
+        warn_unless_proved(result, self.method, self.time_limit)
+        self._forget()
         self.coef_ = result.coef
         self.intercept_ = result.intercept
         self.inlier_mask_ = result.mask
@@ -122,23 +127,31 @@ class Trimmed(BaseEstimator):  # type: ignore[misc]
         self.message_ = result.message
         return result
 
-    def _reweighted(self, X: Floats, y: Floats, result: Result, intercept: bool) -> Reweighted:
-        """The fit after the reweighting step; the one of the search stays as ``raw_...``."""
-        raw = Plane(result.coef, result.intercept, result.value, 0.0, result.dependent)
-        found = reweight(X, y, raw, result.k, intercept)
+    def _forget(self) -> None:
+        """Removes the attributes of an earlier fit that this one may not have."""
+        for name in _OF_ONE_FIT:
+            self.__dict__.pop(name, None)
+
+    def _make_efficient(
+        self, X: Floats, y: Floats, result: Result, intercept: bool = True,
+        weights: Floats | None = None,
+    ) -> Estimate:  # fmt: skip
+        """Sets the attributes of the MM estimate; the search's fit stays as ``raw_...``."""
+        start = Plane(result.coef, result.intercept, result.value, 0.0, result.dependent)
+        found = estimate(X, y, start, weights, intercept)
         self.raw_coef_, self.raw_intercept_ = self.coef_, self.intercept_
-        self.raw_inlier_mask_, self.raw_scale_ = self.inlier_mask_, found.raw_scale
+        self.raw_inlier_mask_ = self.inlier_mask_
         self.coef_, self.intercept_ = found.plane.coef, found.plane.intercept
-        self.inlier_mask_, self.scale_ = found.inliers, found.scale
+        self.inlier_mask_, self.weights_, self.scale_ = found.inliers, found.weights, found.scale
         return found
 
 
 class TrimmedRegressor(RegressorMixin, Trimmed):  # type: ignore[misc]
-    """Least trimmed squares: a line or plane with a breakdown point near 50%.
+    """Robust regression: least trimmed squares, then an efficient step from there.
 
-    The rows with the least residual sum of squares are found, exactly up to five features. Then, as
-    in ``ltsReg`` of R's robustbase, the scale of the errors is estimated from them and all rows
-    within 2.24 of it are fitted again by least squares (``reweight``).
+    The rows with the least residual sum of squares are found, exactly up to five features where the
+    work allows it. From their plane an MM estimate begins (``reweight``): on clean normal data it
+    is as precise as least squares up to a few per cent, and up to half of the rows may be anything.
 
     Parameters
     ----------
@@ -148,16 +161,16 @@ class TrimmedRegressor(RegressorMixin, Trimmed):  # type: ignore[misc]
         of the rows with the largest R2 lies along a line that is too steep (on clean data with
         slope 1 and as much noise, 1.6).
     keep, drop : int or float, optional
-        Rows to keep or to remove: a number, or a share in (0, 1). By default (n + p + 2) // 2 rows
-        are kept, p the number of features (one less without an intercept): the choice with the
-        highest breakdown point. For other objectives than ``lts`` give one of the two: a warning
-        says so.
+        Rows to keep or to remove: a number, or a share (``drop=0`` and ``keep=1.0`` keep all). By
+        default (n + p + 2) // 2 rows are kept, p the number of features (one less without an
+        intercept): the choice with the highest breakdown point. For other objectives than ``lts``
+        give one of the two: a warning says so.
     method, tol :
-        As in :func:`quadsweep.solve`; ``method="concentrate"`` for a fit without a proof, within a
-        second or two whatever the number of features.
-    time_limit : float or None, default 5
-        Seconds for the search; None is none. Where it ends before the proof does, the fit is that
-        of the best rows so far and a ``ConvergenceWarning`` says how far the proof has come.
+        As in :func:`quadsweep.solve`; ``method="concentrate"`` for a fit without a proof.
+    time_limit : float or None, default None
+        None: the work is limited, not the time, so that the same data and ``random_state`` give the
+        same fit on any machine (with ``n_jobs=1``). Seconds: searches on for so long, and warns
+        where the limit changed what was fitted.
     n_jobs : int, optional
         Threads; None is one.
     random_state : int, optional
@@ -165,32 +178,34 @@ class TrimmedRegressor(RegressorMixin, Trimmed):  # type: ignore[misc]
     fit_intercept : bool
         False for a plane through the origin.
     reweight : bool or "auto"
-        Whether to fit again all rows near the line. ``"auto"`` does where ``keep`` and ``drop`` are
-        left to their default: of ``drop=4`` exactly four rows are the outliers. For ``lts`` alone.
+        Whether to follow by the MM estimate. ``"auto"`` does where ``keep`` and ``drop`` are left
+        to their default: of ``drop=4`` exactly four rows are the outliers. For ``lts`` alone.
     verbose : int or bool
         Whether the search shows its progress on standard error.
 
     Attributes
     ----------
-    coef_, intercept_ : the line or plane, reweighted if it was.
-    inlier_mask_ : True for the rows it is fitted to.
-    scale_ : standard deviation of the errors, where there was reweighting.
+    coef_, intercept_ : the line or plane, after the efficient step if there was one.
+    inlier_mask_ : True for the rows kept, or within 2.24 scales of the plane after that step.
+    scale_ : standard deviation of the errors; like the following after that step only.
+    weights_ : of the rows, in [0, 1]; 0 is an outlier that counts for nothing.
     standard_errors_, intercept_standard_error_ :
-        Of ``coef_`` and ``intercept_`` after reweighting, where errors are normal. They allow for
-        the choosing of rows; the usual ones of the rows kept would be a fifth too small.
-    raw_coef_, raw_intercept_, raw_inlier_mask_, raw_scale_ : before reweighting.
+        Of ``coef_`` and ``intercept_``, whether or not the errors have one size (as HC3).
+    raw_coef_, raw_intercept_, raw_inlier_mask_ : before the efficient step.
     score_, bound_, gap_ :
         The objective's value of the rows chosen, what no choice passes, and the distance.
     status_, message_ :
-        What is proved. ``optimal`` up to five features unless the time was too short; beyond,
-        ``optimal`` where the bound is reached or few rows are searched in time, and otherwise
-        ``heuristic``, with a ``ConvergenceWarning`` that gives the gap unless
-        ``method="concentrate"`` asked for it.
+        What is proved. ``optimal``, or ``heuristic`` with a ``ConvergenceWarning`` that gives the
+        gap unless ``method="concentrate"`` asked for it: with more than five features, or where the
+        work was not enough.
+    estimators_ : list
+        With several targets, a fitted regressor for each; the other attributes are stacked.
 
     Notes
     -----
-    There is no ``sample_weight``: a trimmed fit counts rows, and a weight of two is not a row given
-    twice. :func:`quadsweep.solve` has weighted least squares.
+    ``sample_weight`` multiplies the squares of a row, and its part in the efficient step; ``keep``
+    and ``drop`` count rows, so a weight of two is not quite a row given twice. Rows of weight zero
+    are no rows.
 
     Examples
     --------
@@ -214,7 +229,7 @@ class TrimmedRegressor(RegressorMixin, Trimmed):  # type: ignore[misc]
         drop: int | float | None = None,
         method: str = "auto",
         tol: float = 1e-9,
-        time_limit: float | None = TIME_LIMIT,
+        time_limit: float | None = None,
         n_jobs: int | None = None,
         random_state: int | None = None,
         fit_intercept: bool = True,
@@ -233,39 +248,99 @@ class TrimmedRegressor(RegressorMixin, Trimmed):  # type: ignore[misc]
         self.reweight = reweight
         self.verbose = verbose
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any) -> TrimmedRegressor:
-        """Choose the rows and fit the line or plane."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> TrimmedRegressor:
+        """Chooses the rows and fits the line or plane."""
         X, y = validate_data(
             self, as_missing(X), as_missing(y), dtype=np.float64, y_numeric=True,
-            ensure_min_samples=3,
+            multi_output=True, ensure_min_samples=3,
         )  # fmt: skip
-        y = np.asarray(y, dtype=np.float64)
         if self.reweight is True and self.objective != "lts":
             raise ValueError(f"reweight=True is for objective='lts'; got {self.objective!r}")
         if self.keep is not None and self.drop is not None:
             raise ValueError("give keep or drop, not both")
+        weights = None
+        if sample_weight is not None:
+            weights = _check_sample_weight(
+                sample_weight, X, dtype=np.float64, ensure_non_negative=True
+            )
+        y = np.asarray(y, dtype=np.float64)
+        if y.ndim == 2 and y.shape[1] > 1:
+            return self._fit_targets(X, y, sample_weight)
+        self._fit_rows(X, y.reshape(len(y)), weights)
+        if y.ndim == 2:  # a target given as a column is predicted as one
+            self.coef_ = self.coef_[None, :]
+        return self
+
+    def _fit_targets(self, X: Floats, y: Floats, sample_weight: Any) -> TrimmedRegressor:
+        """Fits each target by itself."""
+        fits = [clone(self).fit(X, target, sample_weight) for target in y.T]
+        names = ["coef_", "intercept_", "inlier_mask_", "score_", "bound_", "gap_"]
+        names += [n for n in _OF_ONE_FIT if all(hasattr(fit, n) for fit in fits)]
+        for name in names:
+            setattr(self, name, np.array([getattr(fit, name) for fit in fits]))
+        self.status_ = next((f.status_ for f in fits if f.status_ != "optimal"), "optimal")
+        self.message_ = " ".join(f.message_ for f in fits)
+        self.estimators_ = fits
+        return self
+
+    def _fit_rows(self, X: Floats, y: Floats, weights: Floats | None) -> None:
+        """Fits one target; rows of weight zero are left out and are outliers to nobody."""
+        used = np.ones(len(y), dtype=bool) if weights is None else weights > 0
+        if used.sum() < 3:
+            raise ValueError(f"three rows need a positive weight; got {int(used.sum())}")
+        if weights is not None:
+            weights = weights[used]
+            if np.ptp(weights) == 0:
+                weights = None
+        X, y = X[used], y[used]
         by_default = self.keep is None and self.drop is None
         if by_default and self.objective != "lts":
             warnings.warn(
                 f"half of the rows are kept, those with the best {self.objective}, whose line does "
                 "not estimate that of all: give keep or drop, or use objective='lts'",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=5,
             )
         intercept = bool(self.fit_intercept)
+        if by_default and len(y) < X.shape[1] + intercept + 1:
+            self._fit_through_every_row(X, y, weights, intercept)
+            return
         keep = default_rows(X.shape[0], X.shape[1], intercept) if by_default else self.keep
-        result = self._search(X, y, keep, self.drop, fit_intercept=intercept)
+        result = self._search(X, y, keep, self.drop, intercept=intercept, weights=weights)
         if not np.isfinite(result.coef).all():
             raise ValueError("the points kept have one x; no line fits them, keep more")
         if self.objective == "lts" and (by_default if self.reweight == "auto" else self.reweight):
-            found = self._reweighted(X, y, result, intercept)
-            self.standard_errors_ = found.standard_errors[:-1]
-            self.intercept_standard_error_ = float(found.standard_errors[-1])
-        return self
+            found = self._make_efficient(X, y, result, intercept, weights)
+            errors = np.sqrt(np.diag(found.covariance))
+            self.standard_errors_ = errors[:-1]
+            self.intercept_standard_error_ = float(errors[-1])
+        for name in ("inlier_mask_", "raw_inlier_mask_", "weights_"):
+            if not used.all() and hasattr(self, name):
+                some = getattr(self, name)
+                every = np.zeros(len(used), dtype=some.dtype)
+                every[used] = some
+                setattr(self, name, every)
+
+    def _fit_through_every_row(
+        self, X: Floats, y: Floats, weights: Floats | None, intercept: bool
+    ) -> None:
+        """Least squares of fewer rows than a plane with an error has: nothing can be dropped."""
+        plane = fit(X, y, weights, intercept)
+        self._forget()
+        self.coef_, self.intercept_ = plane.coef, plane.intercept
+        self.inlier_mask_ = np.ones(len(y), dtype=bool)
+        self.score_ = self.bound_ = plane.rss
+        self.gap_, self.status_ = 0.0, "optimal"
+        self.message_ = f"All {len(y)} rows are kept: {X.shape[1]} features need as many."
 
     def confidence_intervals(self, level: float = 0.95) -> Floats:
-        """A row for each coefficient: the ends of its interval, after a reweighted fit.
+        """Returns a row for each coefficient: the ends of its interval.
 
         Examples
         --------
@@ -274,19 +349,18 @@ class TrimmedRegressor(RegressorMixin, Trimmed):  # type: ignore[misc]
         >>> x, noise = np.arange(30.0), np.random.default_rng(1).normal(size=30)
         >>> y = np.where(x > 25, 0, 2 * x + noise)
         >>> TrimmedRegressor().fit(x[:, None], y).confidence_intervals().round(2)
-        array([[1.89, 2.02]])
+        array([[1.9 , 2.02]])
         """
         check_is_fitted(self)
         if not hasattr(self, "standard_errors_"):
-            raise ValueError("intervals are of a reweighted fit: objective='lts', reweight=True")
+            raise ValueError("intervals need objective='lts' and reweight=True")
         if not 0 < level < 1:
             raise ValueError(f"level must be in (0, 1); got {level}")
-        freedom = int(self.inlier_mask_.sum()) - len(self.coef_) - bool(self.fit_intercept)
-        reach = float(student.ppf((1 + level) / 2, max(freedom, 1))) * self.standard_errors_
-        return np.column_stack([self.coef_ - reach, self.coef_ + reach])
+        reach = float(norm.ppf((1 + level) / 2)) * self.standard_errors_
+        return np.stack([self.coef_ - reach, self.coef_ + reach], axis=-1)
 
     def predict(self, X: Any) -> Floats:
-        """Heights of the line or plane."""
+        """Returns the heights of the line or plane."""
         check_is_fitted(self)
         X = validate_data(self, as_missing(X), dtype=np.float64, reset=False)
-        return np.asarray(X @ self.coef_ + self.intercept_)
+        return np.asarray(X @ self.coef_.T + self.intercept_)

@@ -67,6 +67,7 @@ class Question:
         time_limit: float = math.inf,
         progress: SearchProgress = False,
         memory_limit: float = math.inf,
+        most_boxes: float = math.inf,
     ) -> Result:
         """What a method says; by default the optimum with its proof."""
         asked, clock = self.problem, Clock(time_limit)
@@ -76,8 +77,9 @@ class Question:
             chosen = choose(method, asked.objective, asked.n, asked.k)
         with watching(progress, asked.objective) as callback:
             limited = asked.changed(
-                time_limit=clock.left(), callback=callback, memory_limit=memory_limit
-            )
+                time_limit=clock.left(), callback=callback, memory_limit=memory_limit,
+                most_boxes=most_boxes,
+            )  # fmt: skip
             outcome = run(chosen, limited)
         result = self.result(outcome, asked.k, chosen, clock.gone())
         open_ = asked.several and method == "auto" and result.status == "heuristic"

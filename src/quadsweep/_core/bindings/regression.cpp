@@ -192,7 +192,8 @@ nb::dict fit(const Matrix& columns, const Vector& y, int k, const std::string& o
              const std::vector<std::vector<int>>& starts, std::uint64_t seed, int n_jobs,
              std::optional<double> time_limit, nb::object progress,
              const std::optional<Vector>& weights, const std::optional<Labels>& groups,
-             std::int64_t enumeration_limit, int tree_from, double memory_limit) {
+             std::int64_t enumeration_limit, int tree_from, double memory_limit,
+             double most_boxes) {
     Control control(time_limit.value_or(infinity));
     check_fit(columns, y, weights, objective);
     Table table = fit_table(columns, y, weights, all_rows(y), objective, intercept);
@@ -200,7 +201,7 @@ nb::dict fit(const Matrix& columns, const Vector& y, int k, const std::string& o
     check(table, k);
     Options options{k,         k_or_more,   tol,    std::nullopt,
                     starts,    seed,        n_jobs, std::max<std::int64_t>(enumeration_limit, 1),
-                    tree_from, memory_limit};
+                    tree_from, memory_limit, most_boxes};
     if (above) {
         options.above =
             table.kind == Kind::r2 ? *above : -std::ldexp(*above, -2 * table.y_exponent);
@@ -287,7 +288,7 @@ void quadsweep::bind_regression(nb::module_& m) {
           "n_jobs"_a = 1, "time_limit"_a.none() = nb::none(), "progress"_a.none() = nb::none(),
           "weights"_a.none() = nb::none(), "groups"_a.none() = nb::none(),
           "enumeration_limit"_a = Options{}.enumeration_limit, "tree_from"_a = Options{}.tree_from,
-          "memory_limit"_a = infinity);
+          "memory_limit"_a = infinity, "most_boxes"_a = infinity);
     m.def("regression_scores", &scores, "columns"_a, "y"_a, "subsets"_a, nb::kw_only(),
           "objective"_a = "r2", "intercept"_a = true, "weights"_a.none() = nb::none());
     m.def("regression_partial", &partial, "x"_a, "y"_a, "controls"_a, "k"_a, nb::kw_only(),

@@ -41,7 +41,9 @@ class Search {
                 control_);
             driver_->begin(roots(relaxation_.form(), relaxation_.items(), relaxation_.cells(), k_));
             driver_->run();
-            if (driver_->too_many_boxes() && !control_.stopped() && !relaxation_.decided()) {
+            const bool may_list = most_boxes() < options_.most_boxes;
+            if (driver_->too_many_boxes() && may_list && !control_.stopped() &&
+                !relaxation_.decided()) {
                 list_all();
             }
         }
@@ -162,10 +164,11 @@ class Search {
     // ---- listing instead of boxes -------------------------------------------------------------
 
     double most_boxes() const {
-        if (options_.enumeration_limit < Options{}.enumeration_limit) return infinity;
+        if (options_.enumeration_limit < Options{}.enumeration_limit) return options_.most_boxes;
         const auto most = static_cast<std::int64_t>(most_listed);
         const std::int64_t all = ways(root_.open, root_.need, options_.k_or_more, most);
-        return all <= most ? 1000 + static_cast<double>(all) / listed_a_box : infinity;
+        const double listed = 1000 + static_cast<double>(all) / listed_a_box;
+        return all <= most ? std::min(listed, options_.most_boxes) : options_.most_boxes;
     }
 
     // The boxes have cost as much as listing all subsets would.
@@ -211,7 +214,7 @@ class Search {
         if (complete) {
             const bool only_one = k_ == table_.units && !options_.above;
             a.bound = only_one ? a.score : relaxation_.bound({});
-        } else if (!found && !given_up && !standing.closed) {
+        } else if (!found && !standing.closed) {
             a.bound = relaxation_.bound(standing);
         }
         return a;

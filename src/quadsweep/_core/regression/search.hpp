@@ -24,6 +24,7 @@ struct Options {
     std::int64_t enumeration_limit = 200;  // subsets of a box that are listed rather than split
     int tree_from = 4096;            // distinct rows from which on boxes hold cells (cells.hpp)
     double memory_limit = infinity;  // bytes, of the boxes that wait
+    double most_boxes = infinity;    // then the search ends: a limit that no machine changes
 };
 
 struct Found {

@@ -26,7 +26,8 @@ class Problem(Points):
 
     ``callback(value, bound, nodes, seconds)`` is called about twenty times a second; returning
     False stops the method, which then answers ``interrupted``. ``memory_limit``, in bytes, is for
-    what a search has still to look at.
+    what a search has still to look at. After ``most_boxes`` a search of several predictors ends
+    with what is proved by then: a limit that gives every machine the same answer.
     """
 
     x: Floats
@@ -41,6 +42,7 @@ class Problem(Points):
     memory_limit: float = math.inf
     weights: Floats | None = None
     intercept: bool = True
+    most_boxes: float = math.inf
 
     @property
     def trivial_bound(self) -> float:

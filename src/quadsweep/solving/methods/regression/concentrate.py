@@ -7,10 +7,11 @@ From a subset fit the plane; to first order a row with residual e is worth
 
 Keep the k rows worth most and repeat while the value rises. Starts are planes through as many
 random rows as they have coefficients, tried on a subsample where n is large; the best few are
-polished on all rows. Others are the half of the rows nearest the centre of all columns, by three
-robust covariances (as in DetMCD of Hubert, Rousseeuw and Verdonck 2012): many leverage points leave
-hardly any random start of twenty rows clean. Then a tenth to six tenths of the rows that go change places with others, and
-steps begin anew. All starts of a round step together: sums over subsets are one matrix product.
+polished on all rows. Three more starts are the half of the rows nearest the centre of all columns,
+by three robust covariances (as in DetMCD of Hubert, Rousseeuw and Verdonck 2012): with many
+leverage points hardly any random start of twenty rows is clean. Then a tenth to six tenths of the
+dropped rows change places with others, and steps begin anew. All starts of a round step together:
+sums over subsets are one matrix product.
 """
 
 from __future__ import annotations
