@@ -321,8 +321,70 @@ def test_a_sign_is_audited_whatever_the_standard_errors(errors: str) -> None:
     assert found.before.slope * found.after.slope < 0
 
 
-@pytest.mark.parametrize("errors", OWN_ERRORS)
-def test_errors_without_a_search_are_refused_for_significance_alone(errors: str) -> None:
+SLOW = ("NW", "CRV3", "frequency-weighted", "driscoll-kraay", "PanelOLS .* z test, robust")
+
+
+@pytest.mark.parametrize(
+    "errors",
+    [
+        pytest.param(errors, marks=[pytest.mark.slow] if errors in SLOW else [])
+        for errors in OWN_ERRORS
+        if "kernel" not in errors and "IV2SLS" not in errors
+    ],
+)
+def test_errors_without_a_search_are_searched_by_refits(errors: str) -> None:
+    frame, fit = instrumented(firms(30, seed=3)), OWN_ERRORS[errors]
+    fitted = fit(frame)
+    was = p_value(fitted) <= 0.05
+    found = qs.audit(fitted, term="value", claim="significance", max_drop=1)
+    each = [p_value(fit(frame.drop(index=i).reset_index(drop=True))) <= 0.05 for i in range(30)]
+    assert (found.upper == 1) == any(one != was for one in each)
+    assert found.status in ("optimal", "robust")
+
+
+def test_a_test_by_refits_finds_removals_of_several_rows() -> None:
+    frame, fit = firms(), OWN_ERRORS["HAC"]
+    found = qs.audit(fit(frame), term="value", claim="significance", max_drop=12)
+    assert found.upper is not None
+    assert found.upper > found.lower - 1 >= 1
+    refitted = fit(frame.drop(index=found.outliers).reset_index(drop=True))
+    assert found.after.p_value == pytest.approx(p_value(refitted), rel=1e-8)
+    assert found.before.p_value <= 0.05 < p_value(refitted)
+    assert "HAC standard errors" in found.message
+
+
+@pytest.mark.parametrize(
+    "fit",
+    [
+        lambda f: smf.ols("invest ~ value + capital + I(2 * capital)", f).fit(
+            cov_type="cluster", cov_kwds={"groups": f["half"] + 2 * f["late"]}
+        ),
+        lambda f: pf.feols("invest ~ value | firm + half", f, vcov="HC1"),
+        lambda f: smf.wls(FORMULA, f, weights=f["late"]).fit(),
+    ],
+)  # columns that others explain, effects within effects, rows of weight zero
+def test_factors_that_the_search_counts_otherwise_are_the_librarys(fit: Any) -> None:
+    frame = firms(30, seed=3)
+    fitted = fit(frame)
+    found = qs.audit(fitted, term="value", claim="significance", max_drop=1)
+    assert found.before.p_value == pytest.approx(p_value(fitted), rel=1e-8)
+    was = p_value(fitted) <= 0.05
+    each = [p_value(fit(frame.drop(index=i).reset_index(drop=True))) <= 0.05 for i in range(30)]
+    assert (found.upper == 1) == any(one != was for one in each)
+
+
+@pytest.mark.parametrize("formula", ["y ~ 0 + x + C(f)", "y ~ x + C(f)"])
+def test_r2_is_the_models_own_where_dummies_span_the_constant(formula: str) -> None:
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame({"x": rng.normal(size=40), "f": np.arange(40) % 4})
+    frame["y"] = 5 + 0.7 * frame["x"] + rng.normal(size=40)
+    fitted = smf.ols(formula, frame).fit()
+    found = qs.audit(fitted, term="x", claim="r2", threshold=0.6, time_limit=2)
+    assert found.before.r2 == pytest.approx(fitted.rsquared)
+
+
+@pytest.mark.parametrize("errors", ["z test, kernel", "IV2SLS .* z test, unadjusted"])
+def test_errors_of_instruments_without_a_search_are_refused_for_significance(errors: str) -> None:
     fitted = OWN_ERRORS[errors](instrumented(firms()))
     with pytest.raises(ValueError, match=rf"{errors} standard errors .* claim='sign' works"):
         qs.audit(fitted, term="value", claim="significance", time_limit=2)
@@ -416,12 +478,12 @@ def test_counts_of_successes_and_failures_are_not_a_binary_outcome() -> None:
         assert (alone.params["x"] * fitted.params["x"] < 0) <= (found.lower == 1)
 
 
-def test_the_z_test_of_a_linked_model_with_use_t_is_not_taken_for_its_t_test() -> None:
+def test_a_linked_model_with_use_t_has_its_t_test() -> None:
     frame = instrumented(firms())
     fitted = smf.logit("chosen ~ value", frame).fit(disp=0, use_t=True)
-    with pytest.raises(ValueError, match=r"Logit results .* t test, nonrobust"):
-        qs.audit(fitted, term="value", claim="significance")
-    assert qs.audit(fitted, term="value", max_drop=1).before.p_value == fitted.pvalues["value"]
+    found = qs.audit(fitted, term="value", claim="significance", max_drop=2, time_limit=5)
+    assert found.before.p_value == fitted.pvalues["value"]
+    assert "logit regression, t test" in found.test
 
 
 def test_removals_of_a_panel_count_the_singletons_that_they_leave() -> None:

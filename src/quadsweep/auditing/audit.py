@@ -19,7 +19,7 @@ from quadsweep.auditing.claims import Claim, Subject, Terms
 from quadsweep.auditing.controls.heuristics import RowHeuristic
 from quadsweep.auditing.controls.reading import Regression, explained, is_regression, read
 from quadsweep.auditing.controls.robust import RobustProblem, TermFit, fit_term
-from quadsweep.auditing.controls.stated import state_figures
+from quadsweep.auditing.controls.stated import StatedLikelihood, StatedProblem, StatedTerm
 from quadsweep.auditing.design import Design
 from quadsweep.auditing.fit import Fit, fit
 from quadsweep.auditing.likelihood import LikelihoodProblem, fit_likelihood
@@ -42,7 +42,7 @@ from quadsweep.blas import one_thread
 from quadsweep.clock import Stopped
 from quadsweep.inputs import validation
 from quadsweep.inputs.arguments import arranged
-from quadsweep.inputs.standard_errors import OWN, in_one_word
+from quadsweep.inputs.standard_errors import OWN, StandardErrors, in_one_word
 from quadsweep.messages import argument
 from quadsweep.outofcore.flags import Flags, listed
 from quadsweep.outofcore.search import Query
@@ -275,6 +275,8 @@ def _in_memory(
     design, errors = given.design, given.errors
     most = units_limit(max_drop, design)
     before = _fit(kind, given, np.arange(design.n))
+    given = _with_own_errors(given, claim, before)
+    errors = given.errors
     _check_test(given, claim, before)
     if design.link:
         claimed, problems = _by_likelihood(given, claim, terms, before)
@@ -287,10 +289,15 @@ def _in_memory(
         moments = Moments(design, resources.check)
         claimed = _claim(kind, given, claim, terms, moments, before)
         robust = not errors.classical and claimed.is_test
-        problems = tuple(
-            RobustProblem(moments, how, errors) if robust else BreakProblem(moments, how)
-            for how in claimed.conditions
-        )
+        if robust and errors.kind == OWN:
+            stated = _stated(given)
+            assert stated is not None
+            problems = tuple(StatedProblem(moments, how, stated) for how in claimed.conditions)
+        else:
+            problems = tuple(
+                RobustProblem(moments, how, errors) if robust else BreakProblem(moments, how)
+                for how in claimed.conditions
+            )
     known = _search(problems, most, resources, note)
     found = _result(kind, given, claimed, terms, problems, known, most, before, resources)
     if not proof:
@@ -307,10 +314,15 @@ def _fit(kind: type[Audit], given: Regression, kept: Ints) -> Fit:
 
 def fitted(given: Regression, kept: Ints) -> TermFit:
     """What the regression says about the term on some rows; a fitted model says it itself."""
-    found = _fit_columns(given, kept)
+    found, stated = _fit_columns(given, kept), _stated(given)
+    return found if stated is None else stated.state(found, kept)
+
+
+def _stated(given: Regression) -> StatedTerm | None:
+    """What a fitted model says about its term."""
     if given.model is None or given.model_rows is None:
-        return found
-    return state_figures(found, given.model, given.model_rows[kept], given.design.term)
+        return None
+    return StatedTerm(given.model, given.model_rows, given.design.term)
 
 
 def _fit_columns(given: Regression, kept: Ints) -> TermFit:
@@ -319,20 +331,30 @@ def _fit_columns(given: Regression, kept: Ints) -> TermFit:
     return fit_term(given.design, kept, given.errors)
 
 
+def _with_own_errors(given: Regression, claim: str, before: Fit) -> Regression:
+    """The regression with errors that only its library knows where the search has others."""
+    design, errors = given.design, given.errors
+    if given.model is None or claim not in ("significance", "reverse"):
+        return given
+    assert isinstance(before, TermFit)
+    searched = _fit_columns(given, np.arange(design.n))
+    if errors.kind != OWN and math.isclose(before.se, searched.se, rel_tol=1e-5):
+        return given
+    if design.instrument is not None:
+        raise ValueError(
+            f"{given.model.name} with this {errors.test} have no search for "
+            f"{argument('claim', claim)}; {argument('claim', 'sign')} works, and so does "
+            f"{argument('vcov', 'HC1')}"
+        )
+    own = StandardErrors(OWN, by=errors.label, normal=errors.normal or bool(design.link))
+    return given if errors.kind == OWN else replace(given, errors=own)
+
+
 def _check_test(given: Regression, claim: str, before: Fit) -> None:
-    """That the search knows the test of the model, and that there is one on all rows."""
+    """That there is a test on all rows."""
     design, errors = given.design, given.errors
     if claim not in ("significance", "reverse"):
         return
-    if given.model is not None:
-        assert isinstance(before, TermFit)
-        searched = _fit_columns(given, np.arange(design.n))
-        if errors.kind == OWN or not math.isclose(before.se, searched.se, rel_tol=1e-5):
-            other = "" if design.link else f", and so does {argument('vcov', 'HC1')}"
-            raise ValueError(
-                f"{given.model.name} with this {errors.test} have no search for "
-                f"{argument('claim', claim)}; {argument('claim', 'sign')} works{other}"
-            )
     if errors.classical or errors.reduced_form or not math.isnan(before.p_value):
         return
     if any(len(np.unique(labels)) < 2 for labels in errors.clusters):
@@ -410,10 +432,22 @@ def _by_likelihood(
                          "columns separate the outcome, or nearly so")  # fmt: skip
     sign = Fraction(1 if before.slope > 0 else -1, 2)
     full = Sums(design.n, design.q, Fraction(1), Fraction(1), sign, Fraction(1))
-    subject = Subject.coefficient(phrase(given), f"{design.link} regression, z test", True)
+    subject = Subject.coefficient(phrase(given), _test(given), True)
     claimed = claims.build(claim, full, terms, subject, before.p_value <= terms.level)
     moments = Moments(design)
+    stated = _stated(given)
+    if stated is not None and claimed.is_test and given.errors.kind == OWN:
+        own = tuple(StatedLikelihood(moments, how, stated) for how in claimed.conditions)
+        return claimed, own
     return claimed, tuple(LikelihoodProblem(moments, how) for how in claimed.conditions)
+
+
+def _test(given: Regression) -> str:
+    """What the test is called."""
+    if not given.design.link:
+        return given.errors.test
+    own = given.errors.test if given.errors.kind == OWN else "z test"
+    return f"{given.design.link} regression, {own}"
 
 
 def _stage(given: Regression, of: Callable[[Design], Design]) -> Fit | None:
@@ -489,7 +523,7 @@ def _result(
         controls=design.listed or design.names,
         groups=None if units is None else [units[i] for i in removal],
         n_groups=None if units is None else len(units),
-        test=f"{design.link} regression, z test" if design.link else given.errors.test,
+        test=_test(given),
         refitted=not given.fixed,
         first_stage=_stage(given, instruments.first_stage),
         reduced_form=_stage(given, instruments.reduced_form),

@@ -28,6 +28,7 @@ class BreakProblem:
     """A condition on the subsets of a design; removals are arrays of units."""
 
     linear: ClassVar[bool] = True  # whether it is about least squares
+    is_refitted: ClassVar[bool] = False  # whether a library fits each removal again
     first_order: ClassVar[bool] = True  # whether ``influence`` is on the statistic in question
 
     moments: Moments

@@ -88,8 +88,15 @@ class StandardErrors:
         if self.kind == "classical":
             return f"classical {name}{'' if self.k_adj else ' without correction for k'}"
         if self.kind == "cluster":
-            return f"{name}, standard errors clustered by {self.by}"
-        return f"{name}, {self.by if self.kind == OWN else self.kind} standard errors"
+            return f"{name}, standard errors {self.label}"
+        return f"{name}, {self.label} standard errors"
+
+    @property
+    def label(self) -> str:
+        """The standard errors in a word or two."""
+        if self.kind == "cluster":
+            return f"clustered by {self.by}"
+        return self.by if self.kind == OWN else self.kind
 
     def usable(self, n: int) -> Mask:
         """Rows whose clusters are known."""

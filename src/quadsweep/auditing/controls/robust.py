@@ -196,7 +196,7 @@ def _intercept(design: Design, kept: Ints, slope: float, space: Span) -> float:
     return float(coefficients[at] * z[0, at] + level - coefficients @ medians)
 
 
-def _student(z: float, freedom: int) -> float:
+def student(z: float, freedom: int) -> float:
     """The t that is as improbable as a z."""
     from scipy.special import ndtr, stdtrit
 
@@ -229,7 +229,7 @@ class RobustProblem(BreakProblem):
         # Scores that all are zero have no error to divide by; doubles do not tell.
         if found.se <= _ROUNDED * max(self._unit, abs(found.slope)):
             return 0.0
-        t = _student(found.t, found.freedom) if self.errors.normal else found.t
+        t = student(found.t, found.freedom) if self.errors.normal else found.t
         r = t / math.sqrt(found.freedom + t**2)
         stand_in = Sums(found.freedom + 1, 0, 1.0, 1.0, r, 1.0)
         return float(self.condition.excess(stand_in, (1.0, 1.0)))

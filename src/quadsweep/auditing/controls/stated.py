@@ -1,27 +1,108 @@
-"""What a fitted model says about its term on some rows: its own library fits it again."""
+"""What a fitted model says about its term on some rows: its own library fits it again.
+
+Tests with errors that no search knows are searched by refits: good removals are found as for the
+classical test, and each is fitted again; so is every removal of a few units if there is time.
+A removal after which the term has no figures breaks nothing.
+"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+
+import numpy as np
 
 from quadsweep.arrays import Ints
-from quadsweep.auditing.controls.robust import TermFit
-from quadsweep.inputs.fitted.protocol import Model
+from quadsweep.auditing.break_problem import BreakProblem
+from quadsweep.auditing.conditions import CorrelationAbove, SlopeBeyond
+from quadsweep.auditing.controls.robust import CLEAR, TermFit, student
+from quadsweep.auditing.likelihood import LikelihoodProblem
+from quadsweep.auditing.moments import Sums
+from quadsweep.inputs.fitted.protocol import Figures, Model
 
 
-def state_figures(found: TermFit, model: Model, rows: Ints, term: str) -> TermFit:
-    """The fit ``found`` of the columns with the figures of the model on the same rows; NaN where
-    these are undefined."""
-    figures = model.refit(rows, [term]).figures.get(term)
-    if figures is None:
-        nan = math.nan
-        return replace(found, slope=nan, p_value=nan, se=nan, t=nan)
-    return replace(
-        found,
-        slope=figures.estimate,
-        p_value=figures.p,
-        se=figures.se,
-        t=figures.statistic,
-        freedom=found.freedom if math.isinf(figures.df) else int(figures.df),
-    )
+@dataclass(frozen=True, eq=False)
+class StatedTerm:
+    """A term of a fitted model; ``rows`` are those of the design among the model's."""
+
+    model: Model
+    rows: Ints
+    term: str
+    found: dict[bytes, Figures | None] = field(default_factory=dict)
+
+    def refit(self, kept: Ints) -> Figures | None:
+        """The figures on some rows of the design; None where they are undefined."""
+        key = np.asarray(kept, dtype=np.int64).tobytes()
+        if key not in self.found:
+            if len(self.found) > 64:  # only what is asked for twice in a row is worth keeping
+                self.found.clear()
+            figures = self.model.refit(self.rows[kept], [self.term]).figures
+            self.found[key] = figures.get(self.term)
+        return self.found[key]
+
+    def state(self, fit: TermFit, kept: Ints) -> TermFit:
+        """A fit of the columns with the figures of the model; NaN where these are undefined."""
+        figures = self.refit(kept)
+        if figures is None:
+            nan = math.nan
+            return replace(fit, slope=nan, p_value=nan, se=nan, t=nan)
+        return replace(
+            fit,
+            slope=figures.estimate,
+            p_value=figures.p,
+            se=figures.se,
+            t=figures.statistic,
+            freedom=fit.freedom if math.isinf(figures.df) else int(figures.df),
+        )
+
+    def correlate(self, kept: Ints) -> Sums[float] | None:
+        """Sums with the partial r whose p-value is that of the model's test."""
+        figures = self.refit(kept)
+        if figures is None or figures.df < 1:
+            return None
+        freedom = len(kept) if math.isinf(figures.df) else int(figures.df)
+        t = figures.statistic
+        t = student(t, freedom) if math.isinf(figures.df) else t
+        return Sums(freedom + 1, 0, 1.0, 1.0, t / math.sqrt(freedom + t * t), 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class StatedProblem(BreakProblem):
+    """A test of least squares whose errors only the model's library knows."""
+
+    first_order = False
+    is_refitted = True
+
+    stated: StatedTerm
+
+    @property
+    def necessary(self) -> tuple[BreakProblem, ...]:
+        if not isinstance(self.condition, CorrelationAbove):
+            return ()
+        return (BreakProblem(self.moments, SlopeBeyond(0.0, 0.0, self.condition.sign)),)
+
+    def excess(self, removal: Ints) -> float:
+        return _excess(self, self.stated, removal)
+
+    def broken(self, removal: Ints) -> bool:
+        return self.excess(removal) > CLEAR
+
+
+@dataclass(frozen=True, eq=False)
+class StatedLikelihood(LikelihoodProblem):
+    """A test of a logistic or Poisson regression whose errors only its library knows."""
+
+    is_refitted = True
+
+    stated: StatedTerm
+
+    def excess(self, removal: Ints) -> float:
+        return _excess(self, self.stated, removal)
+
+    def broken(self, removal: Ints) -> bool:
+        return self.excess(removal) > CLEAR
+
+
+def _excess(problem: BreakProblem, stated: StatedTerm, removal: Ints) -> float:
+    sums = stated.correlate(problem.moments.design.kept(removal))
+    return -math.inf if sums is None else float(problem.condition.excess(sums, (1.0, 1.0)))

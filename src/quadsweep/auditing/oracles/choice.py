@@ -173,6 +173,8 @@ def oracles_for(problem: BreakProblem, resources: Resources) -> list[Oracle]:
     faster than other searches that only the sign and enumeration are left to ask after it."""
     if isinstance(problem, InstrumentProblem):
         kinds: tuple[type[Oracle], ...] = (BothSigns, Enumeration)
+    elif problem.is_refitted:
+        kinds = (NecessaryCondition, Enumeration)
     elif not problem.linear:
         kinds = (Refits, LinkBoxes, LikelihoodBound, NecessaryCondition)
     else:

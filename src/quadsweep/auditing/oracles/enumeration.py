@@ -48,6 +48,8 @@ class Enumeration(Oracle):
 
     @staticmethod
     def _refits(problem: BreakProblem) -> bool:
+        if problem.is_refitted:
+            return True
         return isinstance(problem, RobustProblem) and not problem.test.plain
 
     def seconds(self, m: int) -> float:
