@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from quadsweep.auditing.tables import AuditTable as AuditTable
     from quadsweep.auditing.tables import audit_table as audit_table
     from quadsweep.choosing.intervals import Bootstrap as Bootstrap
-    from quadsweep.choosing.line_significance import LineSignificance as LineSignificance
     from quadsweep.choosing.pairwise import PairwiseResult as PairwiseResult
     from quadsweep.choosing.pairwise import pairwise as pairwise
     from quadsweep.choosing.path import Path as Path
@@ -61,7 +60,6 @@ _PLACES = {
     "auditing.result": "Audit OutOfCoreAudit RegressionAudit",
     "auditing.tables": "AuditTable audit_table",
     "choosing.intervals": "Bootstrap",
-    "choosing.line_significance": "LineSignificance",
     "choosing.pairwise": "PairwiseResult pairwise",
     "choosing.path": "Path path",
     "choosing.path_significance": "PathSignificance",

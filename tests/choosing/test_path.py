@@ -12,9 +12,9 @@ from matplotlib.figure import Figure
 import quadsweep as qs
 from quadsweep import objectives
 from quadsweep.choosing.clean_line import fit_clean_line
-from quadsweep.choosing.curve import elbow, largest_gain
-from quadsweep.choosing.line_significance import _gains, _settled
-from quadsweep.choosing.path_significance import corrected_p_values, null_paths
+from quadsweep.choosing.nulls import NullSearch, corrected_p_values
+from quadsweep.choosing.path import elbow, largest_gain
+from quadsweep.choosing.path_significance import _gains, _is_settled
 
 PAIRED = ["r2", "r", "cov", "dv", "tv", "lts"]
 
@@ -293,7 +293,7 @@ def test_draws_that_settle_a_step_settle_it_as_all_of_them_would(seed):
     null = np.concatenate(
         [np.full((99, 1), 0.5), 0.5 + np.cumsum(rng.uniform(0, 0.05, size=(99, 3)), axis=1)], axis=1
     )
-    settled = [_settled(observed, "r2", 99, null[:count]) for count in range(1, 100)]
+    settled = [_is_settled(observed, "r2", 99, null[:count]) for count in range(1, 100)]
     _, corrected = corrected_p_values(
         _gains(observed, "r2"), _gains(null, "r2"), np.zeros(4), sense=1
     )
@@ -302,15 +302,13 @@ def test_draws_that_settle_a_step_settle_it_as_all_of_them_would(seed):
 
 
 def test_a_step_that_only_decides_draws_no_more_than_it_needs(monkeypatch):
-    from quadsweep.choosing import line_significance
-
-    made = []
+    made, collect = [], NullSearch.collect
 
     def counted(*given, **how):
-        made.append(null_paths(*given, **how))
+        made.append(collect(*given, **how))
         return made[-1]
 
-    monkeypatch.setattr(line_significance, "null_paths", counted)
+    monkeypatch.setattr(NullSearch, "collect", counted)
     x, y = planted(5)
     assert qs.path(x, y, drop=6, null="line", objective="lts").noise.n_outliers == 3
     first, *further = map(len, made)

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 import quadsweep as qs
 from quadsweep import _core
-from quadsweep.choosing.path_significance import corrected_p_values
+from quadsweep.choosing.nulls import corrected_p_values
 
 OBJECTIVES = ["r2", "r", "cov", "dv", "tv", "lts"]
 

@@ -7,7 +7,7 @@ import pytest
 from live_engine import ask, needs_engine, needs_node
 
 import quadsweep as qs
-from quadsweep.choosing.path_significance import corrected_p_values
+from quadsweep.choosing.nulls import corrected_p_values
 from quadsweep.cli.ending import BadInput
 from quadsweep.cli.points import read_page_table
 from quadsweep.cli.tables import FileOptions

@@ -23,7 +23,6 @@ def results():
     yield "Stability", qs.stability(X, Y, drop=4, resamples=5)
     yield "PairwiseResult", qs.pairwise(np.column_stack([X, Y, X * Y]), drop=4)
     yield "Comparison", qs.compare(X, Y, drop=4, methods=["pearson", "kendall"])
-    yield "LineSignificance", qs.path(X, Y, drop=4, permutations=3, null="line").noise
     yield "Audit", qs.audit(X, Y)
     yield "RegressionAudit", qs.audit(X, Y, controls=np.arange(len(X)) % 5, max_drop=2)
     yield "Separation", qs.separate(X, Y, qs.solve(X, Y, drop=4).mask)

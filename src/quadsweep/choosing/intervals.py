@@ -27,7 +27,7 @@ from quadsweep.clock import Clock
 from quadsweep.inputs import validation
 from quadsweep.objectives import OBJECTIVES
 from quadsweep.progress import CountProgress, counting
-from quadsweep.results.formatting import ResultMixin, as_frame, attributes, drawn_by, finite, plain
+from quadsweep.results.formatting import ResultMixin, drawn_by, plain
 from quadsweep.results.result import Result
 from quadsweep.solving.methods import Problem
 from quadsweep.solving.methods.spreading import Executor
@@ -68,6 +68,9 @@ class Bootstrap(ResultMixin):
         ``finished``, ``time_limit`` or ``interrupted``.
     seconds : float
     """
+
+    json_fields = "resamples seed status seconds result"
+    frame_fields = "slope intercept"
 
     slope: Floats = field(repr=False)
     intercept: Floats = field(repr=False)
@@ -175,20 +178,21 @@ class Bootstrap(ResultMixin):
 
     plot = drawn_by("intervals.plot_bootstrap", "The points, the line and both bands.")
 
-    def to_frame(self) -> Any:
-        """One row a draw, in pandas (or polars where that is what there is)."""
-        return as_frame({"slope": self.slope, "intercept": self.intercept})
+    @property
+    def estimates(self) -> dict[str, Any]:
+        """Slope and intercept, each with its standard error and interval, as plain values."""
+        return {
+            name: {
+                "value": value,
+                "standard_error": self.standard_error(name),
+                "interval": self.interval(name),
+            }
+            for name, value in zip(PARAMETERS, _fitted(self.result), strict=True)
+        }
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON."""
-        content = attributes(self, "resamples seed status seconds result")
-        for name, value in zip(PARAMETERS, _fitted(self.result), strict=True):
-            content[name] = {
-                "value": finite(value),
-                "standard_error": finite(self.standard_error(name)),
-                "interval": plain(self.interval(name)),
-            }
-        return content
+        """Return plain values, ready for JSON."""
+        return {**super().to_dict(), **plain(self.estimates)}
 
 
 def bootstrap(

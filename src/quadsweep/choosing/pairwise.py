@@ -17,7 +17,7 @@ from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.clock import Clock
 from quadsweep.inputs import frames, validation
 from quadsweep.progress import CountProgress, counting
-from quadsweep.results.formatting import ResultMixin, as_frame, attributes, drawn_by
+from quadsweep.results.formatting import ResultMixin, drawn_by
 from quadsweep.solving.methods.batch import Batch, correlations, varied
 from quadsweep.solving.methods.spreading import executor
 
@@ -51,6 +51,9 @@ class PairwiseResult(ResultMixin):
     seconds : float
     """
 
+    json_fields = "names objective status seconds x y value r pearson rows kept outliers"
+    frame_fields = "x y value r pearson rows kept outliers=lists"
+
     x: list[Any]
     y: list[Any]
     value: Floats
@@ -67,6 +70,11 @@ class PairwiseResult(ResultMixin):
     def __len__(self) -> int:
         return len(self.x)
 
+    @property
+    def lists(self) -> list[list[int]]:
+        """The rows dropped of each pair, as lists."""
+        return [rows.tolist() for rows in self.outliers]
+
     def matrix(self, name: str = "value") -> Floats:
         """One of the attributes as a symmetric matrix; correlations are 1 on the diagonal."""
         size = len(self.names)
@@ -76,14 +84,6 @@ class PairwiseResult(ResultMixin):
         if name in ("r", "pearson") or (name == "value" and self.objective in ("r2", "r")):
             np.fill_diagonal(found, 1.0)
         return np.asarray(found)
-
-    def to_frame(self) -> Any:
-        """One row a pair, in pandas (or polars where that is what there is)."""
-        return as_frame({**self._numbers(), "outliers": [rows.tolist() for rows in self.outliers]})
-
-    def _numbers(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("x", "y", "value", "r", "pearson", "rows",
-                                                       "kept")}  # fmt: skip
 
     def grid(self) -> list[Sequence[str]]:
         """Pairs by the size of their trimmed correlation, largest first, a header above them."""
@@ -114,12 +114,6 @@ class PairwiseResult(ResultMixin):
         return lines
 
     plot = drawn_by("pairwise.plot_pairwise", "The matrix as colours.")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON."""
-        return attributes(
-            self, "names objective status seconds x y value r pearson rows kept outliers"
-        )
 
 
 def pairwise(

@@ -11,13 +11,19 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from quadsweep import objectives
 from quadsweep.arrays import Floats, Ints, Mask
-from quadsweep.choosing.curve import Curve, sizes_meant
-from quadsweep.choosing.line_significance import LAWS, check_line, check_plane, clean_paths
-from quadsweep.choosing.path_significance import PathSignificance, shuffled_paths
-from quadsweep.choosing.shuffles import check_pairs
+from quadsweep.choosing.nulls import NullSearch, check_pairs
+from quadsweep.choosing.path_significance import (
+    LAWS,
+    PathSignificance,
+    check_line,
+    check_plane,
+    compare_clean_lines,
+    compare_shuffled,
+)
 from quadsweep.choosing.walk import Walk
 from quadsweep.clock import Clock
 from quadsweep.inputs import validation
@@ -27,16 +33,19 @@ from quadsweep.messages import argument
 from quadsweep.outofcore.solve import loaded
 from quadsweep.progress import CountProgress, counting
 from quadsweep.proofs.proof import Proof, together
-from quadsweep.results.formatting import INDEX, attributes, named_rows, plain
+from quadsweep.results.formatting import INDEX, ResultMixin, as_frame, drawn_by, named_rows
 from quadsweep.results.result import Result
 from quadsweep.solving.methods import Outcome, Problem
 from quadsweep.solving.methods.spreading import HERE, Executor, executor
 from quadsweep.solving.proving import check_provable, proof_of
 from quadsweep.solving.question import Question, pose
 
+_MOST_SIZES = 501  # of a default range
+_RULES = {"gain": "largest gain", "elbow": "elbow", "stands out": "stands out"}
+
 
 @dataclass(frozen=True, eq=False)
-class Path(Curve):
+class Path(ResultMixin):
     """Optima for many k.
 
     Attributes
@@ -64,11 +73,104 @@ class Path(Curve):
         :func:`quadsweep.check`. Sizes for which none was found in time are left out of it.
     """
 
+    json_fields = (
+        "objective n k status value bound slope intercept suggestions seconds coef=coefficients "
+        "rows=@index leaving returning nested noise"
+    )
+
+    k: Ints
+    value: Floats
+    bound: Floats
     masks: Mask
+    status: NDArray[np.str_]
+    slope: Floats
+    intercept: Floats
+    nodes: Ints
+    objective: str
+    n: int
+    seconds: float
     noise: PathSignificance | None = field(default=None, repr=False)
     question: Question = field(repr=False, kw_only=True)
     coef: Floats = field(repr=False, kw_only=True)
     proof: Proof | None = field(default=None, repr=False, kw_only=True)
+
+    def __len__(self) -> int:
+        return len(self.k)
+
+    @property
+    def drop(self) -> Ints:
+        """Points dropped at each k."""
+        return self.n - self.k
+
+    @property
+    def gap(self) -> Floats:
+        """Distance between value and bound of each."""
+        sense = objectives.get(self.objective).sense
+        gaps: Floats = np.maximum(sense * (self.bound - self.value), 0.0)
+        return gaps
+
+    @property
+    def success(self) -> bool:
+        """True if every answer is proved to be the best."""
+        return bool(np.all(self.status == "optimal"))
+
+    def suggestions(self) -> dict[str, int | None]:
+        """Sizes worth a look, each by a rule; None where the rule finds nothing.
+
+        gain
+            The step that gains most per point dropped: the k it leads to.
+        elbow
+            The k at which the curve rises farthest above the straight line between its two ends,
+            both axes scaled to one. None if the curve never does.
+        stands out
+            All points less those that stand out of a clean line with the noise of the data (see
+            :class:`PathSignificance`). None if none do; left out if the path was made without
+            ``null="line"`` or ``"normal"``, or with too few draws to say. Where it is there, the
+            other two are left out unless they agree.
+
+        The first two are rules of thumb: they describe the curve and know nothing of noise.
+        """
+        return suggest(self.k, self.value, objectives.get(self.objective).sense, self.noise)
+
+    def summary_items(self) -> list[tuple[str, str]]:
+        title = objectives.get(self.objective).title
+        known_ = np.flatnonzero(np.isfinite(self.value))
+        proved = int((self.status == "optimal").sum())
+        lines = [("sizes", f"{len(self):,}, from {self._range()} of {self.n:,} points")]
+        if len(known_):
+            first, last = known_[0], known_[-1]
+            lines.append(
+                (
+                    title,
+                    f"{self.value[first]:.6g} with {self.k[first]:,} points kept, "
+                    f"{self.value[last]:.6g} with {self.k[last]:,}",
+                )
+            )
+        lines.append(("certificate", f"{proved:,} of {len(self):,} sizes proved optimal"))
+        for stopped_by in sorted({"time_limit", "interrupted"} & set(self.status.tolist())):
+            why = stopped_by.replace("_", " ")
+            missing = int((np.isnan(self.value) & (self.status == stopped_by)).sum())
+            lines.append(("stopped", f"{why}; {missing:,} of {len(self):,} sizes were not reached"))
+        for rule, k in self.suggestions().items():
+            lines.append((_RULES[rule], self._suggestion(k)))
+        back = sorted({int(i) for r in self.returning for i in r})
+        text = named_rows(
+            back, self.question.given.labels, "dropped at one size, kept at a smaller one"
+        )
+        lines.append(("coming back", text if back else "none: all are nested"))
+        if self.noise is not None:
+            return lines + self.noise.summary_items()[1:]
+        see = f"values rise as points are dropped, in noise too; see {argument('null', 'line')}"
+        return [*lines, ("caution", see)]
+
+    def _suggestion(self, k: int | None) -> str:
+        if k is None:
+            return "none"
+        value = self.value[self.k == k][0]
+        return f"k = {k:,}, {self.n - k:,} dropped, value {value:.6g}"
+
+    def _range(self) -> str:
+        return f"k = {self.k[0]:,} to {self.k[-1]:,}"
 
     @property
     def leaving(self) -> list[Ints]:
@@ -124,8 +226,8 @@ class Path(Curve):
         """What the same search reaches where there is nothing to find, with p-values for every k.
 
         ``null="shuffled"`` asks whether x and y go together at all, ``null="line"`` how many rows
-        stand out of a line or plane (:class:`LineSignificance`), whatever the tails of the noise,
-        and ``null="normal"`` how many do if the noise is known to be normal. See
+        stand out of a line or plane (``n_outliers``), whatever the tails of the noise, and
+        ``null="normal"`` how many do if the noise is known to be normal. See
         :class:`PathSignificance` for the correction for having looked at many k. It costs
         ``permutations`` more paths.
         """
@@ -137,9 +239,9 @@ class Path(Curve):
         )
         asked = validation.whole(permutations, "permutations", 1)
         clock = Clock(validation.seconds(time_limit))
-        return self._compared(problem, null, asked, clock, progress, HERE)
+        return self._compare(problem, null, asked, clock, progress, HERE)
 
-    def _compared(
+    def _compare(
         self,
         problem: Problem,
         null: str,
@@ -148,61 +250,39 @@ class Path(Curve):
         progress: CountProgress,
         helpers: Executor,
     ) -> PathSignificance:
-        """The same, with arguments that have been checked."""
+        """Compare with null data; the arguments have been checked."""
         if null in LAWS:
             check_plane(problem, null)
         with counting(progress, "permutations" if null == "shuffled" else "draws") as tick:
+            search = NullSearch(asked, clock, tick, helpers)
             if null == "shuffled":
-                return shuffled_paths(problem, self.k, self.value, asked, clock, tick, helpers)
+                return compare_shuffled(problem, self.k, self.value, search)
             masks = self.masks[:, self.question.points.rows]
-            return clean_paths(
-                problem, null, self.k, self.value, masks, asked, clock, tick, helpers
-            )
+            return compare_clean_lines(problem, null, self.k, self.value, masks, search)
 
-    def summary_items(self) -> list[tuple[str, str]]:
-        lines = self._lines_of_curve()
-        labels = self.question.given.labels
-        back = sorted({int(i) for r in self.returning for i in r})
-        text = named_rows(back, labels, "dropped at one size, kept at a smaller one")
-        lines.append(("coming back", text if back else "none: all are nested"))
-        if self.noise is not None:
-            lines += self.noise.summary_items()[1:]
-        else:
-            lines.append(
-                (
-                    "caution",
-                    "values rise as points are dropped, in noise too; see "
-                    f"{argument('null', 'line')}",
-                )
-            )
-        return lines
+    plot = drawn_by(
+        "path.plot_path",
+        "Value against points dropped, with what noise reaches where that is known.",
+    )
 
-    def _columns(self) -> dict[str, Any]:
-        columns: dict[str, Any] = {
-            **super()._columns(),
-            **self._coefficients(),
-            "rows": INDEX,
-            "leaving": [r.tolist() for r in self.leaving],
-            "returning": [r.tolist() for r in self.returning],
+    def to_frame(self) -> Any:
+        """Return one row for every k, in pandas (or polars without pandas)."""
+        names = ["k", "drop", "value", "bound", "status", "slope", "intercept"]
+        columns: dict[str, Any] = {name: getattr(self, name) for name in names}
+        columns |= {**self.coefficients, "rows": INDEX}
+        columns |= {
+            name: [r.tolist() for r in getattr(self, name)] for name in ("leaving", "returning")
         }
         if self.noise is not None:
             columns |= {"p_value": self.noise.p_value, "corrected": self.noise.corrected}
-        return columns
+        return as_frame(columns)
 
-    def _coefficients(self) -> dict[str, Floats]:
+    @property
+    def coefficients(self) -> dict[str, Floats]:
         """Of several predictors, each one's coefficient at every k."""
         if self.coef.shape[1] < 2:
             return {}
         return dict(zip(self.question.given.names, self.coef.T, strict=False))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON."""
-        return {
-            **super().to_dict(),
-            "coef": plain(self._coefficients()),
-            "rows": INDEX,
-            **attributes(self, "leaving returning nested noise"),
-        }
 
 
 def path(
@@ -299,7 +379,7 @@ def path(
     if proof:
         check_provable("certified", objective, question.problem)
     goal = replace(goal, min_k=least_kept(question.points, goal))
-    sizes = sizes_meant(question.problem.n, ks, drop, goal)
+    sizes = read_sizes(question.problem.n, ks, drop, goal)
     with executor("threads", client, question.problem.n_jobs, out, resume) as helpers:
         with counting(progress, "sizes") as tick:
             walk = Walk(question.problem, sizes, clock, helpers)
@@ -309,7 +389,7 @@ def path(
             made = replace(made, proof=_proofs(made, clock), seconds=clock.gone())
         if not asked or not walk.complete:
             return made
-        noise = made._compared(question.problem, null, asked, clock, progress, helpers)
+        noise = made._compare(question.problem, null, asked, clock, progress, helpers)
     return replace(made, noise=noise, seconds=clock.gone())
 
 
@@ -373,3 +453,77 @@ def _collect(question: Question, sizes: list[int], walk: Walk, seconds: float) -
         question=question,
         coef=coef,
     )
+
+
+def read_sizes(n: int, ks: Any, drop: Any, goal: objectives.Objective) -> list[int]:
+    """Return the sizes asked for, falling, each once; of a range at most 501."""
+    if ks is not None and drop is not None:
+        raise ValueError("give at most one of ks (sizes to keep) and drop; got both")
+    if ks is not None:
+        chosen = [validation.keep_count(n, k, None, goal) for k in _sequence(ks, "ks")]
+    elif drop is None:
+        validation.keep_count(n, n, None, goal)
+        chosen = _spread(n, max(n - n // 2, min(goal.min_k, n)), _MOST_SIZES)
+    elif np.ndim(drop) == 0:
+        chosen = _spread(n, validation.keep_count(n, None, drop, goal), n)
+    else:
+        chosen = [validation.keep_count(n, None, d, goal) for d in _sequence(drop, "drop")]
+    return sorted(set(chosen), reverse=True)
+
+
+def _spread(n: int, least: int, most: int) -> list[int]:
+    """Return sizes from n down to the least, every one of them or so many evenly spaced."""
+    drops = np.linspace(0, n - least, min(n - least + 1, most)).round()
+    return [n - int(d) for d in drops]
+
+
+def _sequence(values: Any, name: str) -> list[Any]:
+    if np.ndim(values) != 1 or isinstance(values, str):
+        raise TypeError(f"{name} must be a sequence of sizes; got {values!r}")
+    if len(values) == 0:
+        raise ValueError(f"{name} must hold at least one size; got none")
+    return list(values)
+
+
+# ---- rules of thumb for k ---------------------------------------------------------------------
+
+
+def suggest(
+    k: Ints, value: Floats, sense: int, noise: PathSignificance | None
+) -> dict[str, int | None]:
+    """Return each rule's k; the rules are stated in :meth:`quadsweep.Path.suggestions`."""
+    finite = np.isfinite(value)
+    sizes, score = k[finite], sense * value[finite]
+    rules = {"gain": largest_gain(sizes, score), "elbow": elbow(sizes, score)}
+    if noise is None or noise.n_outliers is None:
+        return rules
+    clear = noise.n - noise.n_outliers if noise.n_outliers else None
+    # Beside a test that tells outliers from noise, rules that cannot may only agree with it.
+    agreeing = {rule: size for rule, size in rules.items() if size == clear and size is not None}
+    return {"stands out": clear, **agreeing}
+
+
+def largest_gain(k: Ints, score: Floats) -> int | None:
+    """Return the k after the step that gains most per point dropped.
+
+    >>> largest_gain(np.array([10, 9, 8]), np.array([0.1, 0.7, 0.8]))
+    9
+    """
+    if len(k) < 2:
+        return None
+    gain = np.diff(score) / -np.diff(k)
+    return int(k[1 + np.argmax(gain)]) if gain.max() > 0 else None
+
+
+def elbow(k: Ints, score: Floats) -> int | None:
+    """Return the k at which the curve is farthest above the straight line between its ends.
+
+    >>> elbow(np.array([10, 9, 8, 7]), np.array([0.1, 0.3, 0.8, 0.85]))
+    8
+    """
+    if len(k) < 3 or not score[-1] > score[0]:
+        return None
+    across = (k[0] - k) / (k[0] - k[-1])
+    up = (score - score[0]) / (score[-1] - score[0])
+    best = int(np.argmax(up - across))
+    return int(k[best]) if up[best] - across[best] > 1e-12 else None

@@ -1,62 +1,96 @@
-"""P-values along a whole path, corrected for having looked at many k.
+"""P-values along a whole path, over shuffled data or over clean lines.
 
-With the real data as number 0 and shuffles 1..B, let T_i(k) be the optimum of data set i at k. For
-one k, fixed in advance, the p-value is the share of data sets that do at least as well:
+Over shuffled data the statistic is the optimum itself: do x and y go together at all?
 
-    p_i(k) = #{j : T_j(k) >= T_i(k)} / (B + 1)
-
-Whoever looks at many k and picks the best one must be compared with shuffles that may do the same.
-The statistic of a data set is then its smallest p-value, m_i = min over k of p_i(k) (Westfall and
-Young's min-p: a maximum over k of statistics made comparable by their own null), and
-
-    corrected(k) = #{i : m_i <= p_0(k)} / (B + 1).
-
-The data sets 0..B are exchangeable if x and y are independent, so P(min corrected <= u) <= u for
-any dependence between the sizes, with no approximation.
+Over draws from a clean line (`clean_line`) it is what dropping to k gains over keeping all n, on a
+scale without units: artanh r for r2 and r, minus the log of the residual sum of squares for lts.
+That asks how many rows stand out. If some size does, its rows are taken away and the rest is asked
+again (as in the generalised ESD test), until nothing does. Where there is no outlier, a first step
+is taken with the error rate of one test; every further one is again a test at that level of the
+rows that remain. Only the decision of those counts, so they end when no more draws can change it:
+once at every size 5% of all draws gain as much, the least p-value is no smaller than 5%.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from functools import partial
 
 import numpy as np
 
-from quadsweep import objectives
-from quadsweep.arrays import Floats, Ints
-from quadsweep.choosing.p_values import SIGNIFICANT, STATUSES, UNREMARKABLE, in_words, no_verdict
-from quadsweep.choosing.shuffles import blocks, shuffled
-from quadsweep.clock import Clock
+from quadsweep.arrays import Floats, Ints, Mask
+from quadsweep.choosing.clean_line import NORMAL, UNKNOWN, fit_clean_line
+from quadsweep.choosing.nulls import (
+    FEWEST,
+    SIGNIFICANT,
+    UNREMARKABLE,
+    NullComparison,
+    NullSearch,
+    corrected_p_values,
+    find_slack,
+    shuffle,
+)
 from quadsweep.messages import argument
-from quadsweep.progress import Tick
-from quadsweep.results.formatting import ResultMixin, as_frame, attributes, drawn_by, plain
+from quadsweep.results.formatting import drawn_by
 from quadsweep.solving.methods import Problem
-from quadsweep.solving.methods.batch import Batch, lowered
-from quadsweep.solving.methods.spreading import HERE, Executor
+from quadsweep.solving.methods.regression.certified import MOST
 
-if TYPE_CHECKING:
-    from typing_extensions import Self
+LINES = ("r2", "r", "lts")  # the objectives about a line
+LAWS = {"line": UNKNOWN, "normal": NORMAL}  # the null's name, and the odds of its noise
+_LEAST_ROWS = 8  # rows a line is fitted to and asked about; one more for each further predictor
+
+
+def check_line(objective: str, null: str) -> None:
+    """Refuse an objective that is not about a line."""
+    if objective not in LINES:
+        raise ValueError(
+            f"{argument('null', null)} goes with the objectives {', '.join(LINES)}; "
+            f"got {objective!r}"
+        )
+
+
+def check_plane(problem: Problem, null: str) -> None:
+    """Refuse weights, and more predictors than the path of a draw can be proved for."""
+    if problem.weights is not None:
+        raise ValueError(
+            f"{argument('null', null)} takes no weights; {argument('null', 'shuffled')} does"
+        )
+    if problem.p > MOST:
+        raise ValueError(
+            f"{argument('null', null)} proves the path of every draw, up to {MOST} predictors; "
+            f"got {problem.p}"
+        )
 
 
 @dataclass(frozen=True, eq=False)
-class PathSignificance(ResultMixin):
-    """The optima of shuffled data for every k of a path.
+class PathSignificance(NullComparison):
+    """The optima of null data for every k of a path.
 
     Attributes
     ----------
     k : array of ints
     observed : array of floats
         The optima of the data.
-    null : array of shape (shuffles, sizes)
-        The optima of the shuffles; NaN where undefined.
+    null : array of shape (draws, sizes)
+        The optima of the draws; NaN where undefined.
     p_value : array of floats
-        For one k that was fixed in advance; NaN if no shuffle was made, as is ``corrected``.
+        For one k that was fixed in advance; NaN if no draw was made, as is ``corrected``. Over
+        clean lines both compare what dropping points gains, not the values themselves.
     corrected : array of floats
         For a k that was picked after looking at all of them.
+    law : str
+        ``shuffled``: y in random order. ``line``: a clean line, the tails of its noise learned from
+        the data. ``normal``: a clean line with normal noise.
+    n_outliers : int or None
+        How many rows are outliers from the line; 0 if none are, None over shuffled data and if too
+        few lines were drawn to say.
+    normal : float or None
+        How much of the noise of clean lines is normal; the rest has Student's tails.
+    plane : bool
+        Whether there are several predictors.
     permutations, seed : int
-        Shuffles asked for; ``len(null)`` were made.
+        Draws asked for; ``done`` were made.
     status : str
         ``finished``, ``time_limit`` or ``interrupted``.
     objective : str
@@ -65,20 +99,31 @@ class PathSignificance(ResultMixin):
     seconds : float
     """
 
-    about: ClassVar[str] = "of the path as a whole"
-    drawn: ClassVar[str] = "shuffles"
+    json_fields = (
+        "objective n k observed p_value corrected overall verdict low middle high permutations "
+        "done status seed seconds null=law n_outliers normal"
+    )
+    frame_fields = "k observed p_value corrected low middle high"
 
     k: Ints
     observed: Floats
     null: Floats
     p_value: Floats
     corrected: Floats
-    permutations: int
-    seed: int
-    status: str
-    objective: str
-    n: int
-    seconds: float
+    law: str = "shuffled"
+    n_outliers: int | None = None
+    normal: float | None = None
+    plane: bool = False
+
+    @property
+    def done(self) -> int:
+        """Draws made."""
+        return len(self.null)
+
+    @property
+    def drawn(self) -> str:
+        """The word for the draws."""
+        return "shuffles" if self.law == "shuffled" else "draws"
 
     @property
     def overall(self) -> float:
@@ -86,70 +131,35 @@ class PathSignificance(ResultMixin):
         return float(self.corrected.min())
 
     @property
-    def word(self) -> str:
-        """``unremarkable``, ``borderline``, ``more than noise gives`` or ``no verdict``."""
-        return in_words(math.nan if no_verdict(len(self.null)) else self.overall)
+    def low(self) -> Floats:
+        """What 5% of null data stay below."""
+        return self.band()[0]
 
     @property
-    def is_noise(self) -> bool:
-        """Whether enough shuffles were made and 5% of them, or more, do as well."""
-        return not no_verdict(len(self.null)) and self.overall > SIGNIFICANT
+    def middle(self) -> Floats:
+        """The median of null data."""
+        return self.band()[1]
 
     @property
-    def distance(self) -> Floats:
-        """Standard deviations of the shuffled values between their mean and the observed one.
-
-        For ``r2`` and ``r`` on Fisher's scale, artanh r, where spreads at different k compare.
-        """
-        if len(self.null) < 2:
-            return np.full(len(self.k), -np.inf)
-        sense = objectives.get(self.objective).sense
-        null, observed = self._scaled(self.null), self._scaled(self.observed)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            far = sense * (observed - null.mean(axis=0)) / null.std(axis=0, ddof=1)
-        return np.where(np.isfinite(far), far, -np.inf)
-
-    def _scaled(self, values: Floats) -> Floats:
-        if self.objective not in ("r2", "r"):
-            return values
-        r = np.sqrt(values) if self.objective == "r2" else values
-        fisher: Floats = np.arctanh(np.clip(r, -1 + 1e-12, 1 - 1e-12))
-        return fisher
-
-    @classmethod
-    def of(
-        cls,
-        problem: Problem,
-        k: Ints,
-        observed: Floats,
-        null: Floats,
-        p_value: Floats,
-        corrected: Floats,
-        permutations: int,
-        clock: Clock,
-        start: float = 0.0,
-        **more: Any,
-    ) -> Self:
-        """From the draws that a clock left time for, the first at ``start``."""
-        status = "finished" if len(null) == permutations else clock.ended()
-        return cls(
-            k, observed, null, p_value, corrected, permutations, problem.seed, status,
-            problem.objective.name, problem.n, clock.gone() - start, **more,
-        )  # fmt: skip
+    def high(self) -> Floats:
+        """What 5% of null data pass."""
+        return self.band()[2]
 
     def band(self, share: float = 0.9) -> tuple[Floats, Floats, Floats]:
-        """For every k what shuffled data reach: low, median, high, with ``share`` in between."""
+        """Return what null data reach for every k: low, median, high, ``share`` in between."""
         tail = (1 - share) / 2
-        if len(self.null) == 0:
+        if self.done == 0:
             nothing = np.full(len(self.k), np.nan)
             return nothing, nothing, nothing
         low, middle, high = np.quantile(self.null, [tail, 0.5, 1 - tail], axis=0)
         return low, middle, high
 
     def verdict(self, advice: str | None = None) -> str:
-        """The overall p-value in words; where it is small, with what to ask next."""
-        if few := no_verdict(len(self.null), self.drawn):
-            return few
+        """Return the overall p-value in words; where it is small, with what to ask next."""
+        if self.missing:
+            return self.missing
+        if self.law != "shuffled":
+            return self._count_outliers()
         p = f"(p = {self.overall:.3g}, corrected for {len(self.k):,} sizes)"
         if self.overall > UNREMARKABLE:
             return f"unremarkable {p}: with y shuffled the path does as well somewhere"
@@ -161,144 +171,192 @@ class PathSignificance(ResultMixin):
             f"is another question{next_question and ': '}{next_question}"
         )
 
+    def _count_outliers(self) -> str:
+        surface = "plane" if self.plane else "line"
+        clean = f"a clean {surface} of {'normal' if self.law == 'normal' else 'this'} noise"
+        sizes = f"corrected for {int((self.k < self.n).sum()):,} sizes"
+        if not self.n_outliers and self.overall <= SIGNIFICANT:
+            return (
+                f"outliers cannot be counted: the {self.k.min():,} rows of the smallest subset lie "
+                f"on a {surface} exactly, and beside a {surface} without noise every other row "
+                "stands out"
+            )
+        if not self.n_outliers:
+            return (
+                f"no outliers: {clean} gains as much by dropping as many "
+                f"somewhere on the path (p = {self.overall:.3g}, {sizes})"
+            )
+        at = int(np.flatnonzero(self.n - self.k == self.n_outliers)[0])
+        often = round(float(self.p_value[at]) * (self.done + 1)) - 1
+        rows = "1 outlier" if self.n_outliers == 1 else f"{self.n_outliers:,} outliers"
+        return (
+            f"{rows}: {clean} gains as much by dropping {self.n_outliers:,} in {often:,} of "
+            f"{self.done:,} draws (p = {self.overall:.3g}, {sizes})"
+        )
+
     def summary_items(self) -> list[tuple[str, str]]:
-        done = STATUSES[self.status].format(done=len(self.null), asked=self.permutations)
+        about = "of the path as a whole" if self.law == "shuffled" else "of any outlier"
         return [
             ("sizes", f"{len(self.k):,}, from k = {self.k[0]:,} to {self.k[-1]:,}"),
-            ("p-value", f"{self.overall:.4g}   ({self.about})" if len(self.null) else "not known"),
+            ("p-value", f"{self.overall:.4g}   ({about})" if self.done else "not known"),
             ("verdict", self.verdict()),
-            (self.drawn, f"{done.replace('shuffles', self.drawn)}, seed {self.seed}"),
+            self.describe_draws(),
         ]
 
     plot = drawn_by(
         "path.plot_path_significance",
-        "Observed values against points kept, over what shuffled data reach.",
+        "Observed values against points kept, over what null data reach.",
     )
 
-    def to_frame(self) -> Any:
-        """One row for every k, in pandas (or polars where that is what there is)."""
-        low, middle, high = self.band()
-        return as_frame(
-            {
-                "k": self.k,
-                "observed": self.observed,
-                "p_value": self.p_value,
-                "corrected": self.corrected,
-                "low": low,
-                "middle": middle,
-                "high": high,
-            }
-        )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON."""
-        band = zip(("low", "middle", "high"), plain(self.band()), strict=True)
-        return {
-            **attributes(self, "objective n k observed p_value corrected overall"),
-            "verdict": self.verdict(),
-            **dict(band),
-            "permutations": self.permutations,
-            "done": len(self.null),
-            **attributes(self, "status seed seconds"),
-        }
+def compare_shuffled(
+    problem: Problem, k: Ints, observed: Floats, search: NullSearch
+) -> PathSignificance:
+    """Compare a path with that of every shuffle."""
+    start = search.clock.gone()
+    rng = np.random.default_rng(problem.seed)
+    null = search.collect(
+        problem.n, len(k), partial(shuffle, problem.y, rng), partial(search.solve_sizes, problem, k)
+    )
+    slack, sense = find_slack(problem, k, observed), problem.objective.sense
+    p_values = corrected_p_values(observed, null, slack, sense)
+    return _report(problem, k, observed, null, p_values, search, start)
 
 
-def shuffled_paths(
+def _report(
     problem: Problem,
     k: Ints,
     observed: Floats,
-    permutations: int,
-    clock: Clock,
-    tick: Tick,
-    helpers: Executor,
+    null: Floats,
+    p_values: tuple[Floats, Floats],
+    search: NullSearch,
+    start: float,
 ) -> PathSignificance:
-    """The path of every shuffle."""
-    start = clock.gone()
-    rng = np.random.default_rng(problem.seed)
-    null = null_paths(
-        problem,
-        k,
-        lambda count: shuffled(problem.y, rng, count),
-        permutations,
-        clock,
-        tick,
-        helpers=helpers,
+    """Return the result from the draws that a clock left time for, the first at ``start``."""
+    return PathSignificance(
+        objective=problem.objective.name,
+        n=problem.n,
+        permutations=search.permutations,
+        status="finished" if len(null) == search.permutations else search.clock.ended(),
+        seed=problem.seed,
+        seconds=search.clock.gone() - start,
+        k=k,
+        observed=observed,
+        null=null,
+        p_value=p_values[0],
+        corrected=p_values[1],
+        plane=problem.p > 1,
     )
-    p_value, corrected = corrected_p_values(
-        observed, null, _slack(problem, k, observed), problem.objective.sense
+
+
+# ---- clean lines ---------------------------------------------------------------------------------
+
+
+def compare_clean_lines(
+    problem: Problem, law: str, k: Ints, observed: Floats, masks: Mask, search: NullSearch
+) -> PathSignificance:
+    """Test all rows, then what is left without those that stand out, and so on."""
+    start = search.clock.gone()
+    sizes, values = _prepend_all(problem, k, observed)
+    first = step = _test_gains(problem, law, sizes, values, masks[-1], search)
+    found = 0
+    while step.done == search.permutations and step.overall <= SIGNIFICANT:
+        further_out = int(step.n - step.k[_find_most_surprising(step)])
+        if further_out == 0:
+            break  # draws without noise are all alike: no size is farther above them than another
+        found += further_out
+        rows = np.flatnonzero(masks[problem.n - k == found][0])
+        further = k[k < len(rows)]
+        if len(further) == 0 or len(rows) < _LEAST_ROWS + problem.p - 1:
+            break
+        rest = replace(problem.of_rows(rows), seed=problem.seed + found)
+        part = search.solve_sizes(rest, further, rest.y[None])
+        if len(part) == 0:
+            break
+        smallest = masks[k == further[-1]][0]
+        fewer, best = _prepend_all(rest, further, part[0])
+        is_settled = partial(_is_settled, best, rest.objective.name, search.permutations)
+        step = _test_gains(rest, law, fewer, best, smallest[rows], search, is_settled)
+    extra = len(sizes) - len(k)
+    return replace(
+        first,
+        k=k,
+        observed=observed,
+        null=first.null[:, extra:],
+        p_value=first.p_value[extra:],
+        corrected=first.corrected[extra:],
+        n_outliers=found if first.done >= FEWEST else None,
+        seconds=search.clock.gone() - start,
     )
-    drawn = (k, observed, null, p_value, corrected, permutations)
-    return PathSignificance.of(problem, *drawn, clock, start)
 
 
-def never(null: Floats) -> bool:
-    """No draws settle the question: all that were asked for are made."""
-    return False
+def _prepend_all(problem: Problem, k: Ints, observed: Floats) -> tuple[Ints, Floats]:
+    """Return the sizes and their values, all rows first: a gain is measured from these."""
+    if k[0] == problem.n:
+        return k, observed
+    if problem.several:
+        whole = problem.fitted(np.arange(problem.n))
+    else:
+        whole = problem.objective.value(problem.x, problem.y)
+    return np.concatenate([[problem.n], k]), np.concatenate([[whole], observed])
 
 
-def null_paths(
+def _find_most_surprising(step: PathSignificance) -> int:
+    """Find the size with the least corrected p-value; of equals, the farthest above the draws."""
+    best = step.corrected == step.corrected.min()
+    gain, gains = _gains(step.observed, step.objective), _gains(step.null, step.objective)
+    return int(np.argmax(np.where(best, _standardize(gain, gains), -np.inf)))
+
+
+def _test_gains(
     problem: Problem,
+    law: str,
     k: Ints,
-    draw: Callable[[int], Floats],
-    permutations: int,
-    clock: Clock,
-    tick: Tick,
-    settled: Callable[[Floats], bool] = never,
-    helpers: Executor = HERE,
-) -> Floats:
-    """The optima of drawn data, one row for every draw: whole ones only, fewer under a limit.
-
-    Fewer also if those drawn so far settle the question.
-    """
-    rows: list[Floats] = [np.empty((0, len(k)))]
-    try:
-        for size in blocks(permutations, problem.n, clock, tick, helpers.block(problem.n)):
-            block = optima(problem, k, draw(size), clock, helpers)
-            if block is None:
-                break
-            rows.append(block)
-            if settled(np.concatenate(rows)):
-                break
-    except KeyboardInterrupt:
-        pass
-    return np.concatenate(rows)
+    observed: Floats,
+    kept: Mask,
+    search: NullSearch,
+    is_settled: Callable[[Floats], bool] | None = None,
+) -> PathSignificance:
+    """Test whether any size gains more than it does on clean lines."""
+    start = search.clock.gone()
+    line = fit_clean_line(problem.x, problem.y, kept, problem.intercept, LAWS[law])
+    rng = np.random.default_rng(problem.seed)
+    null = search.collect(
+        problem.n, len(k), partial(line.draws, rng), partial(search.solve_sizes, problem, k),
+        is_settled,
+    )  # fmt: skip
+    name = problem.objective.name
+    p_values = corrected_p_values(_gains(observed, name), _gains(null, name), np.zeros(len(k)), 1)
+    found = _report(problem, k, observed, null, p_values, search, start)
+    return replace(found, law=law, normal=line.normal)
 
 
-def optima(
-    problem: Problem, k: Ints, ys: Floats, clock: Clock, helpers: Executor = HERE
-) -> Floats | None:
-    """One row for every data set, one column for every k; None if a limit came first."""
-    out = np.empty((len(ys), len(k)))
-    for column, size in enumerate(k.tolist()):
-        found = helpers.solve(Batch.like(problem, problem.x, ys, clock.left(), size))
-        if not found.finished.all():
-            return None
-        out[:, column] = found.values
-    return out
+def _is_settled(observed: Floats, objective: str, permutations: int, null: Floats) -> bool:
+    """Return whether the corrected p-value is above 5% whatever further draws bring."""
+    reached = (_gains(null, objective) >= _gains(observed, objective)).sum(axis=0)
+    return bool(reached.min() + 1 > SIGNIFICANT * (permutations + 1))
 
 
-def _slack(problem: Problem, k: Ints, observed: Floats) -> Floats:
-    """Values this close are ties: twice the tolerance, in the objective's units."""
-    out = np.zeros(len(k))
-    for i in np.flatnonzero(np.isfinite(observed)):
-        value = float(observed[i])
-        out[i] = abs(value - lowered(replace(problem, k=int(k[i])), value))
-    return out
+def _gains(values: Floats, objective: str) -> Floats:
+    """Return what each size gains over all rows, which come first; larger is better."""
+    if objective == "lts":
+        scaled = -np.log(np.maximum(values, np.finfo(float).tiny))
+    else:
+        scaled = _to_fisher(values, objective, 1e-15)
+    gains: Floats = scaled - scaled[..., :1]
+    return gains
 
 
-def corrected_p_values(
-    observed: Floats, null: Floats, slack: Floats, sense: int
-) -> tuple[Floats, Floats]:
-    """Pointwise and corrected p-values of the first of B + 1 data sets; NaN where B is 0."""
-    if len(null) == 0:
-        return np.full(len(observed), np.nan), np.full(len(observed), np.nan)
-    everyone = sense * np.vstack([observed, null])
-    everyone = np.where(np.isnan(everyone), -np.inf, everyone)
-    total = len(everyone)
-    p = np.empty_like(everyone)
-    for column, values in enumerate(everyone.T):
-        worse = np.searchsorted(np.sort(values), values - slack[column], side="left")
-        p[:, column] = (total - worse) / total
-    smallest = np.sort(p.min(axis=1))
-    corrected: Floats = np.searchsorted(smallest, p[0] + 1e-12, side="right") / total
-    return p[0], corrected
+def _to_fisher(values: Floats, objective: str, edge: float = 1e-12) -> Floats:
+    """Return artanh r of values of r2 or r."""
+    r = np.sqrt(np.maximum(values, 0)) if objective == "r2" else values
+    return np.asarray(np.arctanh(np.clip(r, -1 + edge, 1 - edge)))
+
+
+def _standardize(observed: Floats, null: Floats) -> Floats:
+    """Return standard deviations above the mean of the draws; minus infinity if not known."""
+    if len(null) < 2:
+        return np.full(len(observed), -np.inf)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        far = (observed - null.mean(axis=0)) / null.std(axis=0, ddof=1)
+    return np.where(np.isfinite(far), far, -np.inf)

@@ -14,30 +14,40 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from quadsweep import objectives
 from quadsweep.arrays import Floats, Mask
-from quadsweep.choosing.p_values import STATUSES, in_words, no_verdict
-from quadsweep.choosing.shuffles import blocks, check_pairs, shuffled
+from quadsweep.choosing.nulls import (
+    NullComparison,
+    NullSearch,
+    check_pairs,
+    count_leading,
+    shuffle,
+)
 from quadsweep.clock import Clock
 from quadsweep.inputs import validation
 from quadsweep.inputs.arguments import arranged
 from quadsweep.outofcore.solve import loaded
-from quadsweep.progress import CountProgress, Tick, counting
-from quadsweep.results.formatting import ResultMixin, as_frame, attributes, drawn_by
+from quadsweep.progress import CountProgress, counting
+from quadsweep.results.formatting import drawn_by
 from quadsweep.results.result import Result
-from quadsweep.solving.methods import Problem
 from quadsweep.solving.methods.batch import Batch, lowered
-from quadsweep.solving.methods.spreading import Executor, executor
+from quadsweep.solving.methods.spreading import executor
 from quadsweep.solving.question import pose
+
+_MEANINGS = {
+    "unremarkable": ", so noise alone would do as well",
+    "borderline": ", so noise alone does as well now and then",
+}
 
 
 @dataclass(frozen=True, eq=False)
-class Significance(ResultMixin):
+class Significance(NullComparison):
     """An observed optimum among the optima of shuffled data.
 
     Attributes
@@ -52,7 +62,7 @@ class Significance(ResultMixin):
     reached : array of bool
         For each shuffle, in order, whether its optimum reaches the observed value.
     permutations : int
-        Shuffles asked for; ``len(reached)`` were made.
+        Shuffles asked for; ``done`` were made.
     status : str
         ``finished``, ``stopped_early``, ``time_limit`` or ``interrupted``.
     result : Result
@@ -62,71 +72,72 @@ class Significance(ResultMixin):
     seconds : float
     """
 
+    json_fields = (
+        "objective n k observed p_value interval verdict permutations done reached=hits null "
+        "status seed seconds result"
+    )
+    frame_fields = "value=values reached"
+
     p_value: float
     observed: float
     null: Floats
     reached: Mask
-    permutations: int
-    status: str
     result: Result
-    objective: str
-    n: int
     k: int
-    seed: int
-    seconds: float = field(repr=False)
+
+    @property
+    def done(self) -> int:
+        """Shuffles made."""
+        return len(self.reached)
+
+    @property
+    def overall(self) -> float:
+        """The p-value."""
+        return self.p_value
+
+    @property
+    def hits(self) -> int:
+        """Shuffles that reach the observed value."""
+        return int(self.reached.sum())
+
+    @property
+    def values(self) -> Floats:
+        """The optimum of each shuffle, NaN where only decisions were asked for."""
+        return self.null if len(self.null) else np.full(self.done, np.nan)
 
     @property
     def interval(self) -> tuple[float, float]:
         """Where p would settle with endless shuffles: Clopper and Pearson, 95 percent."""
         from scipy.stats import binomtest
 
-        if len(self.reached) == 0:
+        if self.done == 0:
             return 0.0, 1.0
-        low, high = binomtest(int(self.reached.sum()), len(self.reached)).proportion_ci()
+        low, high = binomtest(self.hits, self.done).proportion_ci()
         return float(low), float(high)
 
     def verdict(self) -> str:
-        """The p-value in words, if there are enough shuffles for a verdict."""
+        """Return the p-value in words, if there are enough shuffles for a verdict."""
         title = objectives.get(self.objective).title
-        hits, done = int(self.reached.sum()), len(self.reached)
-        count = f"{hits:,} of {done:,} data sets with y shuffled reach it"
+        count = f"{self.hits:,} of {self.done:,} data sets with y shuffled reach it"
         kept = f"with {self.k:,} of {self.n:,} points kept, {title} = {self.observed:.4g}"
-        if few := no_verdict(self._designed()):
-            return f"{kept}; {few}" + (f" ({count})" if done else "")
-        so = {
-            "unremarkable": ", so noise alone would do as well",
-            "borderline": ", so noise alone does as well now and then",
-        }
-        return f"{kept} is {self.word}: {count}{so.get(self.word, '')}"
-
-    @property
-    def word(self) -> str:
-        """``unremarkable``, ``borderline``, ``more than noise gives`` or ``no verdict``."""
-        return in_words(math.nan if no_verdict(self._designed()) else self.p_value)
-
-    def _designed(self) -> int:
-        """Shuffles that decide: a test that ends early because it is clear would have made all."""
-        return self.permutations if self.status == "stopped_early" else len(self.reached)
+        if self.missing:
+            return f"{kept}; {self.missing}" + (f" ({count})" if self.done else "")
+        return f"{kept} is {self.word}: {count}{_MEANINGS.get(self.word, '')}"
 
     def summary_items(self) -> list[tuple[str, str]]:
         title = objectives.get(self.objective).title
         low, high = self.interval
+        p = f"{self.p_value:.4g}   (95% interval {low:.2g} to {high:.2g})"
         lines = [
             (title, f"{self.observed:.6g}   (the best {self.k:,} of {self.n:,} points)"),
-            (
-                "p-value",
-                f"{self.p_value:.4g}   (95% interval {low:.2g} to {high:.2g})"
-                if len(self.reached)
-                else "not known",
-            ),
+            ("p-value", p if self.done else "not known"),
             ("verdict", self.verdict()),
         ]
         defined = self.null[np.isfinite(self.null)]
         if len(defined):
             q = np.quantile(defined, [0.05, 0.5, 0.95])
             lines.append(("noise", f"{q[1]:.4g}   (90% between {q[0]:.4g} and {q[2]:.4g})"))
-        done = STATUSES[self.status].format(done=len(self.reached), asked=self.permutations)
-        lines.append(("shuffles", f"{done}, seed {self.seed}"))
+        lines.append(self.describe_draws())
         if not self.result.success:
             lines.append(("caution", "the observed value is not proved; a better one lowers p"))
         return lines
@@ -134,22 +145,6 @@ class Significance(ResultMixin):
     plot = drawn_by(
         "significance.plot_significance", "Histogram of the null with the observed value."
     )
-
-    def to_frame(self) -> Any:
-        """One row a shuffle: its optimum where it is known, and whether it reaches the observed."""
-        values = self.null if len(self.null) else np.full(len(self.reached), np.nan)
-        return as_frame({"value": values, "reached": self.reached})
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON."""
-        return {
-            **attributes(self, "objective n k observed p_value interval"),
-            "verdict": self.verdict(),
-            "permutations": self.permutations,
-            "done": len(self.reached),
-            "reached": int(self.reached.sum()),
-            **attributes(self, "null status seed seconds result"),
-        }
 
 
 def significance(
@@ -246,92 +241,43 @@ def significance(
         counting(progress, "permutations") as tick,
     ):
         result = question.answer(time_limit=clock.left())
-        sample = _Null(problem, result.value, null == "values", clock, helpers)
-        status = _draw(sample, asked, stop_after, tick)
-    reached = np.array(sample.reached, dtype=bool)
+        search = NullSearch(asked, clock, tick, helpers)
+        least, sense = lowered(problem, result.value), problem.objective.sense
+
+        def decide(ys: Floats) -> Floats:
+            answers = helpers.reach(Batch.like(problem, problem.x, ys, clock.left()), least)
+            return answers[: count_leading(answers >= 0), None].astype(float)
+
+        def is_reached(rows: Floats) -> Mask:
+            return np.asarray(
+                rows[:, 0] == 1 if null != "values" else sense * rows[:, 0] > sense * least
+            )
+
+        def is_enough(rows: Floats) -> bool:
+            return stop_after is not None and int(is_reached(rows).sum()) >= stop_after
+
+        ask = partial(search.solve_sizes, problem, np.array([problem.k]))
+        rows = search.collect(
+            problem.n, 1, partial(shuffle, problem.y, np.random.default_rng(problem.seed)),
+            ask if null == "values" else decide, is_enough,
+        )  # fmt: skip
+    reached, status = is_reached(rows), "finished" if len(rows) == asked else clock.ended()
+    if stop_after is not None and is_enough(rows):
+        status = "stopped_early"
+        reached = reached[: int(np.flatnonzero(reached)[stop_after - 1]) + 1]
+    hits, done = int(reached.sum()), len(reached)
+    first = 0 if status == "stopped_early" else 1  # the data themselves, unless the count is fixed
     return Significance(
-        p_value=_p_value(reached, stop_after),
-        observed=result.value,
-        null=np.array(sample.values, dtype=float),
-        reached=reached,
-        permutations=asked,
-        status=status,
-        result=result,
         objective=goal,
         n=problem.n,
-        k=problem.k,
+        permutations=asked,
+        status=status,
         seed=problem.seed,
         seconds=clock.gone(),
+        p_value=(first + hits) / (first + done) if done else math.nan,
+        observed=result.value,
+        null=rows[:done, 0] if null == "values" else np.empty(0),
+        reached=reached,
+        result=result,
+        k=problem.k,
     )
-
-
-def _p_value(reached: Mask, stop_after: int | None) -> float:
-    hits, done = int(reached.sum()), len(reached)
-    if done == 0:
-        return math.nan
-    if stop_after is not None and hits >= stop_after:
-        return stop_after / done
-    return (1 + hits) / (1 + done)
-
-
-class _Null:
-    """Shuffles solved or decided so far, in order."""
-
-    def __init__(
-        self, problem: Problem, observed: float, values: bool, clock: Clock, helpers: Executor
-    ) -> None:
-        self.problem, self.clock, self.helpers = problem, clock, helpers
-        self.rng = np.random.default_rng(problem.seed)
-        self.sense = problem.objective.sense
-        self.least = lowered(problem, observed)
-        self.look = self._solve if values else self._decide
-        self.values: list[float] = []
-        self.reached: list[bool] = []
-
-    def take(self, count: int) -> bool:
-        """``count`` more shuffles; False if a limit or Ctrl-C cut them short."""
-        ys = shuffled(self.problem.y, self.rng, count)
-        return self.look(Batch.like(self.problem, self.problem.x, ys, self.clock.left())) == count
-
-    def _decide(self, shuffles: Batch) -> int:
-        answers = self.helpers.reach(shuffles, self.least)
-        good = _leading(answers >= 0)
-        self.reached += (answers[:good] == 1).tolist()
-        return good
-
-    def _solve(self, shuffles: Batch) -> int:
-        found = self.helpers.solve(shuffles)
-        good = _leading(found.finished)
-        values = found.values[:good]
-        self.values += values.tolist()
-        self.reached += (self.sense * values > self.sense * self.least).tolist()
-        return good
-
-
-def _leading(good: Mask) -> int:
-    """How many from the start are good."""
-    return len(good) if good.all() else int(np.argmin(good))
-
-
-def _draw(sample: _Null, asked: int, stop_after: int | None, tick: Tick) -> str:
-    """Shuffles until there are enough, or a limit, or Ctrl-C; what ended it."""
-    try:
-        n = sample.problem.n
-        for size in blocks(asked, n, sample.clock, tick, sample.helpers.block(n)):
-            whole = sample.take(size)
-            if stop_after is not None and sum(sample.reached) >= stop_after:
-                _cut(sample, stop_after)
-                return "stopped_early"
-            if not whole:
-                break
-    except KeyboardInterrupt:
-        pass
-    if len(sample.reached) == asked:
-        return "finished"
-    return sample.clock.ended()
-
-
-def _cut(sample: _Null, stop_after: int) -> None:
-    """Forget what lies beyond the shuffle at which the count was reached."""
-    end = int(np.flatnonzero(sample.reached)[stop_after - 1]) + 1
-    del sample.reached[end:], sample.values[end:]

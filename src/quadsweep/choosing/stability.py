@@ -15,17 +15,17 @@ from typing import Any
 import numpy as np
 
 from quadsweep.arrays import Floats, Ints, Mask
-from quadsweep.choosing.shuffles import blocks
+from quadsweep.choosing.nulls import split_blocks
 from quadsweep.clock import Clock
 from quadsweep.inputs import validation
 from quadsweep.inputs.arguments import arranged
 from quadsweep.messages import argument
 from quadsweep.outofcore.solve import loaded
 from quadsweep.progress import CountProgress, Tick, counting
+from quadsweep.results import plane
 from quadsweep.results.formatting import (
     ResultMixin,
     as_frame,
-    attributes,
     drawn_by,
     named_rows,
 )
@@ -56,6 +56,8 @@ class Stability(ResultMixin):
         ``finished``, ``time_limit`` or ``interrupted``.
     seconds : float
     """
+
+    json_fields = "dropped resamples resample status seconds result"
 
     dropped: Floats
     resamples: int
@@ -96,20 +98,10 @@ class Stability(ResultMixin):
     )
 
     def to_frame(self) -> Any:
-        """One row a point, in pandas (or polars where that is what there is)."""
-        names = self.result.names
-        return as_frame(
-            {
-                names[0]: self.result.x,
-                names[1]: self.result.y,
-                "inlier": self.result.mask,
-                "dropped": self.dropped,
-            }
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON."""
-        return attributes(self, "dropped resamples resample status seconds result")
+        """Return one row for each point, in pandas (or polars without pandas)."""
+        r = self.result
+        columns = dict(zip(r.names, [*plane.matrix(r).T, r.y], strict=True))
+        return as_frame({**columns, "inlier": r.mask, "dropped": self.dropped})
 
 
 def stability(
@@ -230,7 +222,7 @@ class Resampling(ABC):
     def go(self, tick: Tick) -> str:
         try:
             n = self.problem.n
-            for size in blocks(self.total, n, self.clock, tick, self.helpers.block(n)):
+            for size in split_blocks(self.total, n, self.clock, tick, self.helpers.block(n)):
                 if not self._solve(self.take(size)):
                     break
                 self.done += size

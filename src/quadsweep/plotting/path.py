@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quadsweep.arrays import Axes, Floats, Ints
-from quadsweep.choosing.line_significance import LineSignificance
 from quadsweep.objectives import get
 from quadsweep.plotting import canvas
 from quadsweep.plotting.canvas import INLIER, LINE, OUTLIER, PALE
 
 if TYPE_CHECKING:
-    from quadsweep.choosing.curve import Curve
+    from quadsweep.choosing.path import Path
     from quadsweep.choosing.path_significance import PathSignificance
 
 
@@ -21,7 +20,7 @@ _NOISE = "#e4e4e4"
 _MARKS = {"gain": "^", "elbow": "s", "stands out": "D"}
 
 
-def plot_path(path: Curve, ax: Axes | None = None) -> Axes:
+def plot_path(path: Path, ax: Axes | None = None) -> Axes:
     """Draw a path.
 
     Parameters
@@ -71,14 +70,14 @@ def _band(ax: Axes, noise: PathSignificance, n: int) -> None:
     low, middle, high = noise.band()
     drop = n - noise.k
     what = "noise"
-    if isinstance(noise, LineSignificance):
+    if noise.law != "shuffled":
         what = "clean planes" if noise.plane else "clean lines"
     ax.fill_between(drop, low, high, color=_NOISE, linewidth=0, zorder=0, label=f"{what}, 90% band")
     ax.plot(drop, middle, color=PALE, linewidth=1, linestyle=(0, (5, 3)), label=f"median {what}")
 
 
 def _word(noise: PathSignificance) -> str:
-    if isinstance(noise, LineSignificance) and noise.n_outliers is not None:
+    if noise.n_outliers is not None:
         rows = noise.n_outliers
         return (
             f"{rows:,} {'row stands' if rows == 1 else 'rows stand'} out"
@@ -88,7 +87,7 @@ def _word(noise: PathSignificance) -> str:
     return noise.word
 
 
-def _unproved(ax: Axes, path: Curve) -> None:
+def _unproved(ax: Axes, path: Path) -> None:
     open_ = (path.status != "optimal") & np.isfinite(path.value)
     if open_.any():
         ax.plot(
@@ -97,7 +96,7 @@ def _unproved(ax: Axes, path: Curve) -> None:
         )  # fmt: skip
 
 
-def _suggestions(ax: Axes, path: Curve) -> None:
+def _suggestions(ax: Axes, path: Path) -> None:
     """One mark for every suggested size, named by its rules."""
     rules: dict[int, list[str]] = {}
     for rule, k in path.suggestions().items():
@@ -111,7 +110,7 @@ def _suggestions(ax: Axes, path: Curve) -> None:
         )  # fmt: skip
 
 
-def _returning(ax: Axes, path: Curve) -> None:
+def _returning(ax: Axes, path: Path) -> None:
     """Ticks along the bottom where a dropped point comes back, of a path that holds its rows."""
     returning = getattr(path, "returning", ())
     back = [d for d, r in zip(path.drop, returning, strict=False) if len(r)]
@@ -131,7 +130,7 @@ def _finish(ax: Axes, objective: str, title: str) -> None:
     canvas.legend_below(ax)
 
 
-def _title(path: Curve) -> str:
+def _title(path: Path) -> str:
     proved = int((path.status == "optimal").sum())
     proof = "all proved optimal" if path.success else f"{proved:,} of {len(path):,} proved optimal"
     head = f"{len(path):,} sizes of {path.n:,} points, {proof}"

@@ -10,10 +10,9 @@ import numpy as np
 from quadsweep import objectives
 from quadsweep.auditing.audit import audit
 from quadsweep.auditing.result import Audit
-from quadsweep.choosing.line_significance import OBJECTIVES as LINES
-from quadsweep.choosing.line_significance import LineSignificance
-from quadsweep.choosing.p_values import SIGNIFICANT
+from quadsweep.choosing.nulls import SIGNIFICANT
 from quadsweep.choosing.path import Path, path
+from quadsweep.choosing.path_significance import LINES, PathSignificance
 from quadsweep.clock import Clock
 from quadsweep.inputs import validation
 from quadsweep.inputs.frames import Columns, unpack
@@ -61,7 +60,7 @@ class Report:
     audits: list[Audit] = field(default_factory=list)
     comparison: Comparison | None = None
     proof: str = ""
-    line: LineSignificance | None = None
+    line: PathSignificance | None = None
     regressions: list[Audit] = field(default_factory=list)
     failures: dict[str, str] = field(default_factory=dict)
     is_interrupted: bool = False
@@ -181,7 +180,7 @@ class _Sections:
             self.failures[section] = str(wrong)
         return made
 
-    def line(self, walk: Path, draws: int) -> LineSignificance | None:
+    def line(self, walk: Path, draws: int) -> PathSignificance | None:
         """How many rows stand out of a clean line, where there is a line and the test is quick."""
         is_asked = draws >= _LINE_DRAWS and walk.objective in LINES and walk.n <= _LINE_ROWS
         if not is_asked or not walk.success or _is_noise(walk) or self.is_interrupted:
@@ -195,7 +194,6 @@ class _Sections:
         except Exception as wrong:
             self.failures["rows that stand out"] = str(wrong)
             return None
-        assert isinstance(found, LineSignificance)
         # Beside rows that lie on a line exactly every other one is surprising, and none is counted.
         is_clear = (found.overall <= SIGNIFICANT) == bool(found.n_outliers)
         return found if found.status == "finished" and is_clear else None
@@ -225,7 +223,7 @@ def _is_noise(walk: Path) -> bool:
 
 
 def _start(
-    walk: Path, line: LineSignificance | None, steps: list[Result], asked: int | None
+    walk: Path, line: PathSignificance | None, steps: list[Result], asked: int | None
 ) -> tuple[int, str]:
     sizes = [step.k for step in steps]
     if asked in sizes:

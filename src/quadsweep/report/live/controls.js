@@ -315,7 +315,7 @@ function unproved({ drops, proved, noise }) {
   return own + shuffled;
 }
 
-const UNREMARKABLE = 0.1, SIGNIFICANT = 0.05; // as choosing/p_values.py
+const UNREMARKABLE = 0.1, SIGNIFICANT = 0.05; // as choosing/nulls.py
 
 function verdict({ overall, shuffles }, drops) {
   if (shuffles + 1 < 1 / SIGNIFICANT) {

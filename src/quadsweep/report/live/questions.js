@@ -52,7 +52,7 @@ function quantile(sorted, share) {
 }
 
 // p-values along the path, corrected for having looked at every size: Westfall and Young's min-p as
-// in choosing/path_significance.py. `rows` holds the optima of the data first, then of each shuffle.
+// in choosing/nulls.py. `rows` holds the optima of the data first, then of each shuffle.
 // Values within `slack` of each other, twice what an optimum may be off by, count as equal.
 function pathSignificance(rows, sense, tol = 1e-9) {
   const total = rows.length, sizes = rows[0].length;
