@@ -225,6 +225,16 @@ def test_three_decimals_behind_a_comma_are_decimals_in_a_file_of_semicolons(run,
     assert "is read as" not in err
 
 
+def test_a_comma_that_first_comes_late_is_read_as_it_would_be_early(run, file):
+    rows = [f"{i};{i % 7}" for i in range(1500)] + SEMICOLONS
+    path = file(wide(rows, "a;b\n"))
+    _, out, err = run("solve", path, "--x", "a", "--y", "b", "--drop", 1, "--json")
+    a = [*range(1500), 1, 2.125, 3.25, 4.5, 7.125]
+    b = [*(i % 7 for i in range(1500)), 5, 6, 9, 8, 12]
+    assert json.loads(out)["slope"] == qs.solve(a, b, drop=1).coef[0]
+    assert "1,000 is read as 1 (--decimal . says otherwise)" in err
+
+
 def test_a_thousand_in_a_file_of_tabs_is_one_and_said_so(run, file):
     path = file(wide(SEMICOLONS, "a;b\n").replace(";", "\t"), "t.tsv")
     _, out, err = run("solve", path, "--x", "a", "--y", "b", "--drop", 1, "--json")

@@ -15,6 +15,7 @@ from quadsweep.arrays import Floats, Mask
 from quadsweep.cli.ending import BadInput, note
 from quadsweep.cli.tables import FileOptions, SourceTable, open_table
 from quadsweep.cli.tables.frames import other_sheets
+from quadsweep.cli.tables.text import find_decimal
 from quadsweep.cli.tables.values import (
     Reader,
     column,
@@ -170,6 +171,11 @@ def read_numbers(name: str, table: SourceTable, readers: dict[str, Reader]) -> F
         return floats
     (values,) = table.read([name])
     reader = readers.get(name) or number_reader(table.decimal)
+    if reader == number_reader(table.decimal) and table.guess_by:
+        known = [v for v in table.sample_of(name) if "," in str(v)]
+        late = [] if known else [[v] for v in values if "," in str(v)]
+        if late:  # the mark was guessed without them
+            reader = number_reader(find_decimal(late, table.guess_by, table.source))
     if reader.name == "date":
         note(f"{name!r} is read as dates: days since 1970-01-01")
     elif reader.unit:

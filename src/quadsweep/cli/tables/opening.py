@@ -44,6 +44,7 @@ class SourceTable:
     load: Callable[[list[str]], list[Any]]
     decimal: str = "."
     delimiter: str = ""
+    guess_by: str = ""  # the delimiter that helps to guess a decimal mark nobody said
     titled: bool = True
     sheets: tuple[str, ...] = ()  # of a workbook, where nobody said which
     stream_text: Callable[[], Iterator[list[str]]] | None = None

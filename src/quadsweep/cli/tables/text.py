@@ -110,7 +110,10 @@ def open_text(text: TextSource, suffix: str, said: FileOptions) -> SourceTable:
         return columns
 
     below = "" if above else delimiter
-    return SourceTable(source, names, sample, load, decimal, below, titled, stream_text=rows)
+    guess_by = "" if said.decimal else delimiter
+    return SourceTable(
+        source, names, sample, load, decimal, below, guess_by, titled, stream_text=rows
+    )
 
 
 def _load_by_arrow(
