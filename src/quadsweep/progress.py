@@ -192,12 +192,14 @@ def counting(progress: Any, what: str) -> Iterator[Tick]:
 
 
 def _callback(progress: Any, display: Callable[[], Any]) -> AbstractContextManager[Any]:
+    if is_false(progress):
+        return nullcontext()
     if is_shown(progress):
         line = display()
         if progress is None:
             line.wait(_UNASKED)
         return closing(line)
-    if progress is None or is_false(progress):
+    if progress is None:
         return nullcontext()
     if callable(progress):
         return nullcontext(_heeded(progress))

@@ -12,8 +12,8 @@ from quadsweep.auditing.controls.reading import Regression
 from quadsweep.auditing.design import Design
 from quadsweep.inputs import validation
 from quadsweep.inputs.frames import unpack
-from quadsweep.inputs.predictors import columns_of
 from quadsweep.inputs.standard_errors import StandardErrors
+from quadsweep.inputs.validation import columns_of
 from quadsweep.messages import argument
 from quadsweep.solving.question import pose
 

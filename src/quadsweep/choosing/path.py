@@ -28,7 +28,7 @@ from quadsweep.choosing.walk import Walk
 from quadsweep.clock import Clock
 from quadsweep.inputs import validation
 from quadsweep.inputs.arguments import arranged
-from quadsweep.inputs.predictors import least_kept
+from quadsweep.inputs.validation import least_kept
 from quadsweep.messages import argument
 from quadsweep.outofcore.solve import loaded
 from quadsweep.progress import CountProgress, counting

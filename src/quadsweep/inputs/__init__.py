@@ -6,8 +6,7 @@
 ``fitted``           models of other libraries, which these fit again to some rows
 ``models``           a fitted model becomes an equation
 ``equations``        a regression with its fixed effects, instruments, weights, standard errors
-``validation``       columns become clean arrays, options numbers
-``predictors``       the same for several predictors and weights
+``validation``       columns become a sample of clean rows, options numbers
 ``standard_errors``  which standard errors a test uses, in the words of statsmodels and pyfixest
 
 Imports what everyone shares and knows a built-in data set when it is given one. Nothing in here

@@ -43,7 +43,7 @@ def arranged(question: str, points: Any, x: Any, y: Any, data: Any, models: bool
         x, data = x.formula, x
     if is_formula(x):
         return _of_formula(question, x, y, data)
-    if is_model(x) and not models:
+    if not models and x is not None and not hasattr(x, "__len__") and is_model(x):
         raise TypeError(
             f"{question} takes columns, a data frame or a formula; got {describe(x)} (audit takes "
             "fitted models)"

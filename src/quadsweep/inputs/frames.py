@@ -13,7 +13,7 @@ import numpy as np
 
 from quadsweep.datasets import Dataset
 from quadsweep.extras import needed
-from quadsweep.inputs.validation import WHOLE, unmasked
+from quadsweep.inputs.validation import WHOLE, table_shape, unmasked
 from quadsweep.messages import free, hint
 
 if TYPE_CHECKING:
@@ -115,21 +115,6 @@ def _numbered(x: Any) -> tuple[str, ...]:
     if shape is None or shape[1] < 2:
         return ("x", "y")
     return (*(f"x{j}" for j in range(1, shape[1] + 1)), "y")
-
-
-def table_shape(x: Any) -> tuple[int, int] | None:
-    """Rows and columns of an array of two dimensions or of rows of one length; otherwise None.
-
-    >>> table_shape([[1, 2], [3, 4], [5, 6]])
-    (3, 2)
-    """
-    if isinstance(x, (list, tuple)):
-        rows = bool(x) and all(isinstance(row, (list, tuple, np.ndarray)) for row in x)
-        flat = rows and all(np.ndim(v) == 0 for row in x[:1] for v in row)
-        same = flat and len({len(row) for row in x}) == 1
-        return (len(x), len(x[0])) if same else None
-    shape = getattr(x, "shape", None)
-    return (int(shape[0]), int(shape[1])) if isinstance(shape, tuple) and len(shape) == 2 else None
 
 
 def _of_data(x: Any, y: Any, data: Any) -> Columns:

@@ -9,18 +9,24 @@ import math
 import numbers
 import os
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from quadsweep.arrays import Floats, Ints, Mask
+from quadsweep.arrays import Floats, Ints
+from quadsweep.least_squares import independent
 from quadsweep.messages import argument
 from quadsweep.objectives import Objective, Score
 
+if TYPE_CHECKING:
+    from quadsweep.inputs.frames import Columns
+
+SEVERAL = ("r2", "lts")  # objectives of several predictors
 _FLOAT = np.dtype(np.float64)
 WHOLE = 2**53  # doubles hold every whole number up to this one
 
@@ -113,7 +119,7 @@ def days(dates: NDArray[Any]) -> Floats:
 def unmasked(values: Any) -> NDArray[Any]:
     """An array of what was given, with NaN where a masked array hides a number.
 
-    >>> unmasked(np.ma.array([1, 2, 3], mask=[0, 1, 0])).tolist()
+    >>> unmasked(np.ma.array([1.0, 2, 3], mask=[0, 1, 0])).tolist()
     [1.0, nan, 3.0]
     """
     if not _has_masks(values):
@@ -183,33 +189,115 @@ def check_nan_policy(nan_policy: Any) -> None:
         raise ValueError(f"nan_policy must be 'raise' or 'omit'; got {nan_policy!r}")
 
 
-def sample(x: Any, y: Any, objective: Objective, nan_policy: str = "raise") -> Sample:
-    """Columns checked against each other and against the objective."""
-    check_nan_policy(nan_policy)
-    xs = column(x, "x")
-    if y is None:
-        if objective.name != "var":
-            raise ValueError(f"y may be left out only for objective 'var'; got {objective.name!r}")
-        ys = np.zeros_like(xs)
-    else:
-        ys = column(y, "y")
-    check_lengths(xs, ys)
-    rows = usable(np.isfinite(xs) & np.isfinite(ys), nan_policy)
-    if len(rows) == len(xs):
-        return Sample(xs, ys, rows, len(xs))
-    return Sample(xs[rows], ys[rows], rows, len(xs))
+def read_sample(
+    given: Columns,
+    objective: Objective,
+    nan_policy: str = "raise",
+    *,
+    weights: Any = None,
+    intercept: bool = True,
+) -> Sample:
+    """Check the columns against each other and the objective, and find the rows in use.
+
+    One predictor without weights and with an intercept is a column of the sample, all else a matrix
+    with a row for each point.
+    """
+    if not isinstance(intercept, (bool, np.bool_)):
+        raise TypeError(f"fit_intercept must be True or False; got {intercept!r}")
+    columns = columns_of(given.x) or [given.x]
+    if len(columns) > 1 or weights is not None or not intercept:
+        return _read_several(given, columns, objective, nan_policy, weights, bool(intercept))
+    x = column(columns[0], "x")
+    if given.y is None and objective.name != "var":
+        raise ValueError(f"y may be left out only for objective 'var'; got {objective.name!r}")
+    y = np.zeros_like(x) if given.y is None else column(given.y, "y")
+    rows = usable([x], y, nan_policy)
+    if len(rows) == len(x):
+        return Sample(x, y, rows, len(x))
+    return Sample(x[rows], y[rows], rows, len(x))
 
 
-def check_lengths(xs: Floats, ys: Floats) -> None:
-    if len(xs) != len(ys):
-        raise ValueError(f"x and y must have the same length; got {len(xs)} and {len(ys)}")
-    if len(xs) == 0:
-        raise ValueError("x and y must hold at least two points; got none")
+def columns_of(x: Any) -> list[Any] | None:
+    """The columns of a table, None if there is but one sequence of numbers."""
+    if type(x) is np.ndarray and x.ndim == 1:
+        return None
+    if isinstance(x, list) and x and all(isinstance(v, np.ndarray) and v.ndim == 1 for v in x):
+        return x  # as `frames.unpack` leaves a frame's columns
+    shape = table_shape(x)
+    if shape is None:
+        return None
+    if shape[1] == 0:
+        raise ValueError(f"x must have at least one column; got an array of shape {shape}")
+    return list(np.asarray(unmasked(x)).T)
 
 
-def usable(good: Mask, nan_policy: str) -> Ints:
+def table_shape(x: Any) -> tuple[int, int] | None:
+    """Rows and columns of an array of two dimensions or of rows of one length; otherwise None.
+
+    >>> table_shape([[1, 2], [3, 4], [5, 6]])
+    (3, 2)
+    """
+    if isinstance(x, (list, tuple)):
+        rows = bool(x) and all(isinstance(row, (list, tuple, np.ndarray)) for row in x)
+        flat = rows and all(np.ndim(v) == 0 for row in x[:1] for v in row)
+        same = flat and len({len(row) for row in x}) == 1
+        return (len(x), len(x[0])) if same else None
+    shape = getattr(x, "shape", None)
+    return (int(shape[0]), int(shape[1])) if isinstance(shape, tuple) and len(shape) == 2 else None
+
+
+def _read_several(
+    given: Columns,
+    columns: Sequence[Any],
+    objective: Objective,
+    nan_policy: str,
+    weights: Any,
+    intercept: bool,
+) -> Sample:
+    """Read several predictors, weights, or a plane through the origin."""
+    if objective.name not in SEVERAL:
+        what = "several predictors, weights and fits without intercept"
+        raise ValueError(f"{what} take objective 'r2' or 'lts'; got {objective.name!r}")
+    if given.y is None:
+        raise ValueError(f"y may be left out only for objective 'var'; got {objective.name!r}")
+    names = [f"column {name!r}" for name in given.names[:-1]]
+    names = ["x"] if len(names) == 1 else names + [f"column {j}" for j in range(len(columns))]
+    xs = [column(values, name) for values, name in zip(columns, names, strict=False)]
+    X, y = np.column_stack(xs), column(given.y, "y")
+    w = None if weights is None else _read_weights(weights, len(y))
+    rows = usable([X] if w is None else [X, w], y, nan_policy)
+    X = X if len(rows) == len(X) else np.ascontiguousarray(X[rows])
+    w = None if w is None else w[rows]
+    searched = independent(X, intercept)
+    if len(searched) == 0:
+        searched = np.array([0])
+    return Sample(X, y[rows], rows, len(y), w, intercept, searched)
+
+
+def _read_weights(weights: Any, n: int) -> Floats:
+    w = column(weights, "weights")
+    if len(w) != n:
+        raise ValueError(f"weights must be as many as there are rows, {n}; got {len(w)}")
+    with np.errstate(invalid="ignore"):
+        bad = np.flatnonzero(~(w > 0) & ~np.isnan(w))
+    if len(bad):
+        raise ValueError(
+            f"weights must be positive; got {w[bad[0]]:g} at index {bad[0]} (leave such rows out)"
+        )
+    return w
+
+
+def usable(xs: Sequence[Floats], y: Floats, nan_policy: str) -> Ints:
     """The rows without NaN or infinity, or a ValueError where none may be left out, or all are."""
-    if 0 < len(good) == np.count_nonzero(good):
+    check_nan_policy(nan_policy)
+    if len(xs[0]) != len(y):
+        raise ValueError(f"x and y must have the same length; got {len(xs[0])} and {len(y)}")
+    if len(y) == 0:
+        raise ValueError("x and y must hold at least two points; got none")
+    good = np.isfinite(y)
+    for x in xs:
+        good &= np.isfinite(x) if x.ndim == 1 else np.isfinite(x).all(axis=1)
+    if np.count_nonzero(good) == len(good):
         return np.arange(len(good), dtype=np.intp)
     rows = np.flatnonzero(good)
     if len(rows) < len(good) and nan_policy == "raise":
@@ -222,10 +310,11 @@ def usable(good: Mask, nan_policy: str) -> Ints:
     return rows
 
 
-def keep_count(n: int, k: Any, drop: Any, objective: Score) -> int:
+def keep_count(n: int, k: Any, drop: Any, objective: Score, points: Sample | None = None) -> int:
     """How many points to keep, from exactly one of ``k`` and ``drop``.
 
-    A share keeps ``ceil(k * n)`` points, or removes ``floor(drop * n)``.
+    A share keeps ``ceil(k * n)`` points, or removes ``floor(drop * n)``. ``points`` tell how many
+    coefficients there are; without them, those of a line.
     """
     if (k is None) == (drop is None):
         which = "neither" if k is None else "both"
@@ -236,18 +325,34 @@ def keep_count(n: int, k: Any, drop: Any, objective: Score) -> int:
     name, amount = ("k", k) if drop is None else ("drop", drop)
     given = count(amount, name, n)
     keep = given if drop is None else n - given
-    least = objective.min_k
+    least, needs = objective.min_k, f"{objective.name} needs"
+    if points is not None and points.searched is not None:
+        least, p = least_kept(points, objective), len(points.searched)
+        needs = f"{objective.name} of {p} predictor{'s' * (p != 1)} needs"
     if n < least:
         few = "1 point is" if n == 1 else f"{n} points are"
-        raise ValueError(f"{few} too few: {objective.name} needs at least {least}")
+        raise ValueError(f"{few} too few: {needs} at least {least}")
     if not least <= keep <= n:
-        allowed = f"{objective.name} needs between {least} and n = {n}"
+        allowed = f"{needs} between {least} and n = {n}"
         if drop is not None:
             most = n - least
-            allowed = f"{objective.name} needs at least {least}, so 0 to {most} may be dropped"
+            allowed = f"{needs} at least {least}, so 0 to {most} may be dropped"
         kept = "none" if keep < 0 else keep
         raise ValueError(f"{argument(name, amount)} keeps {kept} of {n} points; {allowed}")
     return keep
+
+
+def least_kept(points: Sample, objective: Score) -> int:
+    """The fewest rows that do not fit any data exactly: one more than there are coefficients.
+
+    >>> from quadsweep.objectives import get
+    >>> rows = np.arange(9)
+    >>> least_kept(Sample(np.ones((9, 3)), np.ones(9), rows, 9, searched=np.arange(3)), get("r2"))
+    5
+    """
+    if points.searched is None:
+        return objective.min_k
+    return len(points.searched) + points.intercept + 1
 
 
 def count(amount: Any, name: str, n: int) -> int:
@@ -270,16 +375,36 @@ def count(amount: Any, name: str, n: int) -> int:
 
 
 def check_varies(points: Sample, objective: Objective) -> None:
-    """Some subset must have a value: a column the objective divides by may not be constant."""
-    for name, values, needed in (
-        ("x", points.x, objective.needs_x),
-        ("y", points.y, objective.needs_y),
-    ):
-        if needed and values[0] == values[-1] and np.all(values == values[0]):
-            raise ValueError(
-                f"{name} is constant ({values[0]:g} in all {points.n} rows), so {objective.name} "
-                "is undefined on every subset"
-            )
+    """Some subset must have a value: a column the objective divides by may not be constant.
+
+    Of several predictors those that do not vary explain nothing, which is an answer as long as one
+    of them does.
+    """
+    if not points.several:
+        for name, values, needed in (
+            ("x", points.x, objective.needs_x),
+            ("y", points.y, objective.needs_y),
+        ):
+            if needed and values[0] == values[-1] and np.all(values == values[0]):
+                raise ValueError(
+                    f"{name} is constant ({values[0]:g} in all {points.n} rows), so "
+                    f"{objective.name} is undefined on every subset"
+                )
+        return
+    if objective.name != "r2":
+        return
+    y = points.y if points.intercept else points.y[np.abs(points.y) > 0]
+    if len(y) == 0 or (points.intercept and np.all(y == y[0])):
+        value = points.y[0]
+        raise ValueError(
+            f"y is constant ({value:g} in all {points.n} rows), so r2 is undefined on every subset"
+        )
+    flat = np.ptp(points.x, axis=0) == 0 if points.intercept else ~points.x.any(axis=0)
+    if flat.all():
+        raise ValueError(
+            f"every column of x is constant in all {points.n} rows, so there is nothing to explain "
+            "y by"
+        )
 
 
 def tolerance(tol: Any, name: str = "tol") -> float:

@@ -24,7 +24,7 @@ from quadsweep.outofcore.flags import Flags, decide, listed
 from quadsweep.outofcore.result import OutOfCoreResult
 from quadsweep.outofcore.running import Passes
 from quadsweep.outofcore.search import ROW_BYTES, Leaves, MemoryPlan, Placing, Query, Search
-from quadsweep.outofcore.sources import Source, collects_itself, source_meant
+from quadsweep.outofcore.sources import Source, collects_itself, is_source, open_source
 from quadsweep.progress import SearchProgress, StatusLine, is_shown, watching
 
 IN_PASSES = ("r2", "r", "cov", "dv", "tv", "lts")
@@ -56,14 +56,20 @@ def taken(
     x: Any, y: Any, data: Any, memory_limit: Any, **for_sources: Any
 ) -> tuple[Source | None, Any, Any, Any]:
     """A source that has to be read out of core, or None with x, y and data in memory."""
-    source = source_meant(data, x, y)
-    if source is None:
-        refuse(**for_sources)
-    if source is None or (collects_itself(data) and fits(source, validation.memory(memory_limit))):
+    if not is_source(data) or (collects_itself(data) and not _names_two(x, y)):
+        if any(value is not None and value is not False for value in for_sources.values()):
+            refuse(**for_sources)
         return None, x, y, data
-    if not fits(source, validation.memory(memory_limit)):
+    source, memory = open_source(data, x, y), validation.memory(memory_limit)
+    if not fits(source, memory):
         return source, x, y, data
+    if collects_itself(data):
+        return None, x, y, data
     return None, Columns(*columns_of(source), source.names), None, None
+
+
+def _names_two(x: Any, y: Any) -> bool:
+    return isinstance(x, str) and isinstance(y, str)
 
 
 def loaded(question: str, x: Any, y: Any, data: Any) -> tuple[Any, Any, Any]:

@@ -251,15 +251,6 @@ def collects_itself(given: Any) -> bool:
     return type(given).__module__.startswith("polars") and type(given).__name__ == "LazyFrame"
 
 
-def source_meant(data: Any, x: Any, y: Any) -> Source | None:
-    """The source that this is, if it is one; a LazyFrame only for two of its columns."""
-    if not is_source(data):
-        return None
-    if collects_itself(data) and not (isinstance(x, str) and isinstance(y, str)):
-        return None
-    return open_source(data, x, y)
-
-
 def open_source(given: Any, x: Any, y: Any) -> Source:
     """The source meant by a path, a pattern, a dataset or a lazy frame, and two of its columns."""
     if isinstance(given, Source):

@@ -11,7 +11,7 @@ import numpy as np
 
 from quadsweep.arrays import Floats
 from quadsweep.inputs import frames, validation
-from quadsweep.inputs.predictors import columns_of
+from quadsweep.inputs.validation import columns_of
 from quadsweep.messages import argument
 from quadsweep.proofs import checker
 from quadsweep.proofs.proof import Proof

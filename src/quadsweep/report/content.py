@@ -122,7 +122,7 @@ def gather(
         names = ", ".join(map(str, given.names[:-1]))
         raise ValueError(f"a report is of one predictor; choose one of {names}")
     goal = objectives.get(objective)
-    points = validation.sample(given.x, given.y, goal, "omit")
+    points = validation.read_sample(given, goal, "omit")
     asked = None
     if k is not None or drop is not None:
         asked = points.n - validation.keep_count(points.n, k, drop, goal)

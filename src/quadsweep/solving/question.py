@@ -13,7 +13,7 @@ from typing import Any, TypedDict
 
 from quadsweep import objectives
 from quadsweep.clock import Clock
-from quadsweep.inputs import frames, predictors, validation
+from quadsweep.inputs import frames, validation
 from quadsweep.inputs.frames import Columns
 from quadsweep.inputs.validation import Sample
 from quadsweep.progress import SearchProgress, watching
@@ -57,7 +57,8 @@ class Question:
         """The same with exactly one of ``k`` and ``drop`` as the user gives it."""
         if k is None and drop is None:
             k = self.given.k  # what a data set of ours suggests
-        size = predictors.keep_count(self.points, k, drop, self.problem.objective)
+        points, goal = self.points, self.problem.objective
+        size = validation.keep_count(points.n, k, drop, goal, points)
         return Question(self.given, self.points, self.problem.changed(k=size))
 
     def answer(
@@ -108,9 +109,15 @@ def pose(
     """The question about all the points, with everything checked but the number to keep."""
     goal = objectives.get(objective)
     given = frames.unpack(x, y, data)
-    intercept = _with_intercept(given, fit_intercept)
-    points = predictors.sample(given, goal, nan_policy, weights=weights, intercept=intercept)
-    predictors.check_varies(points, goal)
+    intercept = fit_intercept
+    if given.formula is not None:  # which says itself whether the plane has one
+        intercept = given.formula.intercept
+        if fit_intercept is not True:
+            raise ValueError(
+                "a formula says by '- 1' that there is no intercept; leave fit_intercept"
+            )
+    points = validation.read_sample(given, goal, nan_policy, weights=weights, intercept=intercept)
+    validation.check_varies(points, goal)
     problem = Problem(
         points.searched_x,
         points.y,
@@ -123,12 +130,3 @@ def pose(
         intercept=points.intercept,
     )
     return Question(given, points, problem)
-
-
-def _with_intercept(given: Columns, fit_intercept: bool) -> bool:
-    """Whether the plane has one: a formula says so itself."""
-    if given.formula is None:
-        return fit_intercept
-    if fit_intercept is not True:
-        raise ValueError("a formula says by '- 1' that there is no intercept; leave fit_intercept")
-    return given.formula.intercept

@@ -139,7 +139,7 @@ def _with_function(
     x: Any, y: Any, k: Any, lift: str | Lift, score: ScoreFunction, order: str
 ) -> Result:
     given = frames.unpack(x, y)
-    points = validation.sample(given.x, given.y, objectives.get("r2"))
+    points = validation.read_sample(given, objectives.get("r2"))
     keep = validation.keep_count(points.n, k, None, score)
     lifted = _lift(lift, points.x, points.y)
     start = time.perf_counter()

@@ -17,7 +17,7 @@ import numpy as np
 
 from quadsweep import lifts, objectives
 from quadsweep.arrays import Floats, Ints, Mask
-from quadsweep.inputs import frames, predictors, validation
+from quadsweep.inputs import frames, validation
 from quadsweep.messages import free
 from quadsweep.paper.separability.hulls.distance import TOLERANCE, HullDistances, hull_distance
 from quadsweep.paper.separability.hulls.exact import Decision, Plane, decide
@@ -215,7 +215,7 @@ def separate(
     """
     given = frames.unpack(x, y, data)
     alone = lift == "L2" and given.y is None
-    points = predictors.sample(given, objectives.get("var" if alone else "r2"))
+    points = validation.read_sample(given, objectives.get("var" if alone else "r2"))
     lift = lifts.general(points.p) if lift is None else lift
     lifts.coordinates(lift, points.p)  # or the sentence that says which there are
     ys = np.zeros_like(points.y) if lift == "L2" else points.y
