@@ -36,6 +36,7 @@ class Counter(Protocol):
 
 MOST_DIMENSION = 1000  # products of two of p + 2 numbers, p <= 42
 _STEPS = 3  # of ADMM for each choice of quartics
+_APART, _CHANGE = 3.0, 1.5  # residuals of ADMM: from which ratio on the penalty changes, by what
 _NEAR = 0.996  # of the radius, to which a shell must reach inwards for rounds to end
 
 
@@ -188,21 +189,22 @@ class _SphereSum:
         goal, _ = forms.project(whole)
         matrix = whole if state.matrix is None else state.matrix
         multiplier = np.zeros_like(whole) if state.multiplier is None else state.multiplier
-        penalty = state.penalty
+        penalty = state.penalty or 1 / float(np.ptp(np.linalg.eigvalsh(matrix)))
         for _ in range(_STEPS):
             values, vectors = np.linalg.eigh(matrix - multiplier)
-            penalty = penalty or 1 / float(np.ptp(values))
             excess = _largest_cut(values, 1 / penalty)
             most = vectors[:, len(values) - len(excess) :] * np.sqrt(excess)
             cut = most @ most.T
+            before = matrix, multiplier
             matrix = matrix - cut
             multiplier = forms.project(matrix)[0] - goal
             matrix = matrix - multiplier
+        by = _penalty_change(before, (matrix, multiplier))
         moments = forms.symmetrise(cut * penalty)
         step = max(2 / (state.count + 2), 0.25)
         return State(
-            state.threshold, (1 - step) * state.moments + step * moments, matrix, multiplier,
-            quartics, state.count + 1, penalty,
+            state.threshold, (1 - step) * state.moments + step * moments, matrix,
+            multiplier / by, quartics, state.count + 1, penalty * by,
         )  # fmt: skip
 
     def _quartics(self, moments: Floats) -> Floats:
@@ -257,6 +259,16 @@ class _SphereSum:
             error,
             state.threshold,
         )
+
+
+def _penalty_change(before: tuple[Floats, Floats], after: tuple[Floats, Floats]) -> float:
+    """By how much the penalty grows or falls, so that both residuals of ADMM fall together."""
+    matrix, multiplier = (float(np.linalg.norm(one)) for one in after)
+    moved, turned = (
+        float(np.linalg.norm(new - old)) for new, old in zip(after, before, strict=True)
+    )
+    primal, dual = turned * multiplier, moved * matrix  # both times the two sizes
+    return _CHANGE if primal > _APART * dual else 1 / _CHANGE if dual > _APART * primal else 1.0
 
 
 def _largest_cut(values: Floats, total: float) -> Floats:
