@@ -158,7 +158,7 @@ def test_passes_on_two_workers_give_the_same_bytes_also_if_one_is_lost_in_the_se
 
     with Client(address) as client, monkeypatch.context() as patched:
         client.wait_for_workers(2, timeout=60)
-        patched.setattr(passes, "telling", killing)
+        patched.setattr(passes, "report_passes", killing)
         there = qs.solve(file, **asked, client=client, out=tmp_path / "there")
     assert (workers[0].poll() == -9) is lost
     here = qs.solve(file, **asked, out=tmp_path / "here")

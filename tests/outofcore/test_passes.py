@@ -397,7 +397,7 @@ def test_a_damaged_row_group_is_named_and_a_rerun_goes_on_with_the_finished_part
         ({"x": "a", "y": "c"}, "no column 'c'"),
         ({"x": 1, "y": "b"}, "x must be the name of a column"),
         ({"x": "a", "y": "b", "objective": "mcd"}, "mcd cannot be searched out of core"),
-        ({"x": "a", "y": "b", "method": "sweep"}, "data out of core are for method='auto'"),
+        ({"x": "a", "y": "b", "method": "sweep"}, "out-of-core data support only method='auto'"),
     ],
 )
 def test_what_cannot_be_asked_is_said_in_a_sentence(

@@ -41,13 +41,13 @@ from quadsweep.auditing.verdict import SearchState, reported
 from quadsweep.blas import one_thread
 from quadsweep.clock import Stopped
 from quadsweep.inputs import validation
-from quadsweep.inputs.arguments import arranged
+from quadsweep.inputs.arguments import normalize_arguments
 from quadsweep.inputs.standard_errors import OWN, StandardErrors, in_one_word
 from quadsweep.messages import argument
 from quadsweep.outofcore.flags import Flags, listed
 from quadsweep.outofcore.search import Query
 from quadsweep.outofcore.solve import Resources as SourceResources
-from quadsweep.outofcore.solve import refuse, taken
+from quadsweep.outofcore.solve import load_or_stream, refuse
 from quadsweep.outofcore.sources import Source, collects_itself, is_source
 from quadsweep.progress import Removals, SearchProgress, watching
 from quadsweep.solving.question import SourceSettings
@@ -209,7 +209,7 @@ def audit(
     memory = validation.memory(memory_limit)
     resources = Resources.given(time_limit, n_jobs, seed, memory_limit=memory)
     terms = claims.terms(claim, level, threshold, validation.tolerance(tol))
-    x, y, data = arranged("audit", points, x, y, data, models=True)
+    x, y, data = normalize_arguments("audit", points, x, y, data, models=True)
     regression = {
         "controls": controls, "groups": groups, "weights": weights, "term": term,
         "vcov": in_one_word(vcov, cov_type, cov_kwds),
@@ -226,7 +226,7 @@ def audit(
         refuse(**for_sources)
         given = read(x, y, data=data, **regression, nan_policy=nan_policy, fit_options=fit_options)
     else:
-        source, x, y, data = taken(x, y, data, memory_limit, **for_sources)
+        source, x, y, data = load_or_stream(x, y, data, memory_limit, **for_sources)
         if source is not None:
             query = Query.checked("r", None, None, tol, seed, nan_policy)
             given_to = SourceResources(

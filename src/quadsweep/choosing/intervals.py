@@ -30,7 +30,7 @@ from quadsweep.progress import CountProgress, counting
 from quadsweep.results.formatting import ResultMixin, drawn_by, plain
 from quadsweep.results.result import Result
 from quadsweep.solving.methods import Problem
-from quadsweep.solving.methods.spreading import Executor
+from quadsweep.solving.methods.parallel_batches import Executor
 from quadsweep.solving.question import pose
 
 PARAMETERS = ("slope", "intercept")

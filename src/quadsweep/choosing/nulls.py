@@ -33,7 +33,7 @@ from quadsweep.progress import Tick
 from quadsweep.results.formatting import ResultMixin
 from quadsweep.solving.methods import Problem
 from quadsweep.solving.methods.batch import Batch, lowered
-from quadsweep.solving.methods.spreading import HERE, Executor
+from quadsweep.solving.methods.parallel_batches import HERE, Executor
 
 UNREMARKABLE = 0.1  # above this a p-value is called so
 SIGNIFICANT = 0.05

@@ -19,7 +19,7 @@ from quadsweep.inputs import frames, validation
 from quadsweep.progress import CountProgress, counting
 from quadsweep.results.formatting import ResultMixin, drawn_by
 from quadsweep.solving.methods.batch import Batch, correlations, varied
-from quadsweep.solving.methods.spreading import executor
+from quadsweep.solving.methods.parallel_batches import executor
 
 SYMMETRIC = ("r2", "r", "cov", "tv", "mcd")
 _FEWEST_ROWS = 4

@@ -27,7 +27,7 @@ from quadsweep.choosing.path_significance import (
 from quadsweep.choosing.walk import Walk
 from quadsweep.clock import Clock
 from quadsweep.inputs import validation
-from quadsweep.inputs.arguments import arranged
+from quadsweep.inputs.arguments import normalize_arguments
 from quadsweep.inputs.validation import least_kept
 from quadsweep.messages import argument
 from quadsweep.outofcore.solve import loaded
@@ -36,7 +36,7 @@ from quadsweep.proofs.proof import Proof, together
 from quadsweep.results.formatting import INDEX, ResultMixin, as_frame, drawn_by, named_rows
 from quadsweep.results.result import Result
 from quadsweep.solving.methods import Outcome, Problem
-from quadsweep.solving.methods.spreading import HERE, Executor, executor
+from quadsweep.solving.methods.parallel_batches import HERE, Executor, executor
 from quadsweep.solving.proving import check_provable, proof_of
 from quadsweep.solving.question import Question, pose
 
@@ -371,7 +371,7 @@ def path(
     asked = validation.whole(permutations, "permutations", 0)
     if asked or null != "shuffled":
         _check_null(null, objective)
-    x, y, data = loaded("path", *arranged("path", points, x, y, data))
+    x, y, data = loaded("path", *normalize_arguments("path", points, x, y, data))
     question = pose(
         x, y, data=data, objective=objective, tol=tol, n_jobs=n_jobs, seed=seed,
         nan_policy=nan_policy, fit_intercept=fit_intercept, weights=weights,

@@ -31,13 +31,13 @@ from quadsweep.choosing.nulls import (
 )
 from quadsweep.clock import Clock
 from quadsweep.inputs import validation
-from quadsweep.inputs.arguments import arranged
+from quadsweep.inputs.arguments import normalize_arguments
 from quadsweep.outofcore.solve import loaded
 from quadsweep.progress import CountProgress, counting
 from quadsweep.results.formatting import drawn_by
 from quadsweep.results.result import Result
 from quadsweep.solving.methods.batch import Batch, lowered
-from quadsweep.solving.methods.spreading import executor
+from quadsweep.solving.methods.parallel_batches import executor
 from quadsweep.solving.question import pose
 
 _MEANINGS = {
@@ -230,7 +230,7 @@ def significance(
     if stop_after is not None:
         stop_after = validation.whole(stop_after, "stop_after", 1)
     goal = check_pairs(objective)
-    x, y, data = loaded("significance", *arranged("significance", points, x, y, data))
+    x, y, data = loaded("significance", *normalize_arguments("significance", points, x, y, data))
     question = pose(
         x, y, data=data, objective=goal, tol=tol, n_jobs=n_jobs, seed=seed,
         nan_policy=nan_policy, fit_intercept=fit_intercept, weights=weights,

@@ -18,7 +18,7 @@ from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.choosing.nulls import split_blocks
 from quadsweep.clock import Clock
 from quadsweep.inputs import validation
-from quadsweep.inputs.arguments import arranged
+from quadsweep.inputs.arguments import normalize_arguments
 from quadsweep.messages import argument
 from quadsweep.outofcore.solve import loaded
 from quadsweep.progress import CountProgress, Tick, counting
@@ -32,7 +32,7 @@ from quadsweep.results.formatting import (
 from quadsweep.results.result import Result
 from quadsweep.solving.methods import Problem
 from quadsweep.solving.methods.batch import Batch, varied
-from quadsweep.solving.methods.spreading import Executor, executor
+from quadsweep.solving.methods.parallel_batches import Executor, executor
 from quadsweep.solving.question import pose
 
 _CLEAR = 0.1  # dropped less often than this, or kept less often, is clear
@@ -174,7 +174,7 @@ def stability(
             f"{argument('resample')} must be 'bootstrap' or 'jackknife'; got {resample!r}"
         )
     draws = validation.whole(resamples, "resamples", 1)
-    x, y, data = loaded("stability", *arranged("stability", points, x, y, data))
+    x, y, data = loaded("stability", *normalize_arguments("stability", points, x, y, data))
     question = pose(
         x, y, data=data, objective=objective, tol=tol, n_jobs=n_jobs, seed=seed,
         nan_policy=nan_policy, fit_intercept=fit_intercept, weights=weights,

@@ -25,10 +25,10 @@ from quadsweep.distributed.workers import one_by_one
 from quadsweep.progress import Tick
 from quadsweep.solving.methods import Outcome, Problem
 from quadsweep.solving.methods.certified import search
+from quadsweep.solving.methods.parallel_batches import Executor, finished
 from quadsweep.solving.methods.problem import compiled
 from quadsweep.solving.methods.regression.choice import best
 from quadsweep.solving.methods.regression.concentrate import step
-from quadsweep.solving.methods.spreading import Executor, finished
 
 _LONGEST_RUN = 16
 _RUNS = 8  # at least so many, where there are as many sizes

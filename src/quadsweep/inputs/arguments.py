@@ -18,8 +18,10 @@ from quadsweep.inputs.models import describe, is_model
 First = tuple[Any, Any, Any]
 
 
-def arranged(question: str, points: Any, x: Any, y: Any, data: Any, models: bool = False) -> First:
-    """x, y and data; x is the formula or the model where there is one.
+def normalize_arguments(
+    question: str, points: Any, x: Any, y: Any, data: Any, models: bool = False
+) -> First:
+    """Put the first arguments in one order: x, y, data; x may be a formula or a model.
 
     Parameters
     ----------
@@ -27,9 +29,9 @@ def arranged(question: str, points: Any, x: Any, y: Any, data: Any, models: bool
     points : its first argument, without a name.
     models : whether the function takes fitted models.
 
-    >>> arranged("solve", "y ~ a", None, {"y": [1, 2], "a": [3, 5]}, None)
+    >>> normalize_arguments("solve", "y ~ a", None, {"y": [1, 2], "a": [3, 5]}, None)
     ('y ~ a', None, {'y': [1, 2], 'a': [3, 5]})
-    >>> arranged("solve", {"y": [1, 2], "a": [3, 5]}, "a", "y", None)
+    >>> normalize_arguments("solve", {"y": [1, 2], "a": [3, 5]}, "a", "y", None)
     ('a', 'y', {'y': [1, 2], 'a': [3, 5]})
     """
     if points is not None and x is not None:

@@ -52,10 +52,10 @@ def refuse(**for_sources: Any) -> None:
         )
 
 
-def taken(
+def load_or_stream(
     x: Any, y: Any, data: Any, memory_limit: Any, **for_sources: Any
 ) -> tuple[Source | None, Any, Any, Any]:
-    """A source that has to be read out of core, or None with x, y and data in memory."""
+    """Return a source that has to be read out of core, or None with x, y and data in memory."""
     if not is_source(data) or (collects_itself(data) and not _names_two(x, y)):
         if any(value is not None and value is not False for value in for_sources.values()):
             refuse(**for_sources)
@@ -74,7 +74,7 @@ def _names_two(x: Any, y: Any) -> bool:
 
 def loaded(question: str, x: Any, y: Any, data: Any) -> tuple[Any, Any, Any]:
     """x, y and data for a question that needs all rows in memory."""
-    source, x, y, data = taken(x, y, data, None)
+    source, x, y, data = load_or_stream(x, y, data, None)
     if source is not None:
         raise ValueError(
             f"{question} needs its rows in memory; got {source.given:,} rows, which do not fit "
@@ -103,7 +103,7 @@ class Resources:
         if store is not None:
             missing([], store, resume=self.resume)
         clock = Clock(validation.seconds(self.time_limit))
-        with team("threads", self.client, jobs) as workers, telling(self.progress) as tick:
+        with team("threads", self.client, jobs) as workers, report_passes(self.progress) as tick:
             passes = Passes(jobs, workers, store, tick)
             if store is not None and not store.is_empty():
                 passes.read_fingerprints(source)
@@ -145,8 +145,8 @@ def _in_units(callback: Any, goal: Objective) -> Any:
 
 
 @contextmanager
-def telling(progress: Any) -> Iterator[Callable[[str, int, int, float], object]]:
-    """Passes and parts on standard error, where progress is asked for."""
+def report_passes(progress: Any) -> Iterator[Callable[[str, int, int, float], object]]:
+    """Show passes and parts on standard error, where progress is asked for."""
     if not is_shown(progress):
         yield lambda *_: None
         return

@@ -16,7 +16,7 @@ from typing import Any
 from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.clock import Clock
 from quadsweep.inputs import validation
-from quadsweep.inputs.arguments import arranged
+from quadsweep.inputs.arguments import normalize_arguments
 from quadsweep.messages import argument
 from quadsweep.outofcore.solve import loaded
 from quadsweep.paper.methods import COMPARATORS, r2_of
@@ -210,7 +210,7 @@ def compare(
     [('certified', 1.0, True), ('pearson', 1.0, True)]
     """
     clock = Clock(validation.seconds(time_limit))
-    x, y, data = loaded("compare", *arranged("compare", points, x, y, data))
+    x, y, data = loaded("compare", *normalize_arguments("compare", points, x, y, data))
     question = pose(
         x, y, data=data, objective="r2", tol=tol, n_jobs=n_jobs, seed=seed, nan_policy=nan_policy
     )

@@ -15,7 +15,7 @@ from quadsweep.objectives import Objective
 from quadsweep.results.formatting import ResultMixin, drawn_by
 from quadsweep.solving.methods.batch import Batch, BatchOutcome
 from quadsweep.solving.methods.choice import choose
-from quadsweep.solving.methods.spreading import executor
+from quadsweep.solving.methods.parallel_batches import executor
 
 
 @dataclass(frozen=True, eq=False)

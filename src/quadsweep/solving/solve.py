@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, overload
 
 from quadsweep.clock import Clock
 from quadsweep.inputs import validation
-from quadsweep.inputs.arguments import arranged
+from quadsweep.inputs.arguments import normalize_arguments
 from quadsweep.outofcore.result import OutOfCoreResult
 from quadsweep.outofcore.search import Query
-from quadsweep.outofcore.solve import Resources, solve_out_of_core, taken
+from quadsweep.outofcore.solve import Resources, load_or_stream, solve_out_of_core
 from quadsweep.progress import SearchProgress
 from quadsweep.results.result import Result
 from quadsweep.solving.proving import check_provable, with_proof
@@ -155,12 +155,15 @@ def solve(
     >>> result.outliers, result.coef.round(6)
     (array([3]), array([2., 3.]))
     """
-    x, y, data = arranged("solve", points, x, y, data)
-    source, x, y, data = taken(x, y, data, memory_limit, client=client, out=out, resume=resume)
+    x, y, data = normalize_arguments("solve", points, x, y, data)
+    source, x, y, data = load_or_stream(
+        x, y, data, memory_limit, client=client, out=out, resume=resume
+    )
     if source is not None:
         if method not in ("auto", "certified") or proof or weights is not None or not fit_intercept:
             raise ValueError(
-                "data out of core are for method='auto', with an intercept, no proof or weights"
+                "out-of-core data support only method='auto' or 'certified', with an intercept, "
+                "without proof and weights"
             )
         query = Query.checked(objective, k, drop, tol, seed, nan_policy)
         limit = validation.memory(memory_limit)

@@ -16,10 +16,10 @@ is the paper's conjecture, which fails on rare data, and planes turned in floati
 nothing about points that nearly coincide: the status of ``sweep`` is ``best_separable``.
 
 ``problem`` is what they are given and what they give back, ``choice`` picks one, ``certified`` has
-further forms of the search; ``batch`` asks about many data sets and ``spreading`` sends these
-elsewhere. Where there are several predictors, weights or no intercept, ``regression`` has the same
-names. Imports ``inputs``, ``distributed``, the compiled core and what everyone shares. Never checks
-its arguments: ``inputs`` has.
+further forms of the search; ``batch`` asks about many data sets and ``parallel_batches`` sends
+these elsewhere. Where there are several predictors, weights or no intercept, ``regression`` has
+the same names. Imports ``inputs``, ``distributed``, the compiled core and what everyone shares.
+Never checks its arguments: ``inputs`` has.
 """
 
 from functools import partial

@@ -1,4 +1,4 @@
-"""Batches cut into parts that others solve: processes, a cluster; finished parts may be kept.
+"""Batches in parts that processes or a cluster solve; finished parts may be kept.
 
 How a batch is cut depends on its number of points alone, and each data set is solved by one thread,
 so the answers are the same whoever gives them. A kept part is found again by a digest of its data

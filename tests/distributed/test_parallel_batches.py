@@ -48,12 +48,12 @@ def test_a_dask_cluster_gives_the_same_by_client_and_by_name():
 
 
 def test_kept_parts_are_used_again_and_nothing_else_is(tmp_path, monkeypatch):
-    from quadsweep.solving.methods import spreading
+    from quadsweep.solving.methods import parallel_batches
 
     made = []
-    work = spreading.solve_part
+    work = parallel_batches.solve_part
     monkeypatch.setattr(
-        spreading, "solve_part", lambda part, **k: made.append(1) or work(part, **k)
+        parallel_batches, "solve_part", lambda part, **k: made.append(1) or work(part, **k)
     )
     first = qs.solve_many(XS, YS, drop=4, out=tmp_path)
     assert len(made) == 3
