@@ -11,7 +11,7 @@ export OPENBLAS_NUM_THREADS = 1
 # The tests start the command often: its byte code is kept, whatever the environment says.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo wasm test test-slow test-all lint types werror sanitize bench wheel docs format pictures images clean
+.PHONY: demo wasm test test-slow test-all lint types werror sanitize guard bench wheel docs format pictures images clean
 
 # The package for a first look: what the demo needs and no more, optimised less outside the hot loops
 # (the answers are the same), in a build folder of its own.
@@ -85,6 +85,17 @@ SANITIZED = $(addprefix core/test_,core certificate_holes exhaustive naive sweep
 sanitize:
 	$(MAKE) sanitize-address,undefined RUNTIME=libasan.so
 	$(MAKE) sanitize-thread RUNTIME=libtsan.so WITHOUT="polars statsmodels" WITHOUT_TESTS=%/test_estimating
+
+# The fuzzer of the plane with its best subset guarded in every box: a bound, a decision or a child that
+# loses it is named.
+GUARDED ?= 5000
+guard:
+	test -x build/$@/bin/python || $(PYTHON) -m venv build/$@
+	build/$@/bin/python -m pip install --quiet --disable-pip-version-check pytest hypothesis
+	build/$@/bin/python -m pip install --quiet --disable-pip-version-check . \
+	  --config-settings build-dir=build/$@/cmake --config-settings cmake.define.QUADSWEEP_DEBUG_SOLUTION=ON
+	build/$@/bin/python -m pytest -q -p no:cacheprovider tests/core/test_debug_solution.py
+	build/$@/bin/python tests/fuzzing/fuzz.py --instances $(GUARDED) --jobs $(CORES)
 
 sanitize-%:
 	test -x build/$@/bin/python || $(PYTHON) -m venv build/$@

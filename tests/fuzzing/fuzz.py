@@ -30,6 +30,7 @@ import numpy as np
 from fuzz_runs import Verdict
 
 import quadsweep as qs
+from quadsweep import _core
 from quadsweep.objectives import Objective
 from quadsweep.solving.methods.certified import SearchOutcome, search
 from quadsweep.solving.methods.problem import Problem
@@ -47,6 +48,7 @@ LAST_DIGITS = 1e-15  # of a value: what its own arithmetic may lose
 STEP = 5e-324  # between two doubles where they are subnormal
 LISTING = 200  # subsets that a box of the engine lists where nobody says otherwise
 BOUNDS_ALONE = 0.2  # seconds, where it may list fewer
+GUARDED = hasattr(_core, "set_debug_solution")  # a build with QUADSWEEP_DEBUG_SOLUTION
 DRAWN = (*FAMILIES, *PLANTED)
 
 
@@ -82,6 +84,10 @@ class Instance:
 
     def search(self, problem: Problem | None = None, **form) -> SearchOutcome:
         settings = {"enumerate_up_to": self.enumerate_up_to, "cells": self.cells}
+        if GUARDED:
+            _core.set_debug_solution(self.listed(self.k)[0].tolist())
+            search(problem or self.problem(), **settings, **form)  # raises where a box loses it
+            _core.set_debug_solution([])
         return search(problem or self.problem(), **settings, **form)
 
     @cached_property

@@ -2,6 +2,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
@@ -9,6 +10,7 @@
 #include "plane/certified.hpp"
 #include "plane/proof.hpp"
 #include "python.hpp"
+#include "search/debug_solution.hpp"
 #include "shared/hot_loops.hpp"
 #include "shared/methods.hpp"
 #include "shared/parallel.hpp"
@@ -253,6 +255,16 @@ double value(const Column& x, const Column& y, const std::vector<int>& subset,
 }  // namespace
 
 void bind_plane(nb::module_& m) {
+#ifdef QUADSWEEP_DEBUG_SOLUTION
+    m.def(
+        "set_debug_solution",
+        [](std::vector<int> rows, double spoil) {
+            std::sort(rows.begin(), rows.end());
+            debug_solution = {std::move(rows), spoil};
+            listing_solution = false;
+        },
+        "rows"_a, "spoil"_a = 0.0);
+#endif
     m.def("solve", &solve, "x"_a, "y"_a, "k"_a, "objective"_a, "method"_a, "tol"_a, "time_limit"_a,
           "n_jobs"_a, "seed"_a, "callback"_a.none(), "memory_limit"_a = infinity);
     m.def("solve_lifted", &solve_lifted, "x"_a, "y"_a, "lifted"_a, "k"_a, "objective"_a, "method"_a,

@@ -17,6 +17,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -102,6 +103,11 @@ class Criterion {
     virtual FreeMean free_mean(const Box&) const { return {}; }
     // False once the threshold has left the range where this criterion is valid.
     virtual bool valid() const { return true; }
+
+#ifdef QUADSWEEP_DEBUG_SOLUTION
+    // The parameters of a subset of k points with these sums, in one of the frames.
+    virtual std::optional<Place> own(int frame, const Moments& sums, double k) const = 0;
+#endif
 
     // Itself, if its parameters are those of lines.
     virtual const LineCriterion* lines() const { return nullptr; }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "search/debug_solution.hpp"
 #include "shared/exact_sums.hpp"
 
 namespace quadsweep {
@@ -30,6 +31,12 @@ void Incumbents::offer(const std::vector<int>& subset) {
     if (static_cast<int>(subset.size()) < problem_.k) return;
     const double score = accurate_score(problem_.points, subset, problem_.objective);
     if (score == undefined || (options_.above && !(score > *options_.above))) return;
+#ifdef QUADSWEEP_DEBUG_SOLUTION
+    if (!debug_solution.rows.empty() && options_.depth == 0 && !listing_solution &&
+        score >= accurate_score(problem_.points, debug_solution.rows, problem_.objective) - tol_) {
+        return;
+    }
+#endif
     const Lock lock(mutex_);
     if (score == best_.score && fits_exactly(best_.subset) != fits_exactly(subset)) {
         // Of two equals the exact fit: nothing more can be asked of it.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "search/debug_solution.hpp"
 #include "tuning.hpp"
 
 namespace quadsweep {
@@ -34,7 +35,13 @@ bool Parts::solve(const std::vector<int>& rows) {
     if (!found.inliers.empty()) {
         std::vector<int> subset;
         for (int i : found.inliers) subset.push_back(rows[i]);
+#ifdef QUADSWEEP_DEBUG_SOLUTION
+        listing_solution = true;  // a proof of its own, like a listing
         known_.offer(subset);
+        listing_solution = false;
+#else
+        known_.offer(subset);
+#endif
     }
     if (found.status != Status::optimal) return false;
     // An exact fit ends its part with no bound but 0; here it counts if it is the best.

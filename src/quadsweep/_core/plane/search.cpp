@@ -149,6 +149,9 @@ void Search::list_all() {
     Problem sized = problem_;
     for (; sized.k <= largest(); ++sized.k) {
         const Answer best = exhaustive(sized, control_);
+#ifdef QUADSWEEP_DEBUG_SOLUTION
+        listing_solution = true;
+#endif
         if (!best.inliers.empty()) known_.offer(best.inliers);
         if (control_.stopped()) return;
     }

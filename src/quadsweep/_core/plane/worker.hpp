@@ -83,6 +83,10 @@ class Worker : public CellWorker {
     Ending fix(Box& box);
     bool enumerate(Box& box);
     Ending branch(std::unique_ptr<Box> box, Boxes& children);
+#ifdef QUADSWEEP_DEBUG_SOLUTION
+    bool holds_solution(const Box& box, bool loosely) const;
+    double solution_score() const;
+#endif
 
   private:
     void explore();

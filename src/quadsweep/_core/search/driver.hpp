@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "debug_solution.hpp"
 #include "frontier.hpp"
 #include "relaxation.hpp"
 #include "shared/control.hpp"
@@ -76,17 +77,27 @@ class Driver {
   private:
     Ending step(Worker& worker, std::unique_ptr<Box> box, Boxes& children, double& upper) {
         if (!worker.aim()) return Ending::invalid;
-        if (!relaxation_.worth(box->upper)) return Ending::closed;
+        const SolutionGuard<Worker, Box> guard(worker, *box);
+        if (!relaxation_.worth(box->upper)) {
+            guard.closed("the upper end of");
+            return Ending::closed;
+        }
         Ending ending = worker.bound(*box);
+        if (ending == Ending::closed) guard.closed("the bound of");
         if (ending == Ending::closed || ending == Ending::invalid) return ending;
         worker.propose(*box);
         upper = box->upper = std::min(box->upper, worker.upper(*box));
+        guard.bounded(upper);
         box->missing = worker.missing();
         if (ending == Ending::deferred) return ending;
         ending = worker.fix(*box);
+        if (ending == Ending::closed) guard.closed("deciding points of");
         if (ending != Ending::open) return ending;
-        if (worker.enumerate(*box)) return Ending::closed;
-        return worker.branch(std::move(box), children);
+        guard.fixed(*box);
+        if (guard.listed([&] { return worker.enumerate(*box); })) return Ending::closed;
+        ending = worker.branch(std::move(box), children);
+        if (ending == Ending::open) guard.split(children);
+        return ending;
     }
 
     // After a step, with the lock.

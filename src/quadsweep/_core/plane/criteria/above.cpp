@@ -60,6 +60,11 @@ class Above final : public LineCriterion {
     std::unique_ptr<Criterion> clone() const override { return std::make_unique<Above>(*this); }
 
   private:
+#ifdef QUADSWEEP_DEBUG_SOLUTION
+    double own_slope(const Frame&, const Centred& s) const override {
+        return s.c > 0 ? std::sqrt(s.b / s.a) : -1;
+    }
+#endif
     Ranges r_;
     bool squared_;
     double tol_, t_ = 0;

@@ -73,6 +73,12 @@ class Below final : public Criterion {
     }
     std::unique_ptr<Criterion> clone() const override { return std::make_unique<Below>(*this); }
 
+#ifdef QUADSWEEP_DEBUG_SOLUTION
+    std::optional<Place> own(int, const Moments& sums, double k) const override {
+        return Place{(-sums.y - tau0_ * sums.x) / k, (-sums.y + tau0_ * sums.x) / k};
+    }
+#endif
+
   private:
     static BelowMultipliers& multipliers(Box& box) {
         return std::get<BelowMultipliers>(box.multipliers);

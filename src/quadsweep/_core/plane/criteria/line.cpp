@@ -125,6 +125,19 @@ FreeMean LineCriterion::free_mean(const Box& box) const {
     return {m.gamma - change, m.gamma + change, m.gamma, 0};
 }
 
+#ifdef QUADSWEEP_DEBUG_SOLUTION
+std::optional<Place> LineCriterion::own(int frame, const Moments& sums, double k) const {
+    const Frame& f = frames_[frame];
+    const double mx = sums.x / k, my = sums.y / k;
+    const Centred s = centred(sums, k);
+    const auto of = [&](const Affine& p, const Affine& q) {
+        return p.x * q.x * s.a + p.y * q.y * s.b + (p.x * q.y + p.y * q.x) * s.c;
+    };
+    const double p1 = own_slope(f, {of(f.wx, f.wx), of(f.w, f.w), of(f.w, f.wx)});
+    return Place{p1, f.w(mx, my) - p1 * f.wx(mx, my)};
+}
+#endif
+
 void set_p2(LineCriterion::Frame& f, double x_lo, double x_hi, double y_lo, double y_hi) {
     const double products[] = {f.lo1 * x_lo, f.lo1 * x_hi, f.hi1 * x_lo, f.hi1 * x_hi};
     f.lo_x = x_lo;

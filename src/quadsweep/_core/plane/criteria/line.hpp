@@ -30,6 +30,9 @@ class LineCriterion : public Criterion {
     void inherit(Box& child, int parameter, double by) const override;
     FreeMean free_mean(const Box& box) const override;
     const LineCriterion* lines() const override { return this; }
+#ifdef QUADSWEEP_DEBUG_SOLUTION
+    std::optional<Place> own(int frame, const Moments& sums, double k) const override;
+#endif
 
     const Frame& frame(int i) const { return frames_[i]; }
     double hurts() const { return -s_; }  // rho, what the spread about gamma counts with
@@ -40,6 +43,10 @@ class LineCriterion : public Criterion {
     explicit LineCriterion(std::int64_t least_k) : least_k_(static_cast<double>(least_k)) {}
 
     virtual double base(const Frame&, double) const { return 0; }
+#ifdef QUADSWEEP_DEBUG_SOLUTION
+    // Of centred sums of wx, of w and of their product.
+    virtual double own_slope(const Frame&, const Centred&) const { return 0; }
+#endif
 
     double least_k_;
     std::vector<Frame> frames_;

@@ -40,6 +40,11 @@ class Residual final : public LineCriterion {
     std::unique_ptr<Criterion> clone() const override { return std::make_unique<Residual>(*this); }
 
   private:
+#ifdef QUADSWEEP_DEBUG_SOLUTION
+    double own_slope(const Frame& f, const Centred& s) const override {
+        return f.steep ? s.b / s.c : s.c / s.a;
+    }
+#endif
     double base(const Frame& f, double p1) const override { return f.steep ? -t_ * p1 * p1 : -t_; }
 
     double tol_, t_ = 0;
