@@ -305,7 +305,7 @@ def by_columns(path, seconds, n_jobs):
     ax.set_xticks([4, 8, 16, 32, 64], ["4", "8", "16", "32", "64"])
     ax.set_ylim(0, 1.05)
     ax.set_xlabel("columns of the regression")
-    ax.set_ylabel("lower / upper")
+    ax.set_ylabel("rows proved necessary / rows that suffice")
     ax.set_title(f"What {seconds:.0f} seconds prove about a sign", loc="left")
     ax.legend(frameon=False)
     figure.savefig(path, dpi=120)

@@ -199,8 +199,8 @@ def draw(file: Path, taken: Seconds) -> None:
         left.loglog(*zip(*by_rows, strict=True), "o-", label=objective)
         if by_columns:
             right.semilogy(*zip(*by_columns, strict=True), "o-", label=objective)
-    left.set(xlabel="rows", ylabel="seconds to proof", title="two predictors")
-    right.set(xlabel="predictors", title=f"{ROWS[0]:,} rows", xticks=PREDICTORS)
+    left.set(xlabel="rows, two predictors", ylabel="seconds to proof")
+    right.set(xlabel=f"predictors, {ROWS[0]:,} rows", ylabel="seconds to proof", xticks=PREDICTORS)
     left.legend()
     figure.savefig(file)
 

@@ -198,3 +198,21 @@ def test_a_regression_without_controls_is_drawn_in_the_units_of_its_columns(ax):
     assert 90 < ax.get_xlim()[0] < ax.get_xlim()[1] < 110
     line = next(line for line in ax.lines if line.get_label() == "line of all rows")
     assert line.get_xy1()[1] == pytest.approx(np.polyfit(x, frame["pain"], 1)[1])
+
+
+@pytest.mark.parametrize("name", ["stars-cyg", "stack-loss"])
+def test_monitoring_plots_show_every_row_and_every_coefficient(ax, name):
+    data = qs.datasets.load(name)
+    walk = qs.path(data, objective="lts", drop=5)
+    ends = walk.result(int(walk.k[-1]))
+    np.testing.assert_allclose(walk.residuals[-1], ends.residuals, atol=1e-9)
+    walk.plot(ax=ax, view="residuals")
+    assert f"dropped at the last size ({len(ends.outliers)})" in {
+        line.get_label() for line in ax.lines
+    }
+    other = Figure().subplots()
+    walk.plot(ax=other, view="coefficients")
+    curves = [line for line in other.lines if len(line.get_xdata()) == len(walk)]
+    assert [line.get_label() for line in curves] == list(data.names[:-1])
+    with pytest.raises(ValueError, match="view must be 'values'"):
+        walk.plot(view="else")

@@ -262,8 +262,18 @@ class Path(ResultMixin):
 
     plot = drawn_by(
         "path.plot_path",
-        "Value against points dropped, with what noise reaches where that is known.",
+        "Value against points dropped, with what noise reaches where that is known; with\n"
+        "``view='residuals'`` or ``'coefficients'`` what the fit does as rows are dropped.",
     )
+
+    @property
+    def residuals(self) -> Floats:
+        """Residuals of every row given, a row for every k; NaN for omitted rows and open sizes."""
+        points = self.question.points
+        out = np.full((len(self), points.given), np.nan)
+        fitted = self.intercept[:, None] + self.coef @ points.x.reshape(points.n, -1).T
+        out[:, points.rows] = points.y - fitted
+        return out
 
     def to_frame(self) -> Any:
         """Return one row for every k, in pandas (or polars without pandas)."""

@@ -10,6 +10,7 @@ from quadsweep.arrays import Axes, Floats, Ints
 from quadsweep.objectives import get
 from quadsweep.plotting import canvas
 from quadsweep.plotting.canvas import INLIER, LINE, OUTLIER, PALE
+from quadsweep.plotting.monitoring import plot_monitoring
 
 if TYPE_CHECKING:
     from quadsweep.choosing.path import Path
@@ -20,7 +21,7 @@ _NOISE = "#e4e4e4"
 _MARKS = {"gain": "^", "elbow": "s", "stands out": "D"}
 
 
-def plot_path(path: Path, ax: Axes | None = None) -> Axes:
+def plot_path(path: Path, ax: Axes | None = None, view: str = "values") -> Axes:
     """Draw a path.
 
     Parameters
@@ -29,7 +30,13 @@ def plot_path(path: Path, ax: Axes | None = None) -> Axes:
         With ``noise``, the 90% band of the shuffles is drawn under the curve.
     ax : matplotlib axes, optional
         A new figure if left out.
+    view : {"values", "residuals", "coefficients"}
+        The last two are monitoring plots (:func:`plot_monitoring`).
     """
+    if view not in ("values", "residuals", "coefficients"):
+        raise ValueError(f"view must be 'values', 'residuals' or 'coefficients'; got {view!r}")
+    if view != "values":
+        return plot_monitoring(path, ax, view)
     ax = canvas.tidy_axes(ax)
     if path.noise is not None:
         _band(ax, path.noise, path.n)

@@ -95,10 +95,16 @@ def _only_first_label(ax: Axes) -> None:
 def _title(result: Result) -> str:
     before = "" if math.isnan(result.before) else f" (all points: {_short(result.before)})"
     proof = _PROOF[result.status].format(gap=result.gap)
-    return (
-        f"{result.title} = {_short(result.value)}{before}\n"
-        f"k = {result.k:,} of {result.n:,} points, {proof}"
-    )
+    lines = [
+        f"{result.title} = {_short(result.value)}{before}",
+        f"k = {result.k:,} of {result.n:,} points, {proof}",
+    ]
+    if result.objective == "mcd" and result.k < result.n:
+        far, dropped = len(_beyond_the_ellipse(result)), result.n - result.k
+        lines.append(
+            f"dropped is not outlier: {far:,} of {dropped:,} are outside the solid ellipse"
+        )
+    return "\n".join(lines)
 
 
 def _short(value: float) -> str:

@@ -196,7 +196,9 @@ def tables(results: Results, work: list[Chunk]) -> list[TextTable]:
             [
                 f"n = {SIZES[0]} to {SIZES[-1]}, k/n = {SHARES[0]} to {SHARES[-1]}, at least 3 "
                 "kept and 1 dropped; equally many instances for each n, k and kind of data. "
-                "`gradient`: the objective's own level set separates. A lift: a plane of it does.",
+                "`gradient`: the level set of the objective's first-order gain, a conic half way "
+                "between the points kept and those dropped, separates them; where it fails, "
+                "another conic (L5) may. A lift: a plane of it separates.",
                 "Every failure of a lift on all instances is proved in rational arithmetic. For L4 "
                 f"with R², r and covariance one instance in {SUBSAMPLE} was tested, by the "
                 "quadratic program; a squared distance of at most 1e-13 counts as none, and what "
@@ -239,7 +241,7 @@ def draw(results: Results, work: list[Chunk]) -> Figure:
         _line(left, results, [c for c in work if _of(c, family)], "r2", GRADIENT, family)
     if totals(results, work)["r2", GRADIENT][1] > 0:
         left.set_yscale("log", nonpositive="mask")
-    left.set_title("R²: the gradient test fails", loc="left", fontsize=11)
+    left.set_title("R²: the gradient's conic does not separate", loc="left", fontsize=11)
     for objective in ("r2", "r", "cov"):
         _line(right, results, work, objective, "L4", OBJECTIVES[objective].title)
     right.set_ylim(0, 1)
