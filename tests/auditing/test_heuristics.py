@@ -11,9 +11,12 @@ from quadsweep.auditing.approximations import approximations
 from quadsweep.auditing.break_problem import BreakProblem
 from quadsweep.auditing.conditions import SlopeBeyond
 from quadsweep.auditing.controls.heuristics import RowHeuristic
+from quadsweep.auditing.controls.robust import fit_term
 from quadsweep.auditing.design import Design
+from quadsweep.auditing.minimal_removal import MinimalRemovalSearch
 from quadsweep.auditing.moments import Moments
 from quadsweep.auditing.refitting import residuals
+from quadsweep.inputs.standard_errors import StandardErrors
 
 CLAIMS = [
     {"claim": "sign"},
@@ -94,3 +97,24 @@ def test_swaps_find_fewer_rows_than_greedy() -> None:
         assert len(proposer.best) <= usual
         better += len(proposer.best) < usual
     assert better > 0
+
+
+@pytest.mark.parametrize("seed", [5, 10])
+def test_clustered_tests_need_no_more_rows_than_greedy_steps_by_the_test_itself(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(seed)
+    n, g = 100, rng.integers(0, 10, 100)
+    x, z = rng.normal(size=(2, n))
+    y = 0.8 * x + rng.standard_t(4, n) + 0.5 * rng.normal(size=10)[g]
+    design = Design(x, y, np.column_stack([np.ones(n), z]), 0, None, np.arange(n), None)
+    errors = StandardErrors("cluster", (g,), "g", g_min=True)
+    kept, p_value = np.arange(n), 0.0
+    while p_value <= 0.05:
+        each = [fit_term(design, kept[kept != row], errors).p_value for row in kept]
+        kept, p_value = np.delete(kept, np.argmax(each)), max(each)
+    for name in ("decide_open_intervals", "_search_exactly"):  # no removals but the heuristics'
+        monkeypatch.setattr(MinimalRemovalSearch, name, lambda *given: None)
+    found = qs.audit(x, y, controls=z[:, None], vcov=g, claim="significance", n_jobs=1)
+    assert found.upper is not None
+    assert found.upper <= n - len(kept)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import quadsweep as qs
-from quadsweep.auditing.oracles import single_rows
-from quadsweep.auditing.oracles.single_rows import SingleRows, SingleRowTests
+from quadsweep.auditing.controls.row_tests import SingleRowTests
+from quadsweep.auditing.oracles.single_rows import SingleRows
 
 pd = pytest.importorskip("pandas")
 pytest.importorskip("formulaic")
@@ -88,7 +88,7 @@ def test_norms_decide_most_rows_of_a_large_panel(monkeypatch: pytest.MonkeyPatch
     unit = np.repeat(np.arange(300), 6)
     x = rng.normal(size=1800) + rng.normal(size=300)[unit]
     frame = pd.DataFrame({"y": 0.2 * x + rng.normal(size=1800), "x": x, "unit": unit})
-    monkeypatch.setattr(single_rows.SingleRowTests, "past", None)
+    monkeypatch.setattr(SingleRowTests, "past", None)
     found = qs.audit(
         "y ~ x | unit", frame, term="x", vcov="unit", claim="significance", max_drop=1, n_jobs=1
     )

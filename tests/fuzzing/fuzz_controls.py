@@ -109,10 +109,10 @@ def listings() -> Iterator[list[int]]:
     listed: list[int] = []
     usual = Enumeration.decide
 
-    def counted(self: Enumeration, fewest: int, most: int):
+    def counted(self: Enumeration, fewest: int, most: int, patience: float):
         if fewest == most and self.is_feasible(most):
             listed.append(most)
-        return usual(self, fewest, most)
+        return usual(self, fewest, most, patience)
 
     with replaced(Enumeration, decide=counted):
         yield listed

@@ -100,6 +100,16 @@ class Design:
             intercept=None if self.intercept is None else keep.index(self.intercept),
         )
 
+    def on_rows(self, rows: Ints) -> Design:
+        """The same on some rows, of which each is a unit."""
+        picked: dict[str, Any] = {
+            name: None if value is None else np.ascontiguousarray(value[rows])
+            for name in ("x", "y", "controls", "weights", "instrument", "classes")
+            for value in [getattr(self, name)]
+        }
+        absorbed = tuple(codes[rows] for codes in self.absorbed)
+        return replace(self, **picked, absorbed=absorbed, unit=np.arange(len(rows)), units=None)
+
     @cached_property
     def size(self) -> int:
         """How many units there are."""

@@ -4,6 +4,8 @@
 ``many_controls_form``  lower bounds for any number of controls, by branching on rows
 ``proofs``      from a condition to the forms that ``many_controls_form`` bounds
 ``heuristics``  good removals: influence, greedy, concentration
+``row_tests``   such tests without each single row, by updates of the fit
+``row_exchange``  removals found by these: greedily, and by exchanges
 ``stated``      what a fitted model says itself, which its library fits again
 ``robust``      tests with robust and clustered standard errors
 ``robust_bound``  no removal makes such a test small: by norms

@@ -19,6 +19,8 @@ import numpy as np
 from quadsweep.arrays import Floats, Ints
 from quadsweep.auditing.break_problem import BreakProblem
 from quadsweep.auditing.conditions import R2Beyond
+from quadsweep.auditing.controls.robust import RobustProblem
+from quadsweep.auditing.controls.row_exchange import RowExchange
 from quadsweep.auditing.minimal_removal import RemovalHeuristic
 from quadsweep.auditing.screening import Screen
 
@@ -120,6 +122,7 @@ class RowHeuristic(RemovalHeuristic):
         self._swaps = float(_SWAPPED)  # numbers that may still be touched
         self._candidates = _NOTHING
         self._concentrates = False  # whether rows are so few that all are looked at
+        self._exchanges = True  # whether steps by the test itself are still to be made
         self._halved = False  # whether the order of influence was, to its end
         self.best: Ints | None = None
         self.followed: tuple[float, float] = (0, 0)
@@ -153,6 +156,9 @@ class RowHeuristic(RemovalHeuristic):
         """One unit fewer, from the best removal, from it with a unit put back, and from others."""
         while self.best is not None and self.last >= 1 and self._fewer():
             yield self.best
+        if self._exchanges and RowExchange.handles(self._problem):
+            self._exchanges = False
+            yield from self._by_the_test()
 
     def from_random_start(self) -> Iterator[Ints]:
         """Yield a better removal from the best with a random part of it exchanged."""
@@ -166,6 +172,18 @@ class RowHeuristic(RemovalHeuristic):
         if self._swap(np.sort(start)):
             yield self._found
             yield from self.thorough()
+
+    def _by_the_test(self) -> Iterator[Ints]:
+        """Yield removals that steps of one row find by the test itself."""
+        assert isinstance(self._problem, RobustProblem)
+        rows = RowExchange(self._problem, self._check)
+        if self._take(rows.greedy(self.last)):
+            yield self._found
+        while self.best is not None and self.last >= 1:
+            missed_least = int(np.argmax(self._problem.gain(self.best)[self.best]))
+            if not self._take(rows.exchange(np.delete(self.best, missed_least))):
+                return
+            yield self._found
 
     def _take(self, removal: Ints | None) -> bool:
         if removal is None or len(removal) > self.last or not self._problem.broken(removal):

@@ -234,6 +234,15 @@ class RobustProblem(BreakProblem):
         stand_in = Sums(found.freedom + 1, 0, 1.0, 1.0, r, 1.0)
         return float(self.condition.excess(stand_in, (1.0, 1.0)))
 
+    def on_rows(self, rows: Ints) -> RobustProblem:
+        """The same test on some rows, for its statistic alone."""
+        moments, stage = (
+            None if m is None else Moments(m.design.on_rows(rows))
+            for m in (self.moments, self.stage)
+        )
+        assert moments is not None
+        return RobustProblem(moments, self.condition, self.errors.of(rows), None, stage)
+
     @property
     def _unit(self) -> float:
         """Of the coefficient: of the outcome by that of the term, given the controls."""
