@@ -409,13 +409,6 @@ def test_the_vcov_that_a_refusal_offers_works(errors: str) -> None:
         (ridge, "Ridge of sklearn"),
         (lambda f: pf.feols("invest ~ sw(value, capital)", f), "FixestMulti"),
         (lambda f: pf.fepois("year ~ value", f), "Fepois"),
-        (lambda f: smf.probit("one ~ value", f.assign(one=f["year"] % 2)).fit(disp=0), "Probit"),
-        (
-            lambda f: smf.glm(
-                "visits ~ value", f.assign(visits=f["visits"] + 1), family=sm.families.Gamma()
-            ).fit(),
-            "Gamma, InversePower",
-        ),
         (lambda f: smf.gls(FORMULA, f, sigma=np.eye(60) + 0.1).fit(), "full covariance"),
         (lambda f: smf.ols(FORMULA, f).fit_regularized(), "penalised"),
     ],
@@ -476,6 +469,65 @@ def test_counts_of_successes_and_failures_are_not_a_binary_outcome() -> None:
     for i in range(len(frame)):  # none by itself
         alone = smf.glm("wins + losses ~ x", frame.drop(index=i), family=family).fit()
         assert (alone.params["x"] * fitted.params["x"] < 0) <= (found.lower == 1)
+
+
+def positive(frame: Any) -> Any:
+    return frame.assign(visits=frame["visits"] + 1)
+
+
+FAMILIES = sm.families
+BY_REFITS = {
+    "Probit": lambda f: smf.probit("chosen ~ value", f).fit(disp=0),
+    "Binomial, Probit": lambda f: smf.glm(
+        "chosen ~ value", f, family=FAMILIES.Binomial(FAMILIES.links.Probit())
+    ).fit(),
+    "offset": lambda f: smf.glm(
+        "visits ~ value", f, family=FAMILIES.Poisson(), offset=f["weight"]
+    ).fit(cov_type="HC1"),
+    "Gamma": lambda f: smf.glm(
+        "visits ~ value", positive(f), family=FAMILIES.Gamma(FAMILIES.links.Log())
+    ).fit(),
+    "NegativeBinomial": lambda f: smf.glm(
+        "visits ~ value", f, family=FAMILIES.NegativeBinomial(alpha=0.5)
+    ).fit(),
+    "RLM": lambda f: smf.rlm(FORMULA, f).fit(),
+    "QuantReg": lambda f: smf.quantreg(FORMULA, f).fit(q=0.4),
+}
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(kind, marks=[] if kind in ("RLM", "offset") else [pytest.mark.slow])
+        for kind in BY_REFITS
+    ],
+)
+@pytest.mark.parametrize("claim", ["sign", "significance"])
+def test_models_without_a_search_are_audited_by_refits(kind: str, claim: str) -> None:
+    frame, fit = instrumented(firms(30, seed=9)), BY_REFITS[kind]
+
+    def state(table: Any) -> bool:
+        fitted = fit(table.reset_index(drop=True))
+        return bool(fitted.params["value"] > 0 if claim == "sign" else p_value(fitted) <= 0.05)
+
+    fitted = fit(frame)
+    found = qs.audit(fitted, term="value", claim=claim, max_drop=1)
+    assert found.before.p_value == pytest.approx(p_value(fitted), rel=1e-8)
+    was = state(frame)
+    single = [state(frame.drop(index=i)) != was for i in range(len(frame))]
+    assert (found.upper == 1) == any(single)
+    many = qs.audit(fitted, term="value", claim=claim, time_limit=1)
+    if many.upper is not None:
+        assert state(frame.drop(index=many.outliers)) != was
+    assert many.y.tolist() == fitted.model.endog.tolist()
+
+
+def test_a_model_audited_by_refits_has_its_own_errors_only() -> None:
+    fitted = BY_REFITS["RLM"](firms())
+    with pytest.raises(ValueError, match="RLM results of statsmodels are audited by refits"):
+        qs.audit(fitted, term="value", vcov="HC1")
+    with pytest.raises(ValueError, match="RLM results of statsmodels have the claims 'sign'"):
+        qs.audit(fitted, term="value", claim="r2", threshold=0.5)
 
 
 def test_a_linked_model_with_use_t_has_its_t_test() -> None:

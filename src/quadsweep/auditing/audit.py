@@ -278,7 +278,9 @@ def _in_memory(
     given = _with_own_errors(given, claim, before)
     errors = given.errors
     _check_test(given, claim, before)
-    if design.link:
+    if given.by_refits:
+        claimed, problems = _by_refits(given, claim, terms, before)
+    elif design.link:
         claimed, problems = _by_likelihood(given, claim, terms, before)
     elif design.instrument is not None:
         claimed, problems = _instrumented(given, claim, terms, before, resources)
@@ -322,7 +324,7 @@ def _stated(given: Regression) -> StatedTerm | None:
     """What a fitted model says about its term."""
     if given.model is None or given.model_rows is None:
         return None
-    return StatedTerm(given.model, given.model_rows, given.design.term)
+    return StatedTerm(given.model, given.model_rows, given.design.term, not given.by_refits)
 
 
 def _fit_columns(given: Regression, kept: Ints) -> TermFit:
@@ -334,7 +336,7 @@ def _fit_columns(given: Regression, kept: Ints) -> TermFit:
 def _with_own_errors(given: Regression, claim: str, before: Fit) -> Regression:
     """The regression with errors that only its library knows where the search has others."""
     design, errors = given.design, given.errors
-    if given.model is None or claim not in ("significance", "reverse"):
+    if given.model is None or given.by_refits or claim not in ("significance", "reverse"):
         return given
     assert isinstance(before, TermFit)
     searched = _fit_columns(given, np.arange(design.n))
@@ -418,6 +420,23 @@ def _instrumented(
     return claimed, instruments.problems(design, claimed.conditions, errors)
 
 
+def _by_refits(
+    given: Regression, claim: str, terms: Terms, before: Fit
+) -> tuple[Claim, tuple[BreakProblem, ...]]:
+    """The claim about a term of a model without a search."""
+    stated = _stated(given)
+    assert stated is not None
+    if claim in ("r2", "slope"):
+        raise ValueError(f"{stated.model.name} have the claims 'sign', 'significance' and "
+                         f"'reverse'; got {claim!r}")  # fmt: skip
+    sign = Fraction(1 if before.slope > 0 else -1, 2)
+    full = Sums(given.design.n, given.design.q, Fraction(1), Fraction(1), sign, Fraction(1))
+    subject = Subject.coefficient(phrase(given), given.errors.test, True)
+    claimed = claims.build(claim, full, terms, subject, before.p_value <= terms.level)
+    moments = Moments(given.design)
+    return claimed, tuple(StatedProblem(moments, how, stated) for how in claimed.conditions)
+
+
 def _by_likelihood(
     given: Regression, claim: str, terms: Terms, before: Fit
 ) -> tuple[Claim, tuple[BreakProblem, ...]]:
@@ -496,7 +515,7 @@ def _result(
     mask = np.zeros(given.given, dtype=bool)
     mask[given.rows[kept]] = True
     full = np.full((2, given.given), np.nan)
-    full[:, given.rows] = design.x, design.y
+    full[:, given.rows] = design.x, design.y if given.response is None else given.response
     groups: dict[str, Any] = {}
     if units is not None:
         groups = {"groups": len(units), "by": given.by, "rows": len(gone)}

@@ -26,6 +26,8 @@ class Equation:
     rows, given : where the rows in use are among those given, and how many were given.
     term : the term that a data set says its regression is about, or None.
     labels, table : what the rows given are called, and the table they are from.
+    working : of a model without a search, which only refits of ``model`` answer for: the outcome of
+        a weighted regression that has its coefficients, or nearly, to find good removals by.
     model : what fits the same regression again to some of the rows in use, or None.
     """
 
@@ -45,3 +47,4 @@ class Equation:
     link: str = ""
     term: str | None = None
     model: Model | None = None
+    working: Floats | None = None

@@ -44,13 +44,16 @@ class Regression:
     table: Any = None
     dependent: tuple[str, ...] = ()  # controls that those before them explain
     model: Model | None = None  # what fits the same regression again, standard errors included
+    by_refits: bool = False  # whether only refits of the model know about any claim
+    response: Floats | None = None  # the outcome, where the design has another to search by
     model_rows: Ints | None = None  # the rows of the design among those of the model
 
     def least_squares(self, what: str) -> None:
         """Refuse to compute what only least squares has."""
         design = self.design
-        if design.instrument is not None or design.link:
+        if design.instrument is not None or design.link or self.by_refits:
             other = f"a {design.link} regression" if design.link else "an instrumented term"
+            other = self.model.name if self.by_refits and self.model is not None else other
             raise ValueError(f"{what} is for least squares; got {other}")
 
 
@@ -229,7 +232,7 @@ def _clean(
         names, listed, z = _with_dummies(names, z, given, absorbed, classes)
     names, z = _with_spanned_constant(names, z)
     every = Design(
-        given.X[good, at], given.y[good], z,
+        given.X[good, at], (given.y if given.working is None else given.working)[good], z,
         next((i for i in range(z.shape[1]) if _is_constant(z[:, i])), None),
         None if weight is None else weight[good], unit, units,
         given.names[at], given.outcome, tuple(names), absorbed=absorbed,
@@ -248,9 +251,14 @@ def _clean(
     if fixed:
         design = residualised(design)
     overridden = fixed or weights is not None or vcov is not None
+    if overridden and given.working is not None and given.model is not None:
+        raise ValueError(f"{given.model.name} are audited by refits of the model as it is; give "
+                         "none of vcov, weights and controls")  # fmt: skip
     return Regression(
         design, rows[good], given.given, errors.of(good), by, given.labels, fixed, given.table,
-        dependent, None if overridden else given.model, np.flatnonzero(good),
+        dependent, None if overridden else given.model,
+        given.working is not None, None if given.working is None else given.y[good],
+        np.flatnonzero(good),
     )  # fmt: skip
 
 

@@ -28,6 +28,7 @@ class StatedTerm:
     model: Model
     rows: Ints
     term: str
+    is_least_squares: bool = True
     found: dict[bytes, Figures | None] = field(default_factory=dict)
 
     def refit(self, kept: Ints) -> Figures | None:
@@ -42,6 +43,8 @@ class StatedTerm:
 
     def state(self, fit: TermFit, kept: Ints) -> TermFit:
         """A fit of the columns with the figures of the model; NaN where these are undefined."""
+        if not self.is_least_squares:
+            fit = replace(fit, intercept=math.nan, r=math.nan, r2=math.nan)
         figures = self.refit(kept)
         if figures is None:
             nan = math.nan
@@ -68,7 +71,7 @@ class StatedTerm:
 
 @dataclass(frozen=True, eq=False)
 class StatedProblem(BreakProblem):
-    """A test of least squares whose errors only the model's library knows."""
+    """A test whose errors, or a claim about a term, that only the model's library knows."""
 
     first_order = False
     is_refitted = True
@@ -77,7 +80,7 @@ class StatedProblem(BreakProblem):
 
     @property
     def necessary(self) -> tuple[BreakProblem, ...]:
-        if not isinstance(self.condition, CorrelationAbove):
+        if not isinstance(self.condition, CorrelationAbove) or not self.stated.is_least_squares:
             return ()
         return (BreakProblem(self.moments, SlopeBeyond(0.0, 0.0, self.condition.sign)),)
 

@@ -227,15 +227,20 @@ class Statsmodels(Adapter):
 
     def equation(self) -> Equation:
         link = self._find_link()
+        working, weights = None, self._find_weights()
+        if link is None:
+            link, (working, weights) = "", self._linearize()
         y = np.asarray(self.fitted.endog, dtype=np.float64)
+        names = self.column_names[: self.X.shape[1]]
         return Equation(
-            str(self.fitted.endog_names), y[self.live], tuple(self.column_names), self.X[self.live],
-            self.places, self.given, self.row_names, self.table, weights=self._find_weights(),
-            errors=self._read_errors(link), link=link, model=self,
+            str(self.fitted.endog_names), y[self.live], tuple(names), self.X[self.live],
+            self.places, self.given, self.row_names, self.table, weights=weights,
+            errors=self._read_errors(link, working is not None), link=link, model=self,
+            working=working,
         )  # fmt: skip
 
-    def _find_link(self) -> str:
-        """``logit``, ``poisson``, or "" of least squares; others are refused."""
+    def _find_link(self) -> str | None:
+        """``logit``, ``poisson``, "" of least squares; None where there is no search."""
         kind, family = self.kind, getattr(self.fitted, "family", None)
         if family is not None:
             pair = type(family).__name__, type(family.link).__name__
@@ -247,13 +252,29 @@ class Statsmodels(Adapter):
              f"{cannot} with constraints; without them they can"),
             (kind == "GLS" and np.ndim(self.fitted.sigma) == 2,
              f"{cannot} with a full covariance; with one variance a row they can"),
-            (kind not in ("OLS", "WLS", "GLS", "Logit", "Poisson"),
-             f"{cannot}, as there is no search for them; results of OLS, WLS, Logit, Poisson, and "
-             "of GLM as one of these, can"),
-            (self._has_offset(),
-             f"{cannot} with an offset or exposure; without them they can"),
+            (self.kind == "NegativeBinomial",
+             f"{cannot}; GLM results with the family NegativeBinomial(alpha=...) can"),
         )  # fmt: skip
-        return {"Logit": "logit", "Poisson": "poisson"}.get(kind, "")
+        if self._has_offset():
+            return None
+        links = {"OLS": "", "WLS": "", "GLS": "", "Logit": "logit", "Poisson": "poisson"}
+        return links.get(kind)
+
+    def _linearize(self) -> tuple[Floats, Floats]:
+        """Outcome and weights of a regression that has the model's coefficients, or nearly, and
+        whose influences are those of one step of Newton's method."""
+        model, beta = self.fitted, np.asarray(self.model.params, dtype=np.float64)
+        line = self.X @ beta
+        rest = np.asarray(model.endog, dtype=np.float64) - line
+        if self.kind == "RLM":
+            score, weight = np.asarray(self.model.weights) * rest, np.asarray(self.model.weights)
+        elif self.kind == "QuantReg":
+            score = float(np.abs(rest).mean()) * (self.model.q - (rest < 0))
+            weight = np.ones(len(rest))
+        else:
+            score, weight = model.score_factor(beta), np.abs(model.hessian_factor(beta))
+        weight = np.maximum(np.asarray(weight, dtype=np.float64), 1e-9 * np.max(weight))
+        return (line + np.asarray(score) / weight)[self.live], weight[self.live]
 
     def _has_offset(self) -> bool:
         columns = (getattr(self.fitted, name, None) for name in ("offset", "exposure"))
@@ -270,10 +291,12 @@ class Statsmodels(Adapter):
             total = total * model.freq_weights * model.var_weights * model.n_trials
         return None if np.all(total == 1) else np.asarray(total, dtype=np.float64)[self.live]
 
-    def _read_errors(self, link: str) -> StandardErrors:
-        result, kind = self.model, str(self.model.cov_type)
-        normal, kwds = not result.use_t, dict(result.cov_kwds or {})
+    def _read_errors(self, link: str, by_refits: bool) -> StandardErrors:
+        result, kind = self.model, str(getattr(self.model, "cov_type", "nonrobust"))
+        normal, kwds = not result.use_t, dict(getattr(result, "cov_kwds", None) or {})
         own = StandardErrors(OWN, by=kind, normal=normal)
+        if by_refits:
+            return own
         if link:
             plain = kind == "nonrobust" and normal and getattr(result, "scale", 1.0) == 1.0
             return StandardErrors() if plain else own
