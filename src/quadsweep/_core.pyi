@@ -345,6 +345,7 @@ class ScoreTest:
         item_first: Sequence[int],
         unit_first: Sequence[int],
         cluster_first: Sequence[int],
+        part_first: Sequence[int] = (),
         exponent: float = 0.0,
         gained: bool = False,
         error: float = 0.0,

@@ -48,3 +48,12 @@ def test_rows_are_proved_with_leverages(kind: str) -> None:
     assert found.status == "optimal"
     assert found.lower == found.upper
     assert found.lower > 2
+
+
+def test_many_controls_are_bounded_beyond_what_can_be_refitted() -> None:
+    rng = np.random.default_rng(0)
+    z = np.column_stack([rng.normal(size=(400, 11)), rng.random(400) < 0.4]).astype(float)
+    x = rng.normal(size=400) + 0.5 * z[:, 0]
+    y = rng.uniform(2, 12) * x + z @ rng.normal(size=12) + rng.normal(size=400)
+    found = qs.audit(x, y, controls=z, claim="significance", vcov="HC1", max_drop=11, n_jobs=1)
+    assert (found.status, found.lower) == ("robust", 12)

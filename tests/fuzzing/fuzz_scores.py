@@ -32,7 +32,7 @@ class Instance:
     root: np.ndarray  # of the weights
     item: np.ndarray
     unit: np.ndarray
-    cluster: np.ndarray
+    cluster: np.ndarray  # whole units, or inside of an item
     effects: bool
     exponent: float
     gained: bool
@@ -57,6 +57,12 @@ def instance(seed: int) -> Instance:
             cluster = np.sort(rng.integers(0, 5, n))
         if kind == 2:
             item = unit = cluster = np.sort(rng.integers(0, 8, n))
+            if rng.random() < 0.5:
+                cluster = 2 * item + (np.arange(n) % 3 == 0)
+                cluster = cluster if rng.random() < 0.5 else np.arange(n)
+                order = np.lexsort((cluster, item))
+                item, cluster = item[order], cluster[order]
+                unit = item
     n = len(unit)
     numbered = [np.unique(v, return_inverse=True)[1] for v in (item, unit, cluster)]
     q = int(rng.integers(0, 3))
@@ -144,8 +150,8 @@ def first(labels: np.ndarray) -> list[int]:
 
 
 def parts(case: Instance) -> tuple[np.ndarray, np.ndarray, list[list[int]]] | None:
-    """Columns, effects, and where items, units and clusters begin; None where columns depend on
-    each other."""
+    """Columns, effects, and where items, units, clusters and parts of items begin; None where
+    columns depend on each other."""
     columns = np.column_stack([case.z, case.x, case.y]) * case.root[:, None]
     if case.effects:
         for u in range(case.unit.max() + 1):
@@ -159,10 +165,14 @@ def parts(case: Instance) -> tuple[np.ndarray, np.ndarray, list[list[int]]] | No
     left = columns[:, -2:] - z @ (z.T @ columns[:, -2:])
     left /= np.linalg.norm(left, axis=0)
     items, units = first(case.item), first(case.unit)
+    clusters, inside = first(case.cluster), []
+    if not case.effects and set(items) <= set(clusters):
+        clusters, inside = units, clusters
     firsts = [
         items,
         np.searchsorted(np.array(items), units).tolist(),
-        np.searchsorted(np.array(units), first(case.cluster)).tolist(),
+        np.searchsorted(np.array(units), clusters).tolist(),
+        inside,
     ]
     effect = case.root if case.effects else np.zeros(len(case.x))
     return np.ascontiguousarray(np.column_stack([z, left])), effect, firsts
@@ -173,9 +183,10 @@ def score_test(case: Instance) -> _core.ScoreTest | None:
     found = parts(case)
     if found is None:
         return None
-    columns, effect, (items, units, clusters) = found
+    columns, effect, (items, units, clusters, inside) = found
     return _core.ScoreTest(
         columns, effect, item_first=items, unit_first=units, cluster_first=clusters,
+        part_first=inside,
         exponent=case.exponent, gained=case.gained, error=1e-15,
     )  # fmt: skip
 

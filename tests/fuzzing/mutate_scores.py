@@ -31,13 +31,16 @@ CHANGES = {
                              "own * 2 * base_.score[g];"),
     "pulls": ("bound.cpp", "sum *= sign;", "sum = 0;"),
     "scores with the term's shift": (
-        "bound.cpp", "sum += most_of(by.data(), q_, 0, t_more_, t_);", ""),
+        "bound.cpp", "sum += most_of(by.data(), q_, 0, t_more_, t_);", "", 2),
     "scores with the residual's shift": (
-        "bound.cpp", "sum += most_of(by.data(), p, at_residual(), r_more_, r_);", ""),
-    "scores with both": ("bound.cpp", "sum += t_ * r_ * std::sqrt(square);", ""),
+        "bound.cpp", "sum += most_of(by.data(), p, at_residual(), r_more_, r_);", "", 2),
+    "scores with both": ("bound.cpp", "t_ * r_ * std::sqrt(square)", "0"),
+    "scores with both, of parts": ("bound.cpp", "t_ * r_ * base_.item_both[item]", "0"),
+    "squares of parts": ("bound.cpp", "2 * sum - base_.item_square[item]",
+                         "2 * sum - 1.2 * base_.item_square[item]"),
     "stretches": ("bound.cpp", "2 * pulls + stretch * stretch", "2 * pulls"),
     "rest of the pulls": ("bound.cpp", "return 2 * pulls + stretch", "return stretch"),
-    "leverages": ("bound.cpp", "sum += form / (1 - k2_);", ""),
+    "leverages": ("bound.cpp", "sum + form / (1 - k2_)", "sum"),
     "others of a cluster": (
         "bound.cpp", "(t_ * tops_[s] + r_ * tops_[n + s] + t_ * r_ * tops_[2 * n + s])", "0"),
     "means that move": ("bound.cpp", "products[a * d + b] += left[a] * left[b] / effect;", ""),
@@ -66,7 +69,7 @@ int main(int, char** given) {
         in >> q.rows >> q.controls >> q.exponent >> q.gained >> q.threshold >> options.m;
         q.columns = read<double>(in); q.effect = read<double>(in);
         q.item_first = read<int>(in); q.unit_first = read<int>(in);
-        q.cluster_first = read<int>(in); q.error = 1e-15;
+        q.cluster_first = read<int>(in); q.part_first = read<int>(in); q.error = 1e-15;
         Control control(20); options.most_nodes = 300;
         auto verdict = scores::decide(q, options, control);
         refuted += verdict.proved && verdict.near.empty();
@@ -93,7 +96,7 @@ def written(count: int) -> str:
                               (head[0], head[1] - 2, *map(_plain, head[2:]))))  # fmt: skip
         for values in (columns.ravel(), effect, *firsts):
             lines.append(" ".join([str(len(values)), *(repr(_plain(v)) for v in values)]))
-    return "\n".join([str(len(lines) // 6), *lines])
+    return "\n".join([str(len(lines) // 7), *lines])
 
 
 def _plain(value: object) -> object:
@@ -107,12 +110,12 @@ def main() -> None:
         (at / "main.cpp").write_text(MAIN)
         (at / "instances").write_text(written(count))
         (at / "scores").mkdir()
-        for what, (name, old, new) in CHANGES.items():
+        for what, (name, old, new, *times) in CHANGES.items():
             for file in (CORE / "scores").iterdir():
                 text = file.read_text()
                 if file.name == name:
                     assert old in text, what
-                    text = text.replace(old, new, 1)
+                    text = text.replace(old, new, *(times or [1]))
                 (at / "scores" / file.name).write_text(text)
             sources = [str(at / "main.cpp"), *map(str, (at / "scores").glob("*.cpp"))]
             command = ["g++", *FLAGS, f"-I{at}", f"-I{CORE}", *sources]

@@ -48,15 +48,20 @@ Base::Base(const Question& question, const std::vector<int>& removed)
         item_gone[item] = 1;
         for (int i = question.item_first[item]; i < question.item_first[item + 1]; ++i) kept[i] = 0;
     }
-    for (int g = 0; g < question.clusters(); ++g) {
-        const int from = question.item_first[question.unit_first[question.cluster_first[g]]];
-        const int to = question.item_first[question.unit_first[question.cluster_first[g + 1]]];
+    const auto start = [&](int g) {
+        return question.of_parts()
+                   ? question.part_first[g]
+                   : question.item_first[question.unit_first[question.cluster_first[g]]];
+    };
+    for (int g = 0; g < question.scores(); ++g) {
+        const int from = start(g), to = start(g + 1);
         std::fill(cluster_of_row_.begin() + from, cluster_of_row_.begin() + to, g);
     }
     clear_ = orthonormalise(question) && weigh(question) && rounding < most_rounding;
     if (!clear_) return;
     sum_clusters(question);
     sum_directions(question);
+    if (question.of_parts()) sum_items(question);
 }
 
 double Base::distance() const {
@@ -153,7 +158,7 @@ bool Base::weigh(const Question& question) {
 }
 
 void Base::sum_clusters(const Question& question) {
-    const int g_count = question.clusters(), p = q + 1;
+    const int g_count = question.scores(), p = q + 1;
     score.assign(g_count, 0.0);
     by_term.assign(static_cast<std::size_t>(g_count) * q, 0.0);
     by_residual.assign(static_cast<std::size_t>(g_count) * p, 0.0);
@@ -230,6 +235,32 @@ void Base::sum_directions(const Question& question) {
         largest = std::max(largest, std::sqrt(sum));
     }
     stretch_both = std::min(1.0, std::sqrt(largest));
+}
+
+void Base::sum_items(const Question& question) {
+    const int p = q + 1;
+    const std::size_t count = question.items();
+    item_square.assign(count, 0.0);
+    item_term.assign(count * q, 0.0);
+    item_residual.assign(count * p, 0.0);
+    item_both.assign(count, 0.0);
+    std::vector<double> both;
+    for (std::size_t item = 0; item < count; ++item) {
+        if (item_gone[item]) continue;
+        both.assign(q * p, 0.0);
+        for (int i = question.item_first[item]; i < question.item_first[item + 1]; ++i) {
+            const double *w = at(i), v = direction[cluster_of_row_[i]] * weight[i];
+            item_square[item] += v * w[q] * w[q + 1];
+            for (int a = 0; a < p; ++a) item_residual[item * p + a] += v * w[q] * w[a];
+            for (int a = 0; a < q; ++a) {
+                item_term[item * q + a] += v * w[q + 1] * w[a];
+                for (int b = 0; b < p; ++b) both[a * p + b] += v * w[a] * w[b];
+            }
+        }
+        double sum = 0;
+        for (double v : both) sum += v * v;
+        item_both[item] = std::sqrt(sum);
+    }
 }
 
 }  // namespace quadsweep::scores

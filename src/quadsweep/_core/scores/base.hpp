@@ -29,14 +29,17 @@ class Base {
     std::vector<int> item_gone;  // whether an item is
     std::vector<double> weight;  // of every row's score: (1 - leverage)^-exponent
     std::vector<double> leverage, leverage_with_term;
-    // Of each cluster: its score; and how it moves with the coefficients of the term on the
-    // controls (q), of the residual on these and the term (q + 1), and with both (q by q + 1;
-    // not where clusters are rows).
+    // Of each cluster, or part of an item: its score; and how it moves with the coefficients of the
+    // term on the controls (q), of the residual on these and the term (q + 1), and with both (q by
+    // q + 1; not where clusters are rows).
     std::vector<double> score, by_term, by_residual, by_both;
     std::vector<double> direction;  // scores, or gained: over their length
     // Sums over clusters: of direction times by_term and by_residual, and bounds of the length of
     // direction times by_both, and of the others' largest stretch.
     std::vector<double> pull_term, pull_residual;
+    // Where clusters go with their items, the same sums over those of each item, and of direction
+    // times the score.
+    std::vector<double> item_square, item_term, item_residual, item_both;
     double pull_both = 0, stretch_term = 0, stretch_residual = 0, stretch_both = 0;
 
   private:
@@ -44,6 +47,7 @@ class Base {
     bool weigh(const Question& question);
     void sum_clusters(const Question& question);
     void sum_directions(const Question& question);
+    void sum_items(const Question& question);
 
     bool clear_ = false, gained_ = false;
     double threshold_ = 0;

@@ -87,7 +87,7 @@ Outcome Bound::look(std::vector<int>& free) {
 void Bound::measure_sets() {
     const std::size_t n = choices_->size();
     value_.assign(values() * n, 0.0);
-    both_.assign(question_.of_rows() ? 0 : n * q_ * (q_ + 1), 0.0);
+    both_.assign(question_.of_parts() ? 0 : n * q_ * (q_ + 1), 0.0);
     with_outcome_.resize(n);
     with_itself_.resize(n);
     own_.resize(n);
@@ -98,8 +98,9 @@ void Bound::measure_sets() {
     if (!question_.is_coarse()) {
         for (std::size_t s = 0; s < n; ++s) {
             const int u = choices_->unit[choices_->unit_of[s]];
-            const double g = base_.score[u];
-            sizes[s] = std::abs(own_[s]) * (2 * std::abs(g) + std::abs(own_[s]));
+            const double own = std::abs(own_[s]);
+            sizes[s] = question_.of_parts() ? std::abs(base_.item_square[choices_->item[s]])
+                                            : own * (2 * std::abs(base_.score[u]) + own);
         }
         cancelled_ = choices_->largest(sizes.data());
         tops_.clear();
@@ -144,7 +145,7 @@ void Bound::measure_set(std::size_t s, std::vector<double>& products) {
     products.assign(d * d, 0.0);
     std::vector<double>& left = trial_;
     left.assign(d, 0.0);
-    double weight = 0, effect = 0;
+    double effect = 0;
     bool emptied = true;
     const auto gone = [&](int item) { return (choices_->mask[s] >> (item - first) & 1) != 0; };
     for (int item = first; item < question_.unit_first[u + 1]; ++item) {
@@ -152,7 +153,6 @@ void Bound::measure_set(std::size_t s, std::vector<double>& products) {
         for (int i = question_.item_first[item]; i < question_.item_first[item + 1]; ++i) {
             const double* w = base_.at(i);
             if (gone(item)) {
-                weight = base_.weight[i];
                 for (int a = 0; a < d; ++a) {
                     for (int b = 0; b <= a; ++b) products[a * d + b] += w[a] * w[b];
                 }
@@ -190,7 +190,7 @@ void Bound::measure_set(std::size_t s, std::vector<double>& products) {
     value_[(at_norm() + 1) * n + s] = std::sqrt(k2);
     with_outcome_[s] = product(q_, q_ + 2);
     with_itself_[s] = product(q_, q_);
-    own_[s] = -weight * product(q_, q_ + 1);  // weights are one unless a set is a row
+    own_[s] = -product(q_, q_ + 1);
 }
 
 // ---- what goes altogether
@@ -347,12 +347,10 @@ double Bound::cost_of_set(std::size_t s, double& of_product) const {
     for (int a = 0; a < q_; ++a) sum += base_.pull_term[a] * value(a)[s];
     for (int a = 0; a < p; ++a) sum += base_.pull_residual[a] * value(at_residual() + a)[s];
     sum *= sign;
-    const double row =
-        question_.of_rows() ? base_.weight[question_.item_first[choices_->item[s]]] : 1;
+    if (question_.of_parts()) return sum_of_item(choices_->item[s], sum);
     const double moved = gained ? 0 : own;
     double stays = base_.direction[g];
     if (!coarse && !gained) stays += own;
-    stays *= row;
     for (int a = 0; a < q_; ++a) {
         by[a] = sign * (moved * base_.by_term[g * q_ + a] - stays * value(at_residual() + a)[s]);
     }
@@ -363,15 +361,9 @@ double Bound::cost_of_set(std::size_t s, double& of_product) const {
     }
     sum += most_of(by.data(), p, at_residual(), r_more_, r_);
     double square = 0;
-    if (question_.of_rows()) {
-        const int i = question_.item_first[choices_->item[s]];
-        const double f = std::abs(moved) * row + std::abs(stays);
-        square = f * f * base_.leverage[i] * base_.leverage_with_term[i];
-    } else {
-        for (int k = 0; k < q_ * p; ++k) {
-            const double v = moved * base_.by_both[g * q_ * p + k] - stays * both_[s * q_ * p + k];
-            square += v * v;
-        }
+    for (int k = 0; k < q_ * p; ++k) {
+        const double v = moved * base_.by_both[g * q_ * p + k] - stays * both_[s * q_ * p + k];
+        square += v * v;
     }
     sum += t_ * r_ * std::sqrt(square);
     if (gained) return sum - base_.direction[g] * own;
@@ -380,16 +372,31 @@ double Bound::cost_of_set(std::size_t s, double& of_product) const {
         sum += std::abs(own) * (t_ * tops_[s] + r_ * tops_[n + s] + t_ * r_ * tops_[2 * n + s]);
         return 2 * sum;
     }
-    sum = 2 * sum + own * (2 * base_.score[g] + own);
-    if (!growth_.empty()) {
-        const double* w = base_.at(question_.item_first[choices_->item[s]]);
-        double form = 0;
+    return 2 * sum + own * (2 * base_.score[g] + own);
+}
+
+// The same of an item whose clusters go with it, from what the shifts do to all clusters.
+double Bound::sum_of_item(int item, double sum) const {
+    const int p = q_ + 1;
+    const double sign = question_.gained ? -1 : 1;
+    static thread_local std::vector<double> by;
+    by.resize(p);
+    for (int a = 0; a < q_; ++a) by[a] = -sign * base_.item_term[item * q_ + a];
+    sum += most_of(by.data(), q_, 0, t_more_, t_);
+    for (int a = 0; a < p; ++a) by[a] = -sign * base_.item_residual[item * p + a];
+    sum += most_of(by.data(), p, at_residual(), r_more_, r_);
+    sum += t_ * r_ * base_.item_both[item];
+    if (question_.gained) return sum + base_.item_square[item];
+    sum = 2 * sum - base_.item_square[item];
+    if (growth_.empty()) return sum;
+    double form = 0;
+    for (int i = question_.item_first[item]; i < question_.item_first[item + 1]; ++i) {
+        const double* w = base_.at(i);
         for (int a = 0; a < p; ++a) {
             for (int b = 0; b <= a; ++b) form += growth_[a * p + b] * w[a] * w[b];
         }
-        sum += form / (1 - k2_);
     }
-    return sum;
+    return sum + form / (1 - k2_);
 }
 
 // Of |S|^2, what does not depend on which items go.
@@ -398,7 +405,7 @@ double Bound::rest() const {
                          base_.pull_both * t_ * r_;
     if (question_.gained) return pulls;
     double stretch = base_.stretch_term * t_ + base_.stretch_residual * r_;
-    if (!question_.of_whole_clusters()) {
+    if (!question_.of_parts()) {
         const std::size_t n = choices_->size();
         std::vector<double> of_term(n), of_residual(n);
         for (std::size_t s = 0; s < n; ++s) {

@@ -49,6 +49,7 @@ class Bound {
     bool bound_leverages();
     void cost_sets();
     double cost_of_set(std::size_t s, double& of_product) const;
+    double sum_of_item(int item, double sum) const;
     double most_of(const double* by, int dimension, int from, double wider, double length) const;
     double rest() const;
     void choose_scale(bool first);

@@ -23,6 +23,9 @@ struct Question {
     std::vector<int> item_first;     // rows of an item, and the end of the last
     std::vector<int> unit_first;     // items of a unit
     std::vector<int> cluster_first;  // units of a cluster
+    // Rows of a cluster, where clusters are inside of items and go with them (HC: rows); or empty.
+    // Then units are items, and the three above say nothing of clusters.
+    std::vector<int> part_first;
     double exponent = 0;  // of 1 - leverage, under every score: 1/2 for HC2, 1 for HC3; rows only
     bool gained = false;
     double threshold = 0;  // T
@@ -31,9 +34,10 @@ struct Question {
     int items() const { return static_cast<int>(item_first.size()) - 1; }
     int units() const { return static_cast<int>(unit_first.size()) - 1; }
     int clusters() const { return static_cast<int>(cluster_first.size()) - 1; }
-    bool of_rows() const { return clusters() == rows; }  // whether every cluster is one row
     // Whether clusters go as a whole: then their scores leave the sum of squares altogether.
-    bool of_whole_clusters() const { return clusters() == items(); }
+    bool of_parts() const { return !part_first.empty(); }
+    bool of_rows() const { return static_cast<int>(part_first.size()) == rows + 1; }
+    int scores() const { return of_parts() ? static_cast<int>(part_first.size()) - 1 : clusters(); }
     // Whether some cluster has several units, whose scores add up before they are squared.
     bool is_coarse() const { return clusters() < units(); }
     int columns_with_outcome() const { return controls + 2; }

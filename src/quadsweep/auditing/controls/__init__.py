@@ -8,7 +8,6 @@
 ``row_exchange``  removals found by these: greedily, and by exchanges
 ``stated``      what a fitted model says itself, which its library fits again
 ``robust``      tests with robust and clustered standard errors
-``robust_bound``  no removal makes such a test small: by norms
 
 Imports design, moments, conditions and break_problem of auditing, and inputs. What is found is
 re-checked.

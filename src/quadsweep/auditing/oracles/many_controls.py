@@ -1,9 +1,5 @@
 """A bound for any number of controls, by branching on units: it refutes, and finds a removal only
-where it fails for one.
-
-Of tests with other standard errors, significance that is lost is refuted by norms, without
-branching (``controls.robust_bound``).
-"""
+where it fails for one."""
 
 from __future__ import annotations
 
@@ -13,9 +9,7 @@ from quadsweep.auditing.break_problem import BreakProblem
 from quadsweep.auditing.controls.many_controls_form import FormProof
 from quadsweep.auditing.controls.proofs import Prover
 from quadsweep.auditing.controls.robust import RobustProblem
-from quadsweep.auditing.controls.robust_bound import RobustBound
 from quadsweep.auditing.oracles import Decision, Oracle
-from quadsweep.auditing.oracles.estimating import RobustBoxes
 from quadsweep.auditing.oracles.regression import RegressionBoxes
 from quadsweep.auditing.resources import Resources
 
@@ -31,21 +25,16 @@ class ManyControls(Oracle):
 
     def __init__(self, problem: BreakProblem, resources: Resources) -> None:
         super().__init__(problem, resources)
-        self._robust = (
-            RobustBound(problem, resources) if isinstance(problem, RobustProblem) else None
-        )
-        self._failed = math.inf  # for so many units and more the bound by norms is known not to do
-        self._beside = RobustBoxes.handles(problem)
         self._prover = Prover(problem, resources)
         large = problem.moments.design.size > _UNITS_BESIDE_BOXES
         self._large = large and RegressionBoxes.handles(problem)
 
     @classmethod
     def handles(cls, problem: BreakProblem) -> bool:
-        return not isinstance(problem, RobustProblem) or RobustBound.handles(problem)
+        return not isinstance(problem, RobustProblem)
 
     def refutes_at_once(self, fewest: int, most: int) -> bool:
-        return not self._beside and self._prove(fewest, most, math.inf, branch=False).proved
+        return self._prove(fewest, most, math.inf, branch=False).proved
 
     def decide(self, fewest: int, most: int, patience: float) -> Decision:
         verdict = self._prove(fewest, most, patience, branch=True)
@@ -55,10 +44,6 @@ class ManyControls(Oracle):
 
     def _prove(self, fewest: int, most: int, patience: float, branch: bool) -> FormProof:
         self.resources.check()
-        if self._robust is not None:
-            if most < self._failed and not self._robust.refutes(most):
-                self._failed = most
-            return FormProof(most < self._failed)
         if self._large:
             return FormProof(False)
         return self._prover.refute(fewest, most, patience, branch)

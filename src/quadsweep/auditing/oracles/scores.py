@@ -51,7 +51,7 @@ class ScoreSearch(Oracle):
         m, errors = problem.moments, problem.errors
         if not m.basis.clear or m.degenerate or m.error > _ROUNDED:
             return False
-        rows = errors.kind in ("HC0", "HC1", "HC2", "HC3") and m.design.units is None
+        rows = errors.kind in ("HC0", "HC1", "HC2", "HC3")
         clusters = errors.kind == "cluster" and len(errors.clusters) == 1
         return (rows or clusters) and Parts(problem).usable
 
@@ -92,6 +92,7 @@ class ScoreSearch(Oracle):
         return _core.ScoreTest(
             np.ascontiguousarray(columns), parts.effect[parts.order],
             item_first=parts.first[0], unit_first=parts.first[1], cluster_first=parts.first[2],
+            part_first=parts.first[3],
             exponent={"HC2": 0.5, "HC3": 1.0}.get(errors.kind, 0.0),
             gained=self.problem.test.side != 0, error=float(m.error) + 1e-15,
         )  # fmt: skip
@@ -102,8 +103,9 @@ class Parts:
 
     Attributes
     ----------
-    usable : whether items lie inside of effects, and these inside of clusters.
-    effect : for every row the root of its weight, or 0 where its effect is among the columns.
+    usable : whether clusters lie inside of items; or items inside of effects, and these inside of
+        clusters.
+    effect : for every row the root of its weight, or 0 where no effect has other items.
     basis : of the columns beside the term.
     """
 
@@ -113,27 +115,23 @@ class Parts:
         n, item = self._design.n, self._design.unit
         self.items = self._design.size
         self._cluster = self._errors.clusters[0] if self._errors.clusters else np.arange(n)
-        inside = m.classes is not None and self._is_inside(m.classes.of_row)
-        self._absorbed = inside and self._errors.kind == "cluster"
-        self.usable = nested(item, self._cluster)
-        effect, unit = np.zeros(n), item + self.items
-        if self._absorbed and m.classes is not None:
+        self._whole = nested(self._cluster, item)
+        self.usable = self._whole or nested(item, self._cluster)
+        self.effect, self._unit, self._given = np.zeros(n), item + self.items, False
+        if m.classes is not None:
             present = m.classes.of_row >= 0
-            effect = np.where(present, self._design.root_weights, 0.0)
-            unit = np.where(present, m.classes.of_row, item + self.items + n)
-            pairs = np.unique(np.column_stack([unit, item]), axis=0)
-            self.usable &= bool(np.unique(pairs[:, 0], return_counts=True)[1].max() <= _MOST_ITEMS)
-            self.usable &= int(m.q.shape[1]) <= MOST_CONTROLS
-        else:
-            self.usable &= self._design.q <= MOST_CONTROLS
-        self.effect = effect
-        self._unit = unit
-
-    def _is_inside(self, classes: Ints) -> bool:
-        """Whether each class has whole items, and lies in one cluster."""
-        present = classes >= 0
-        labels = np.where(present, classes, self._design.unit + len(classes))
-        return nested(self._design.unit, labels) and nested(labels, self._cluster)
+            labels = np.where(present, m.classes.of_row, item + n)
+            if nested(labels, item):  # they go with their items
+                self._given = True
+            elif not self._whole and nested(item, labels) and nested(labels, self._cluster):
+                self._given = True
+                self.effect = np.where(present, self._design.root_weights, 0.0)
+                self._unit = labels
+                pairs = np.unique(np.column_stack([labels, item]), axis=0)
+                largest = int(np.unique(pairs[:, 0], return_counts=True)[1].max())
+                self.usable &= largest <= _MOST_ITEMS
+        columns = int(m.q.shape[1]) if self._given else self._design.q
+        self.usable &= columns <= MOST_CONTROLS
 
     @property
     def sign(self) -> int:
@@ -142,14 +140,16 @@ class Parts:
 
     @cached_property
     def basis(self) -> Floats:
-        if self._absorbed or self._problem.moments.classes is None:
+        if self._given or self._problem.moments.classes is None:
             return self._problem.moments.q
         return basis(self._design.expanded().scaled[2]).q
 
     @cached_property
     def order(self) -> Ints:
         """The rows in the order of their items, units and clusters."""
-        return np.asarray(np.lexsort((self._design.unit, self._unit, self._cluster)))
+        item = self._design.unit
+        keys = (self._cluster, item) if self._whole else (item, self._unit, self._cluster)
+        return np.asarray(np.lexsort(keys))
 
     @cached_property
     def unit_of_item(self) -> Ints:
@@ -158,14 +158,20 @@ class Parts:
         return np.asarray(item[np.array(self.first[0][:-1])])
 
     @cached_property
-    def first(self) -> tuple[list[int], list[int], list[int]]:
-        """Where items, units and clusters begin: rows, items and units; and the ends."""
+    def first(self) -> tuple[list[int], list[int], list[int], list[int]]:
+        """Where items, units and clusters begin: rows, items and units; clusters inside of items:
+        rows; and the ends."""
         labels = (v[self.order] for v in (self._design.unit, self._unit, self._cluster))
         starts = [np.concatenate([[0], np.flatnonzero(np.diff(v)) + 1, [len(v)]]) for v in labels]
+        items, units, clusters = starts
+        if self._whole:
+            each = list(range(len(items)))
+            return items.tolist(), each, each, clusters.tolist()
         return (
-            starts[0].tolist(),
-            np.searchsorted(starts[0], starts[1]).tolist(),
-            np.searchsorted(starts[1], starts[2]).tolist(),
+            items.tolist(),
+            np.searchsorted(items, units).tolist(),
+            np.searchsorted(units, clusters).tolist(),
+            [],
         )
 
     # ---- the threshold --------------------------------------------------------------------------
@@ -176,7 +182,7 @@ class Parts:
         d, errors, m = self._design, self._errors, self._problem.moments
         rows = np.arange(d.n) if errors.singletons else drop_singletons(d, np.arange(d.n))
         columns = m.rank
-        if self._absorbed and m.classes is not None:
+        if self._given and m.classes is not None:
             classes = m.classes.of_row[rows]
             columns = int(m.q.shape[1]) + len(np.unique(classes[classes >= 0]))
         used = columns + 1 + d.fixed
@@ -189,17 +195,20 @@ class Parts:
         errors, gained = self._errors, self._problem.test.side != 0
         clusters = len(np.unique(self._cluster[rows]))
         slack = _SLACK_NORMAL if errors.normal else _SLACK
-        dropped = 0
+        sizes = np.sort(np.bincount(self._design.unit[rows], minlength=self.items))
+        gone, dropped = int(sizes[-most:].sum()), 0
         if not errors.singletons and self._design.absorbed:
-            if not self._drops_few(most):
+            if not self._drops_few(gone):
                 return math.inf
-            dropped = most
+            dropped = gone
         if gained:
-            emptied = self._emptied(self._unit, most, dropped) if self._absorbed else 0
+            classes = self._problem.moments.classes
+            emptied = 0
+            if self._given and classes is not None:
+                emptied = self._emptied(classes.of_row, most, dropped)
             at = len(rows), clusters, used - emptied, counted - emptied
             return self._threshold(*at) * (1 - slack)
-        sizes = np.sort(np.bincount(self._design.unit[rows], minlength=self.items))
-        k = len(rows) - int(sizes[-most:].sum()) - dropped
+        k = len(rows) - gone - dropped
         g = clusters - self._emptied(self._cluster, most, dropped)
         return self._threshold(k, g, used, counted) * (1 + slack)
 
@@ -217,22 +226,25 @@ class Parts:
             factor *= g / (g - 1)
         return float(self._problem.test.critical[freedom]) * math.sqrt(factor)
 
-    def _drops_few(self, most: int) -> bool:
-        """Whether no removal makes more rows drop out than it removes: only levels of one effect
-        are so small that they may be left with one row."""
+    def _drops_few(self, gone: int) -> bool:
+        """Whether removing so many rows makes no more than that drop out: only levels of one
+        effect are so small that they may be left with one row."""
         rows = self._counted[0]
         small = 0
         for codes in self._design.absorbed:
             sizes = np.bincount(codes[rows])
-            small += bool(np.any((sizes > 0) & (sizes <= 2 * most + 1)))
+            small += bool(np.any((sizes > 0) & (sizes <= 2 * gone + 1)))
         return small <= 1
 
     def _emptied(self, label: Ints, most: int, dropped: int) -> int:
         """How many of these parts up to so many items can empty, and the rows that drop out."""
         rows = self._counted[0]
+        rows = rows[label[rows] >= 0]
         part, item, unit = label[rows], self._design.unit[rows], self._unit[rows]
-        pairs = np.unique(np.column_stack([part, item]), axis=0)[:, 0]
-        left = np.unique(pairs, return_counts=True)[1]
+        pairs = np.unique(np.column_stack([part, item]), axis=0)
+        if len(np.unique(pairs[:, 0])) == len(pairs):  # inside of items
+            return int(np.sort(np.bincount(pairs[:, 1]))[::-1][:most].sum()) + dropped
+        left = np.unique(pairs[:, 0], return_counts=True)[1]
         if dropped:  # the last row of each effect goes by itself
             effects = np.unique(np.column_stack([part, unit]), axis=0)[:, 0]
             left = left - np.unique(effects, return_counts=True)[1]
