@@ -38,6 +38,7 @@ class Published:
     formula: str = ""  # that of the data where it is left out
     settings: dict[str, Any] = field(default_factory=dict)
     others: str = "nothing"
+    about: str = ""  # the term; that of the data where it is left out
 
     @property
     def is_twin(self) -> bool:
@@ -59,7 +60,7 @@ class Published:
 
     @property
     def term(self) -> str:
-        return self._loaded().term
+        return self.about or self._loaded().term
 
     def _loaded(self) -> Any:
         import quadsweep as qs
@@ -91,6 +92,13 @@ CASES = [
     Published(
         "red wine, alcohol", "Do stronger wines taste better, all else equal?",
         "Cortez et al. (2009), Decision Support Systems 47, 547-553", "red-wine",
+    ),
+    Published(
+        "red wine, citric acid", "Do wines with more citric acid taste better, given their sugar?",
+        "The example of the R package fragilityindex; data of Cortez et al. (2009)", "red-wine",
+        "quality ~ citric_acid + residual_sugar", {"claim": "significance"},
+        "197 rows in one fixed order, by a chi-square test of the change in the residual sum of "
+        "squares (fragilityindex); here by the t test", "citric_acid",
     ),
     Published(
         "ruggedness, sign", "Is rugged terrain good for income in Africa, unlike elsewhere?", NUNN,
