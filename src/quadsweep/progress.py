@@ -65,6 +65,7 @@ class StatusLine:
         return True
 
     def show(self, text: str) -> None:
+        text = "".join(c if c.isprintable() else " " for c in text)  # names of rows and columns
         if self._live:
             from shutil import get_terminal_size
 

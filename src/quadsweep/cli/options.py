@@ -6,6 +6,10 @@ not passed on, so that defaults are those of the function.
 
 from __future__ import annotations
 
+import os
+import shlex
+from contextlib import redirect_stderr
+from io import StringIO
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -31,16 +35,27 @@ def complete_file(incomplete: str) -> list[str]:
 
 def complete_column(ctx: typer.Context, incomplete: str) -> list[str]:
     """Columns of the command's file that begin so."""
+    from quadsweep import datasets
     from quadsweep.cli.tables import FileOptions, open_table
 
-    file = ctx.params.get("file") or ""
-    if Path(file).is_file() and Path(file).stat().st_size > _COMPLETED:
-        return []
+    # The option without its value keeps the line from being parsed: its words are looked at.
+    typed = os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS", "")
     try:
-        names = open_table(FileOptions(file)).names
-    except (BadInput, ModuleNotFoundError):
-        return []
-    return [name for name in names if name.startswith(incomplete)]
+        words = shlex.split(typed)
+    except ValueError:  # a quotation mark is still open
+        words = typed.split()
+    words = [ctx.params.get("file") or "", *words[2:]]
+    for file in words:
+        small = Path(file).is_file() and Path(file).stat().st_size <= _COMPLETED
+        if not small and file not in datasets.names():
+            continue
+        try:
+            with redirect_stderr(StringIO()):  # notes would stand in the line that is typed
+                names = open_table(FileOptions(file)).names
+        except (BadInput, ModuleNotFoundError):
+            continue
+        return [name for name in names if name.startswith(incomplete)]
+    return []
 
 
 def complete_objective(incomplete: str) -> list[str]:

@@ -218,7 +218,7 @@ def _has_header(rows: list[list[str]], decimal: str, source: str) -> bool:
         return False
     if len(rows) < 2 or any(reader_of(list(columns[j][1:]), decimal) for j in texts):
         return True
-    whole = [int(v) for v in values if v is not None and v == int(v)]
+    whole = [int(v) for v in values if v is not None and v.is_integer()]
     steps = {later - earlier for earlier, later in itertools.pairwise(whole)}
     is_counted = all(1000 <= v < 3000 for v in whole) or (len(whole) > 2 and steps == {1})
     titled = len(whole) == len(values) and is_counted
