@@ -37,7 +37,7 @@ from quadsweep.clock import Stopped
 from quadsweep.inputs import validation
 from quadsweep.messages import argument
 from quadsweep.progress import counting
-from quadsweep.results.formatting import ResultMixin, as_frame, attributes, drawn_by, plain
+from quadsweep.results.formatting import ResultMixin, attributes, drawn_by, plain
 
 if TYPE_CHECKING:
     from quadsweep.auditing.result import Audit
@@ -130,6 +130,8 @@ class Reference(ResultMixin):
             ("search", f"{self.seconds:.3g} s"),
         ]
 
+    frame_fields = "lower upper"
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
         return {
@@ -141,10 +143,6 @@ class Reference(ResultMixin):
             "message": self.headline,
             "seconds": self.seconds,
         }
-
-    def to_frame(self) -> Any:
-        """One row a draw."""
-        return as_frame({"lower": self.lower, "upper": self.upper})
 
     plot = drawn_by("reference.plot_reference", "The counts of the draws, and that of the data.")
 

@@ -16,11 +16,11 @@ from quadsweep.auditing.approximations import Approximation, approximations
 from quadsweep.auditing.break_problem import BreakProblem
 from quadsweep.auditing.design import Design
 from quadsweep.auditing.fit import Fit
-from quadsweep.auditing.verdict import Verdict
+from quadsweep.auditing.verdict import FINDING, Verdict
 from quadsweep.inputs.frames import KEPT
 from quadsweep.outofcore.flags import Flags
 from quadsweep.outofcore.result import cost
-from quadsweep.results.formatting import attributes, drawn_by, named_rows
+from quadsweep.results.formatting import drawn_by, named_rows
 
 if TYPE_CHECKING:
     from quadsweep.auditing.controls.reading import Regression
@@ -83,6 +83,11 @@ class Audit(Verdict):
     regression : Regression
         Those, the standard errors, and where its rows are in what was given.
     """
+
+    json_fields = (
+        f"{FINDING} approximations=listed_approximations term controls groups n_groups test "
+        "refitted first_stage reduced_form nodes seconds"
+    )
 
     outliers: Ints
     mask: Mask = field(repr=False)
@@ -203,10 +208,10 @@ class Audit(Verdict):
 
         return reference(self, draws, seed, errors, time_limit, n_jobs, progress)
 
-    def _more(self) -> dict[str, Any]:
-        every = [asdict(a) for a in self.approximations] if self.upper != 0 else []
-        rest = "term controls groups n_groups test refitted first_stage reduced_form"
-        return {"approximations": every, **attributes(self, rest)}
+    @property
+    def listed_approximations(self) -> list[dict[str, Any]]:
+        """The approximations as plain values; none where nothing need be removed."""
+        return [asdict(a) for a in self.approximations] if self.upper != 0 else []
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,6 +255,8 @@ class OutOfCoreAudit(Verdict):
         As in :class:`quadsweep.outofcore.result.OutOfCoreResult`.
     """
 
+    json_fields = f"{FINDING} names missing passes rows_read loaded nodes seconds"
+
     names: tuple[str, str]
     missing: int
     passes: int
@@ -267,9 +274,6 @@ class OutOfCoreAudit(Verdict):
         if self.missing:
             lines.append(("left out", f"{self.missing:,} rows (missing or infinite)"))
         return [*lines, ("search", cost(self))]
-
-    def _more(self) -> dict[str, Any]:
-        return attributes(self, "names missing passes rows_read loaded")
 
     def flag(self, source: Any = None, column: str = KEPT) -> Any:
         """Which rows are kept, as :meth:`quadsweep.outofcore.result.OutOfCoreResult.flag`."""

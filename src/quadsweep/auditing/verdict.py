@@ -8,7 +8,7 @@ from typing import Any
 from quadsweep.auditing.claims import Claim
 from quadsweep.auditing.fit import Fit
 from quadsweep.auditing.specification import Specification, Tabulated, of_one
-from quadsweep.results.formatting import INDEX, ResultMixin, attributes
+from quadsweep.results.formatting import ResultMixin
 
 PROOF = {
     "optimal": "proved: no smaller set of {units} does",
@@ -32,9 +32,17 @@ class SearchState:
     followed: tuple[tuple[float, float], ...] = ()  # of each problem: RowHeuristic.followed
 
 
+FINDING = (
+    "claim drop lower upper rows=@index outliers before after status success message n max_drop "
+    "level threshold tol"
+)
+
+
 @dataclass(frozen=True, eq=False)
 class Verdict(ResultMixin, Tabulated):
     """What every audit says, wherever its rows are; see :class:`quadsweep.Audit`."""
+
+    json_fields = f"{FINDING} nodes seconds"
 
     claim: str
     drop: int | None
@@ -76,22 +84,6 @@ class Verdict(ResultMixin, Tabulated):
     def _units(self) -> str:
         """What is removed."""
         return "rows"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON."""
-        return {
-            **attributes(self, "claim drop lower upper"),
-            "rows": INDEX,
-            **attributes(
-                self,
-                "outliers before after status success message n max_drop level threshold tol",
-            ),
-            **self._more(),
-            **attributes(self, "nodes seconds"),
-        }
-
-    def _more(self) -> dict[str, Any]:
-        return {}
 
     @property
     def specification(self) -> Specification:

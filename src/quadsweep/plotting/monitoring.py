@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quadsweep.arrays import Axes, Floats
+from quadsweep.arrays import Axes, Floats, Mask
 from quadsweep.plotting import canvas
 from quadsweep.plotting.canvas import INLIER, LINE, OUTLIER, PALE
 from quadsweep.plotting.labels import name_points
@@ -45,9 +45,9 @@ def plot_monitoring(path: Path, ax: Axes | None = None, view: str = "residuals")
 def _draw_residuals(path: Path, ax: Axes) -> None:
     scaled = _scale(path)
     answered = path.masks.any(axis=1)
-    dropped = np.asarray(answered[:, None] & ~path.masks)
+    dropped: Mask = np.asarray(answered[:, None] & ~path.masks)
     end = np.flatnonzero(answered)[-1]  # the last size with an answer
-    last = dropped[end] & np.isfinite(scaled[end])
+    last: Mask = np.asarray(dropped[end] & np.isfinite(scaled[end]))
     for rows, color, width, label in (
         (~last, PALE, 0.6, "kept at the last size"),
         (last, OUTLIER, 1.1, "dropped at the last size"),
