@@ -117,7 +117,7 @@ class BallBound:
         for way in (1, -1):
             at = wider.threshold if way > 0 else wider.threshold - 1
             while 0 <= at < len(self.thresholds) and best.least < self.enough:
-                one = self._truncated(inner, outer, at, wider)
+                one = self._bound_at(inner, outer, at, wider)
                 if one.least <= best.least:
                     break
                 best, at = one, at + way
@@ -133,7 +133,7 @@ class BallBound:
         apart = 8 * UNIT * rows.credit_size
         return bool(most[rows.kept].max() + apart < least[~rows.kept].min())
 
-    def _truncated(self, inner: float, outer: float, at: int, start: _Shell) -> _Shell:
+    def _bound_at(self, inner: float, outer: float, at: int, start: _Shell) -> _Shell:
         rows, z, t = self.rows, self.rows.z, self.thresholds[at]
         found, mean, moments = -math.inf, start.mean, start.moments
         reach = rows.length * outer * (1 + 1e-12)

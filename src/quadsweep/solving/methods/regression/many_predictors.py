@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from quadsweep.arrays import Ints
+from quadsweep.clock import Clock
 from quadsweep.solving.methods.problem import Outcome, Problem, Watch
 from quadsweep.solving.methods.regression.ball_bound import BallBound
 from quadsweep.solving.methods.regression.concentrate import concentrate
@@ -31,9 +32,11 @@ _LEAST_INNER = 1e-4  # of the outer radius, that the ball must reach
 
 def bounded(problem: Problem, spheres: bool = True) -> Outcome:
     """The best subset that concentration steps find, and what no subset passes."""
+    clock = Clock(problem.time_limit)
     found = concentrate(problem)
     if found.status != "heuristic" or not len(found.inliers):
         return found
+    problem = problem.changed(time_limit=clock.left())
     return _bounded(problem, found, [_bound_by_balls, *[_bound_by_spheres] * spheres])
 
 
@@ -76,14 +79,14 @@ def improve_bound(problem: Problem, inliers: Ints, steps: list[Step], watch: Wat
 
 def _bound_by_balls(problem: Problem, rows: Rows, watch: Watch) -> None:
     """By rows, and by quadratics in the ball, which need no search."""
-    outside, by_rows = outside_bounds(rows), _row_bound(problem, rows)
+    outside = outside_bounds(rows)
     if problem.objective.name == "r2":
-        if by_rows is not None:
+        if (by_rows := _row_bound(problem, rows)) is not None:
             watch.bound = by_rows.most_r2(watch.value, 1.0, problem.tol, watch)
         _lower_by_balls(rows, outside, problem.tol, watch)
         return
     watch.bound = max(BallBound(rows, watch.value, outside).least(watch), watch.bound)
-    if watch.bound < watch.value and by_rows is not None:
+    if watch.bound < watch.value and (by_rows := _row_bound(problem, rows)) is not None:
         watch.bound = max(watch.bound, by_rows.least_sum(watch.value, watch))
 
 
@@ -109,10 +112,10 @@ def _raise_by_spheres(problem: Problem, rows: Rows, outside: list[Outside], watc
     while shares and watch.goes_on():
         goal = shares[0] * watch.value
         ball = BallBound(rows, goal, outside)
-        if goal > watch.bound:
+        if ball.enough > watch.bound:
             found = _sweep(sweep, ball, patience, watch.bound, watch)
             watch.bound = max(watch.bound, found)
-        if watch.bound >= goal:
+        if watch.bound >= ball.enough:
             shares.pop(0)
         elif not math.isfinite(ball.radius):
             break
@@ -125,7 +128,8 @@ def _sweep(sweep: Sweep, ball: BallBound, patience: int, floor: float, watch: Wa
     inner = ball.reach(watch, ball.radius) if math.isfinite(ball.radius) else 0.0
     if not inner > _LEAST_INNER * ball.radius:
         return -math.inf
-    return sweep.least(SweepGoal(ball.goal, floor, inner, ball.radius, patience), watch)
+    goal = SweepGoal(ball.goal, floor, inner, ball.radius, patience)
+    return min(sweep.least(goal, watch), ball.enough)
 
 
 def _lower_by_balls(rows: Rows, outside: list[Outside], tol: float, watch: Watch) -> None:
