@@ -8,7 +8,11 @@ import numpy as np
 import pytest
 
 import quadsweep as qs
+from quadsweep.auditing.break_problem import BreakProblem
+from quadsweep.auditing.conditions import R2Beyond
 from quadsweep.auditing.controls.row_tests import SingleRowTests
+from quadsweep.auditing.design import Design
+from quadsweep.auditing.moments import Moments
 from quadsweep.auditing.oracles.single_rows import SingleRows
 
 pd = pytest.importorskip("pandas")
@@ -93,3 +97,19 @@ def test_norms_decide_most_rows_of_a_large_panel(monkeypatch: pytest.MonkeyPatch
         "y ~ x | unit", frame, term="x", vcov="unit", claim="significance", max_drop=1, n_jobs=1
     )
     assert found.status == "robust"
+
+
+@pytest.mark.parametrize("intercept", [0, None])
+def test_sums_of_squares_about_the_mean_follow_the_mean(intercept: int | None) -> None:
+    rng = np.random.default_rng(2)
+    x, y, z = rng.normal(size=(3, 20))
+    y += 5
+    columns = np.column_stack([np.ones(20), z]) if intercept == 0 else z[:, None]
+    weights = rng.uniform(0.5, 3, 20)
+    moments = Moments(Design(x, y, columns, intercept, weights, np.arange(20), None))
+    problem = BreakProblem(moments, R2Beyond(0.3, -1))
+    sums, fine = problem.sums_without_each(problem.residuals(np.zeros(0, dtype=np.int64)))
+    assert fine.all()
+    for name, found in (("a", sums.a), ("b", sums.b), ("c", sums.c), ("total", sums.total)):
+        truth = [getattr(moments.without(row), name) for row in np.arange(20)[:, None]]
+        assert found == pytest.approx(truth, rel=1e-9), name

@@ -123,10 +123,19 @@ class BreakProblem:
         fine = r.inside & (left > 1e-9) & (a > 1e-12) & (b > 1e-12)
         total = np.ones(1)
         if isinstance(self.condition, R2Beyond):  # the only one that asks for it
-            about = self.about_the_mean(r.inside)
-            total = float((about[r.inside] ** 2).sum()) - about * about
+            total = self._total_without_each(r.inside)
+            fine &= total > 1e-12 * total.max()
         rows = int(r.inside.sum()) - 1
         return Sums(rows, self.moments.rank + self.moments.design.fixed, a, b, c, total), fine
+
+    def _total_without_each(self, inside: Mask) -> Floats:
+        """Return the sum of squares of y about its mean, without each further row."""
+        about, design = self.about_the_mean(inside), self.moments.design
+        taken = about * about
+        if design.intercept is not None:  # the mean moves too
+            weights = design.root_weights**2
+            taken = taken / np.maximum(1 - weights / float(weights[inside].sum()), 1e-300)
+        return np.asarray(float((about[inside] ** 2).sum()) - taken)
 
     def about_the_mean(self, inside: Mask) -> Floats:
         """y about its mean on some rows, scaled as in Moments."""
