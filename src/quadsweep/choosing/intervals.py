@@ -22,15 +22,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quadsweep.arrays import Floats, Ints, Mask
-from quadsweep.choosing.stability import Resampling
+from quadsweep.choosing.stability import draw_bootstrap, solve_resamples
 from quadsweep.clock import Clock
 from quadsweep.inputs import validation
 from quadsweep.objectives import OBJECTIVES
 from quadsweep.progress import CountProgress, counting
 from quadsweep.results.formatting import ResultMixin, drawn_by, plain
 from quadsweep.results.result import Result
-from quadsweep.solving.methods import Problem
-from quadsweep.solving.methods.parallel_batches import Executor
 from quadsweep.solving.question import pose
 
 PARAMETERS = ("slope", "intercept")
@@ -239,32 +237,25 @@ def bootstrap(
         result.x[result.used], result.y[result.used], objective=result.objective, tol=tol,
         n_jobs=n_jobs, seed=seed,
     ).keeping(result.k, None)  # fmt: skip
+    problem = question.problem
+    lines: list[Floats] = [np.empty((0, 2))]
+
+    def record(rows: Ints, kept: Mask) -> None:
+        lines.append(fitted_lines(problem.x[rows], problem.y[rows], kept))
+
     with counting(progress, "resamples") as tick:
-        lines = _Lines(question.problem, draws, clock)
-        status = lines.go(tick)
-    found = np.concatenate(lines.found) if lines.found else np.empty((0, 2))
+        _, status = solve_resamples(problem, draws, draw_bootstrap(problem), record, clock, tick)
+    found = np.concatenate(lines)
     found = found[np.isfinite(found).all(axis=1)]
     return Bootstrap(
         slope=found[:, 0],
         intercept=found[:, 1],
         resamples=len(found),
         result=result,
-        seed=question.problem.seed,
+        seed=problem.seed,
         status=status,
         seconds=clock.gone(),
     )
-
-
-class _Lines(Resampling):
-    """The line of the points kept in each draw."""
-
-    def __init__(self, problem: Problem, draws: int, clock: Clock) -> None:
-        super().__init__(problem, "bootstrap", draws, clock, Executor())
-        self.found: list[Floats] = []
-
-    def record(self, rows: Ints, kept: Mask) -> None:
-        x, y = self.problem.x[rows], self.problem.y[rows]
-        self.found.append(fitted_lines(x, y, kept))
 
 
 def fitted_lines(x: Floats, y: Floats, kept: Mask) -> Floats:

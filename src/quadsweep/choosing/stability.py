@@ -7,9 +7,9 @@ solved exactly, and each point's share of the draws in which it was dropped is c
 from __future__ import annotations
 
 import os
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -32,7 +32,7 @@ from quadsweep.results.formatting import (
 from quadsweep.results.result import Result
 from quadsweep.solving.methods import Problem
 from quadsweep.solving.methods.batch import Batch, varied
-from quadsweep.solving.methods.parallel_batches import Executor, executor
+from quadsweep.solving.methods.parallel_batches import HERE, Executor, executor
 from quadsweep.solving.question import pose
 
 _CLEAR = 0.1  # dropped less often than this, or kept less often, is clear
@@ -180,116 +180,112 @@ def stability(
         nan_policy=nan_policy, fit_intercept=fit_intercept, weights=weights,
     ).keeping(k, drop)  # fmt: skip
     result = question.answer(time_limit=clock.left())
+    problem, n = question.problem, question.problem.n
+    is_outlier, least = ~result.mask[question.points.rows], fewest_kept(question.problem)
+    drawn, gone = np.zeros(n), np.zeros(n)
+
+    def record(rows: Ints, kept: Mask) -> None:
+        drawn[:] += np.bincount(rows.ravel(), minlength=n)
+        gone[:] += np.bincount(rows[~kept], minlength=n)
+
+    def count_kept(rows: Ints) -> Ints:
+        if resample == "jackknife":
+            return np.full(len(rows), min(n - 1, max(least, round(problem.k * (n - 1) / n))))
+        # As many are dropped as there are copies of outliers: none stays because another's copies
+        # took its place.
+        return np.asarray(np.maximum(n - is_outlier[rows].sum(axis=1), least))
+
     with (
-        executor(workers, client, question.problem.n_jobs, out, resume) as helpers,
+        executor(workers, client, problem.n_jobs, out, resume) as helpers,
         counting(progress, "resamples") as tick,
     ):
-        is_outlier = ~result.mask[question.points.rows]
-        counts = _Counts(question.problem, resample, draws, clock, helpers, is_outlier)
-        status = counts.go(tick)
+        draw = draw_bootstrap(problem) if resample == "bootstrap" else partial(leave_one_out, n)
+        total = draws if resample == "bootstrap" else n
+        done, status = solve_resamples(
+            problem, total, draw, record, clock, tick, helpers, count_kept
+        )
     dropped = np.full(question.points.given, np.nan)
     with np.errstate(invalid="ignore"):
-        dropped[question.points.rows] = counts.gone / counts.drawn
-    return Stability(dropped, counts.done, resample, result, status, clock.gone())
+        dropped[question.points.rows] = gone / drawn
+    return Stability(dropped, done, resample, result, status, clock.gone())
 
 
 def fewest_kept(problem: Problem) -> int:
-    """The fewest rows that a resample can be asked to keep."""
+    """Return the fewest rows that a resample can be asked to keep."""
     if problem.several:
         return problem.p + problem.intercept + 1
     return problem.objective.min_k
 
 
-class Resampling(ABC):
-    """Data sets drawn from the points, each solved exactly; what is done with them is recorded."""
-
-    def __init__(
-        self, problem: Problem, resample: str, draws: int, clock: Clock, helpers: Executor
-    ) -> None:
-        self.problem, self.clock, self.helpers = problem, clock, helpers
-        n = problem.n
-        self.done = 0
-        if resample == "bootstrap":
-            self.total, self.k = draws, problem.k
-            rng = np.random.default_rng(problem.seed)
-            self.take: Callable[[int], Ints] = lambda count: rng.integers(0, n, size=(count, n))
-        else:
-            self.total = n
-            self.k = min(n - 1, max(fewest_kept(problem), round(problem.k * (n - 1) / n)))
-            others = np.array([np.delete(np.arange(n), i) for i in range(n)])
-            self.take = lambda count: others[self.done : self.done + count]
-
-    def go(self, tick: Tick) -> str:
-        try:
-            n = self.problem.n
-            for size in split_blocks(self.total, n, self.clock, tick, self.helpers.block(n)):
-                if not self._solve(self.take(size)):
-                    break
-                self.done += size
-        except KeyboardInterrupt:
-            pass
-        if self.done == self.total:
-            return "finished"
-        return self.clock.ended()
-
-    def _solve(self, chosen: Ints) -> bool:
-        sizes = self.sizes(chosen)
-        return all(self._solve_alike(chosen[sizes == k], int(k)) for k in np.unique(sizes))
-
-    def _solve_alike(self, chosen: Ints, k: int) -> bool:
-        """Data sets of which the same number of rows is kept."""
-        p = self.problem
-        xs, ys = p.x[chosen], p.y[chosen]
-        good = varied(xs, ys, p.objective)
-        if not good.any():
-            return True
-        if k == chosen.shape[1]:
-            self.record(chosen[good], np.ones_like(chosen[good], dtype=bool))
-            return True
-        w = None if p.weights is None else p.weights[chosen][good]
-        found = self.helpers.solve(Batch.like(p, xs[good], ys[good], self.clock.left(), k, w))
-        if not found.finished.all():
-            return False
-        answered = found.masks.any(axis=1)
-        self.record(chosen[good][answered], found.masks[answered])
-        return True
-
-    def sizes(self, chosen: Ints) -> Ints:
-        """How many rows to keep of each data set."""
-        return np.full(len(chosen), self.k)
-
-    @abstractmethod
-    def record(self, rows: Ints, kept: Mask) -> None:
-        """One row a data set: the points drawn, and which of them are kept."""
+def draw_bootstrap(problem: Problem) -> Callable[[int, int], Ints]:
+    """Return what draws so many data sets of n rows with replacement, by the problem's seed."""
+    rng = np.random.default_rng(problem.seed)
+    return lambda done, count: rng.integers(0, problem.n, size=(count, problem.n))
 
 
-class _Counts(Resampling):
-    """How often each point was drawn and dropped.
+def leave_one_out(n: int, done: int, count: int) -> Ints:
+    """Return all rows but one, for so many rows after the first ``done``.
 
-    A bootstrap draws some of the optimum's outliers twice and others not at all. As many rows are
-    dropped as there are copies of them, so that none stays because another's copies took its place.
+    >>> leave_one_out(4, 1, 2)
+    array([[0, 2, 3],
+           [0, 1, 3]])
     """
+    every = np.arange(n)
+    return np.array([np.delete(every, i) for i in range(done, min(done + count, n))])
 
-    def __init__(
-        self,
-        problem: Problem,
-        resample: str,
-        draws: int,
-        clock: Clock,
-        helpers: Executor,
-        is_outlier: Mask,
-    ) -> None:
-        super().__init__(problem, resample, draws, clock, helpers)
-        self.drawn, self.gone = np.zeros(problem.n), np.zeros(problem.n)
-        self.is_outlier = is_outlier
-        self.copies = resample == "bootstrap"
 
-    def sizes(self, chosen: Ints) -> Ints:
-        if not self.copies:
-            return super().sizes(chosen)
-        fewest = fewest_kept(self.problem)
-        return np.asarray(np.maximum(chosen.shape[1] - self.is_outlier[chosen].sum(axis=1), fewest))
+def solve_resamples(
+    problem: Problem,
+    total: int,
+    draw: Callable[[int, int], Ints],
+    record: Callable[[Ints, Mask], None],
+    clock: Clock,
+    tick: Tick,
+    helpers: Executor = HERE,
+    count_kept: Callable[[Ints], Ints] | None = None,
+) -> tuple[int, str]:
+    """Solve data sets drawn from the rows; return how many were solved and the status.
 
-    def record(self, rows: Ints, kept: Mask) -> None:
-        self.drawn += np.bincount(rows.ravel(), minlength=self.problem.n)
-        self.gone += np.bincount(rows[~kept], minlength=self.problem.n)
+    Parameters
+    ----------
+    draw : given how many were drawn before and how many to draw, rows of each data set.
+    record : is given the rows of data sets and which of them are kept.
+    count_kept : how many rows of each data set to keep; those of the problem if left out.
+    """
+    done = 0
+    try:
+        for size in split_blocks(total, problem.n, clock, tick, helpers.block(problem.n)):
+            rows = draw(done, size)
+            kept = np.full(len(rows), problem.k) if count_kept is None else count_kept(rows)
+            groups = ((rows[kept == k], int(k)) for k in np.unique(kept))
+            if not all(_solve_alike(problem, *group, record, clock, helpers) for group in groups):
+                break
+            done += size
+    except KeyboardInterrupt:
+        pass
+    return done, "finished" if done == total else clock.ended()
+
+
+def _solve_alike(
+    problem: Problem,
+    rows: Ints,
+    k: int,
+    record: Callable[[Ints, Mask], None],
+    clock: Clock,
+    helpers: Executor,
+) -> bool:
+    """Solve data sets of which the same number of rows is kept; False if a limit came first."""
+    xs, ys = problem.x[rows], problem.y[rows]
+    good = varied(xs, ys, problem.objective)
+    if not good.any():
+        return True
+    if k == rows.shape[1]:
+        record(rows[good], np.ones_like(rows[good], dtype=bool))
+        return True
+    w = None if problem.weights is None else problem.weights[rows][good]
+    found = helpers.solve(Batch.like(problem, xs[good], ys[good], clock.left(), k, w))
+    if not found.finished.all():
+        return False
+    answered = found.masks.any(axis=1)
+    record(rows[good][answered], found.masks[answered])
+    return True

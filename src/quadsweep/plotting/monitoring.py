@@ -44,7 +44,7 @@ def plot_monitoring(path: Path, ax: Axes | None = None, view: str = "residuals")
 
 def _draw_residuals(path: Path, ax: Axes) -> None:
     scaled = _scale(path)
-    answered = path.masks.any(axis=1)
+    answered: Mask = np.asarray(path.masks.any(axis=1))
     dropped: Mask = np.asarray(answered[:, None] & ~path.masks)
     end = np.flatnonzero(answered)[-1]  # the last size with an answer
     last: Mask = np.asarray(dropped[end] & np.isfinite(scaled[end]))
