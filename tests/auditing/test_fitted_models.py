@@ -402,13 +402,9 @@ def test_the_vcov_that_a_refusal_offers_works(errors: str) -> None:
     [
         (feols(lean=True), "lean=True"),
         (split, "split sample"),
-        (iv2sls(formula="invest ~ 1 + [value ~ signal + weight]"), "got signal, weight"),
-        (iv2sls(formula="invest ~ 1 + [value + capital ~ signal + weight]"), "got value, capital"),
-        (feols(fml="invest ~ 1 | value ~ signal + weight"), "got signal, weight"),
         (lambda f: sm.OLS(f["invest"], f[["value"]]), "OLS of statsmodels"),
         (ridge, "Ridge of sklearn"),
         (lambda f: pf.feols("invest ~ sw(value, capital)", f), "FixestMulti"),
-        (lambda f: pf.fepois("year ~ value", f), "Fepois"),
         (lambda f: smf.gls(FORMULA, f, sigma=np.eye(60) + 0.1).fit(), "full covariance"),
         (lambda f: smf.ols(FORMULA, f).fit_regularized(), "penalised"),
     ],

@@ -129,13 +129,6 @@ class Adapter(ABC):
     def read_figures(self, result: Any) -> dict[str, Figures]:
         """What a result of the library states, by term."""
 
-    def require_one(self, endogenous: Sequence[str]) -> str | None:
-        """The term that is instrumented, if any is."""
-        if len(endogenous) > 1:
-            raise Refused(f"{self.name}: one instrumented term is supported; got "
-                          f"{', '.join(endogenous)}")  # fmt: skip
-        return endogenous[0] if endogenous else None
-
     def design(self, rows: Ints) -> Design | None:
         """The columns on some rows; None where the library drops columns by itself."""
         return None

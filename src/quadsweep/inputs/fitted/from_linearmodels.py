@@ -33,7 +33,7 @@ _PANEL = (
     "PanelOLS", "PooledOLS", "RandomEffects", "BetweenOLS", "FirstDifferenceOLS", "FamaMacBeth",
 )  # fmt: skip
 _INSTRUMENTS = ("IV2SLS", "IVLIML", "IVGMM")
-_SEARCHED = ("PanelOLS", "PooledOLS", *_INSTRUMENTS, "AbsorbingLS")
+_SEARCHED = ("PanelOLS", "PooledOLS", "AbsorbingLS")
 _ERRORS = {
     "HomoskedasticCovariance": "unadjusted", "HeteroskedasticCovariance": "robust",
     "ClusteredCovariance": "clustered", "DriscollKraay": "driscoll-kraay",
@@ -235,8 +235,6 @@ class Linearmodels(Adapter):
     # ---- columns ----------------------------------------------------------------------------
 
     def equation(self) -> Equation:
-        refuse_if((self.kind not in _SEARCHED, f"{self.name} cannot be audited, as there is no "
-                   f"search for them; results of {', '.join(_SEARCHED)} can"))  # fmt: skip
         if self.kind in _INSTRUMENTS:
             return self._instrumented()
         model = self.fitted
@@ -250,30 +248,41 @@ class Linearmodels(Adapter):
         else:
             y, X, outcome = model.dependent.values2d, model.exog.values2d, model.dependent.vars[0]
             names, weights = model.exog.vars, model.weights.values2d
+        outcomes = np.asarray(y, dtype=np.float64).ravel()
+        searched = self.kind in _SEARCHED
         return Equation(
-            str(outcome), np.asarray(y, dtype=np.float64).ravel(),
+            str(outcome), outcomes,
             tuple(str(name) for name in names), np.asarray(X, dtype=np.float64), self.places,
             self.given, self.row_names, self.table, absorbed=self.effects,
             weights=_list_weights(weights), errors=self._read_errors(), model=self,
+            working=None if searched else outcomes,
         )  # fmt: skip
 
     def _instrumented(self) -> Equation:
         model = self.fitted
-        exact = model.instruments.shape[1] == model.endog.shape[1]
+        endogenous = [str(name) for name in model.endog.cols]
+        exact = model.instruments.shape[1] == len(endogenous) <= 1
         altered = self.kind == "IVLIML" and (model._fuller or model._kappa is not None)
-        refuse_if((self.kind != "IV2SLS" and (not exact or altered), f"{self.name} cannot be "
-                   "audited unless there are as many instruments as instrumented terms; IV2SLS "
-                   "results can"))  # fmt: skip
         parts = [part for part in (model.exog, model.endog) if part.shape[1]]
         columns = [np.asarray(part.ndarray, dtype=np.float64) for part in parts]
-        Z = np.asarray(model.instruments.ndarray, dtype=np.float64)
+        X, Z = np.hstack(columns), np.asarray(model.instruments.ndarray, dtype=np.float64)
+        y = np.asarray(model.dependent.ndarray, dtype=np.float64).ravel()
+        more: dict[str, Any] = {}
+        if altered or not exact:  # removals by the second stage, confirmed by refits
+            root = np.sqrt(np.asarray(model.weights.ndarray, dtype=np.float64).reshape(-1, 1))
+            given, ends = np.split(X, [X.shape[1] - len(endogenous)], axis=1)
+            first = np.hstack([given, Z])
+            ends = first @ np.linalg.lstsq(root * first, root * ends, rcond=None)[0]
+            X = np.hstack([given, ends])
+            more["working"] = y
+        else:
+            more["endogenous"] = endogenous[0] if endogenous else None
+            names = enumerate(model.instruments.cols)
+            more["instruments"] = tuple((str(name), Z[:, j]) for j, name in names)
         return Equation(
-            str(model.dependent.cols[0]),
-            np.asarray(model.dependent.ndarray, dtype=np.float64).ravel(),
-            tuple(str(name) for part in parts for name in part.cols), np.hstack(columns),
-            self.places, self.given, self.row_names, self.table,
-            endogenous=self.require_one([str(name) for name in model.endog.cols]),
-            instruments=tuple((str(c), Z[:, j]) for j, c in enumerate(model.instruments.cols)),
+            str(model.dependent.cols[0]), y,
+            tuple(str(name) for part in parts for name in part.cols), X,
+            self.places, self.given, self.row_names, self.table, **more,
             weights=_list_weights(model.weights.ndarray), errors=self._read_errors(), model=self,
         )  # fmt: skip
 
@@ -283,7 +292,9 @@ class Linearmodels(Adapter):
         kind = type(made).__name__
         own = StandardErrors(OWN, by=str(_ERRORS.get(kind, "kernel")), normal=not debiased)
         more = not self.is_panel and dict(result.cov_config).get("extra_df")
-        if kind not in list(_ERRORS)[:3] or more or self.kind in ("IVLIML", "IVGMM", "AbsorbingLS"):
+        if kind not in list(_ERRORS)[:3] or more or self.kind not in (
+            "PanelOLS", "PooledOLS", "IV2SLS"
+        ):  # fmt: skip
             return own
         if not debiased and (self.effects or (not self.is_panel and "Homo" in kind)):
             return own

@@ -177,10 +177,13 @@ class Pyfixest(Adapter):
         effects = np.asarray(made.fixed_effects)[self.live[rows]]
         codes = np.column_stack([np.unique(e, return_inverse=True)[1] for e in effects.T])
         if int(codes.max(axis=0).sum()) <= _MANY:
-            dummies = [(column[:, None] == np.arange(column.max() + 1)) * 1.0 for column in codes.T]
-            more = np.column_stack(dummies)
-            listed = [*names, *(f"{j}" for j in range(more.shape[1]))]
-            return Design(listed, np.column_stack([X, more]), outcome, y)
+            listed, columns = list(names), [X]
+            for name, column in zip(made.fixed_effects.columns, codes.T, strict=True):
+                levels = np.arange(column.max() + 1)
+                columns.append((column[:, None] == levels).astype(np.float64))
+                effect = _EFFECT.sub(r"\1", str(name))
+                listed += [f"{effect}[{level}]" for level in levels]
+            return Design(listed, np.column_stack(columns), outcome, y)
         unit = X / np.maximum(np.sqrt((X**2).sum(axis=0)), 1e-300)
         unit = demean(unit, codes.astype(np.uintp), np.ones(len(unit)), tol=1e-10)[0]
         unit[:, np.sqrt((unit**2).sum(axis=0)) < _SMALL] = 0.0
@@ -191,12 +194,14 @@ class Pyfixest(Adapter):
     def equation(self) -> Equation:
         model, kind = self.model, type(self.model).__name__
         names = tuple(str(name) for name in model._coefnames)
+        if kind not in ("Feols", "Feiv"):
+            return self._linearize()
         refuse_if(
-            (kind not in ("Feols", "Feiv"), f"{self.name} cannot be audited, as there is no search "
-             "for them; feols fits, and Logit and Poisson results of statsmodels, can"),
-            (not hasattr(model, "_X"), f"{self.name} fitted with lean=True cannot be audited; fit "
-             "it with lean=False"),
-        )  # fmt: skip
+            (
+                not hasattr(model, "_X"),
+                f"{self.name} fitted with lean=True cannot be audited; fit it with lean=False",
+            )
+        )
         root = np.ones(1)
         if model._has_weights:
             with np.errstate(divide="ignore"):
@@ -205,19 +210,47 @@ class Pyfixest(Adapter):
         # Without the effects: that takes combinations of their own dummies from each column.
         with np.errstate(invalid="ignore", divide="ignore"):
             X = (np.asarray(model._X, dtype=np.float64) / root)[self.live]
-        endogenous: str | None = None
-        instruments: tuple[tuple[str, Floats], ...] = ()
+        more: dict[str, Any] = {}
         if kind == "Feiv":
             exogenous = [str(name) for name in model._coefnames_z]
-            endogenous = self.require_one([name for name in names if name not in exogenous])
+            endogenous = [name for name in names if name not in exogenous]
             Z = (np.asarray(model._Z, dtype=np.float64) / root)[self.live]
-            instruments = tuple(
-                (name, Z[:, j]) for j, name in enumerate(exogenous) if name not in names
-            )
+            outside = [j for j, name in enumerate(exogenous) if name not in names]
+            if len(endogenous) == len(outside) == 1:
+                more["endogenous"] = endogenous[0]
+                more["instruments"] = tuple((exogenous[j], Z[:, j]) for j in outside)
+            else:  # removals by the second stage, confirmed by refits
+                square = 1.0 if self.weight is None else np.sqrt(self.weight)[:, None]
+                at = [names.index(name) for name in endogenous]
+                X[:, at] = Z @ np.linalg.lstsq(square * Z, square * X[:, at], rcond=None)[0]
+                more["working"] = y
         return Equation(
             str(model._depvar), y, names, X, self.places, self.given, self.row_names, self.table,
-            absorbed=self._list_effects(), endogenous=endogenous, instruments=instruments,
-            weights=self.weight, errors=self._read_errors(), model=self,
+            absorbed=self._list_effects(), weights=self.weight, errors=self._read_errors(),
+            model=self, **more,
+        )  # fmt: skip
+
+    def _linearize(self) -> Equation:
+        """A regression that has the coefficients of fepois or feglm, or nearly."""
+        model, rows = self.model, self.live
+        every = self.design(np.arange(self.n))
+        y = np.asarray(model._Y_untransformed, dtype=np.float64).ravel()[rows]
+        line = np.asarray(model._Y_hat_link, dtype=np.float64).ravel()[rows]
+        mean = np.asarray(model._Y_hat_response, dtype=np.float64).ravel()[rows]
+        rate = {"fepois": mean, "feglm-logit": mean * (1 - mean)}.get(self.method)
+        spread = rate
+        if self.method == "feglm-probit":
+            rate, spread = np.exp(-line * line / 2) / np.sqrt(2 * np.pi), mean * (1 - mean)
+        rate = np.ones(self.n) if rate is None else np.maximum(rate, 1e-9)
+        weight = rate if spread is None else rate * rate / np.maximum(spread, 1e-9)
+        weight = weight if self.weight is None else weight * self.weight
+        kind = str(model._vcov_type_detail)
+        by = f"{kind} by {' and '.join(self.clusters)}" if self.clusters else kind
+        return Equation(
+            str(model._depvar), y, tuple(every.names), every.X, self.places, self.given,
+            self.row_names, self.table, weights=weight,
+            errors=StandardErrors(OWN, by=by, normal=self.method != "feglm-gaussian"),
+            model=self, working=line + (y - mean) / rate,
         )  # fmt: skip
 
     def _list_effects(self) -> tuple[tuple[str, Any], ...]:
