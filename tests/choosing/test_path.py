@@ -413,3 +413,20 @@ def test_it_tells_itself_as_text_html_json_frame_and_picture():
     np.testing.assert_array_equal(curve.get_ydata(), answer.value)
     assert answer.noise.plot(ax=Figure().subplots()) is not None
     assert "all 9 shuffles" in answer.noise.summary()
+
+
+def test_a_count_of_outliers_that_a_limit_cut_off_says_at_least(monkeypatch):
+    made, collect = [], NullSearch.collect
+
+    def cut(*given, **how):
+        made.append(collect(*given, **how))
+        return made[-1] if len(made) == 1 else made[-1][:0]
+
+    x, y = planted(5)
+    whole = qs.path(x, y, drop=6, null="line", objective="lts").noise
+    monkeypatch.setattr(NullSearch, "collect", cut)
+    stopped = qs.path(x, y, drop=6, null="line", objective="lts").noise
+    assert whole.status == "finished"
+    assert whole.verdict().startswith("3 outliers: ")
+    assert stopped.status == "interrupted"
+    assert stopped.verdict().startswith(f"at least {stopped.n_outliers} outlier")

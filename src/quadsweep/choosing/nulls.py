@@ -121,9 +121,8 @@ class NullComparison(ResultMixin):
 
     def describe_draws(self) -> tuple[str, str]:
         """Return the line of the summary about the draws."""
-        text = _STATUSES[self.status].format(
-            done=self.done, asked=self.permutations, what=self.drawn
-        )
+        status = "finished" if self.done == self.permutations else self.status
+        text = _STATUSES[status].format(done=self.done, asked=self.permutations, what=self.drawn)
         return (self.drawn, f"{text}, seed {self.seed}")
 
 

@@ -83,7 +83,8 @@ class PathSignificance(NullComparison):
         ``shuffled``: y in random order. ``line``: a clean line, the tails of its noise learned from
         the data. ``normal``: a clean line with normal noise.
     n_outliers : int or None
-        How many rows are outliers from the line; 0 if none are, None over shuffled data and if too
+        How many rows are outliers from the line, or how many were found before a limit ended the
+        count (``status``); 0 if none are, None over shuffled data and if too
         few lines were drawn to say.
     normal : float or None
         How much of the noise of clean lines is normal; the rest has Student's tails.
@@ -189,6 +190,7 @@ class PathSignificance(NullComparison):
         at = int(np.flatnonzero(self.n - self.k == self.n_outliers)[0])
         often = round(float(self.p_value[at]) * (self.done + 1)) - 1
         rows = "1 outlier" if self.n_outliers == 1 else f"{self.n_outliers:,} outliers"
+        rows = rows if self.status == "finished" else f"at least {rows}"
         return (
             f"{rows}: {clean} gains as much by dropping {self.n_outliers:,} in {often:,} of "
             f"{self.done:,} draws (p = {self.overall:.3g}, {sizes})"
@@ -259,7 +261,7 @@ def compare_clean_lines(
     start = search.clock.gone()
     sizes, values = _prepend_all(problem, k, observed)
     first = step = _test_gains(problem, law, sizes, values, masks[-1], search)
-    found = 0
+    found, is_cut = 0, False
     while step.done == search.permutations and step.overall <= SIGNIFICANT:
         further_out = int(step.n - step.k[_find_most_surprising(step)])
         if further_out == 0:
@@ -272,11 +274,13 @@ def compare_clean_lines(
         rest = replace(problem.of_rows(rows), seed=problem.seed + found)
         part = search.solve_sizes(rest, further, rest.y[None])
         if len(part) == 0:
+            is_cut = True
             break
         smallest = masks[k == further[-1]][0]
         fewer, best = _prepend_all(rest, further, part[0])
         is_settled = partial(_is_settled, best, rest.objective.name, search.permutations)
         step = _test_gains(rest, law, fewer, best, smallest[rows], search, is_settled)
+        is_cut = step.done < search.permutations and not is_settled(step.null)
     extra = len(sizes) - len(k)
     return replace(
         first,
@@ -285,6 +289,7 @@ def compare_clean_lines(
         null=first.null[:, extra:],
         p_value=first.p_value[extra:],
         corrected=first.corrected[extra:],
+        status=search.clock.ended() if is_cut else first.status,
         n_outliers=found if first.done >= FEWEST else None,
         seconds=search.clock.gone() - start,
     )
