@@ -37,7 +37,7 @@ CHANGES = {
     "scores with both": ("bound.cpp", "t_ * r_ * std::sqrt(square)", "0"),
     "scores with both, of parts": ("bound.cpp", "t_ * r_ * base_.item_both[item]", "0"),
     "squares of parts": ("bound.cpp", "2 * sum - base_.item_square[item]",
-                         "2 * sum - 1.2 * base_.item_square[item]"),
+                         "2 * sum - 2 * base_.item_square[item]"),
     "stretches": ("bound.cpp", "2 * pulls + stretch * stretch", "2 * pulls"),
     "rest of the pulls": ("bound.cpp", "return 2 * pulls + stretch", "return stretch"),
     "leverages": ("bound.cpp", "sum + form / (1 - k2_)", "sum"),
