@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from importlib import import_module
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import quadsweep as qs
+from quadsweep.auditing import confirm
+from quadsweep.auditing.design import Design
+from quadsweep.inputs.standard_errors import StandardErrors
 
 pytest.importorskip("statsmodels")
 pytest.importorskip("formulaic")
 import statsmodels.api as sm
 import statsmodels.formula.api as smf
+
+auditing = import_module("quadsweep.auditing.audit")
 
 
 def table(n: int = 40, seed: int = 0) -> pd.DataFrame:
@@ -27,7 +35,7 @@ def test_r2_is_about_the_mean_where_the_columns_span_a_constant(formula: str) ->
     frame = table()
     fitted = smf.ols(formula, frame).fit()
     for given in ((formula, frame), (fitted,)):
-        found = qs.audit(*given, term="x", claim="r2", threshold=0.99)
+        found = qs.audit(*given, term="x", claim="r2", threshold=0.99, max_drop=1)
         assert found.before.r2 == pytest.approx(fitted.rsquared, rel=1e-12)
     assert qs.solve(formula, frame, drop=0, objective="r2").value == pytest.approx(
         fitted.rsquared, rel=1e-9
@@ -35,9 +43,9 @@ def test_r2_is_about_the_mean_where_the_columns_span_a_constant(formula: str) ->
 
 
 def test_r2_falls_as_that_of_the_same_model_with_an_intercept() -> None:
-    frame = table()
+    frame = table(16)
     one, other = (
-        qs.audit(f"y ~ {right}", frame, term="x", claim="r2", threshold=0.1)
+        qs.audit(f"y ~ {right}", frame, term="x", claim="r2", threshold=0.2, max_drop=6)
         for right in ("0 + x + C(f)", "x + C(f)")
     )
     assert (one.lower, one.upper) == (other.lower, other.upper)
@@ -60,7 +68,7 @@ def test_three_rows_are_kept_without_an_intercept() -> None:
 
 
 def test_an_anderson_rubin_audit_states_the_p_of_its_own_test() -> None:
-    frame = table(60, 3)
+    frame = table(30, 3)
     frame["d"] = frame.z + frame.w
     frame["y"] = 0.3 * frame.d + frame.e
     found = qs.audit("y ~ w + [d ~ z]", frame, vcov="anderson-rubin", claim="significance")
@@ -111,3 +119,81 @@ def test_a_model_that_cannot_be_audited_leaves_the_others_in_the_table() -> None
     assert "ols" in [each.name for each in found]
     assert set(found.left_out) == set(models) - {each.name for each in found}
     assert "QuantReg" in found.left_out["median"]
+
+
+@pytest.mark.parametrize("right", ["x * center(z)", "x + bs(z, df=4) + x:standardize(w)"])
+def test_transforms_that_depend_on_the_rows_are_said_to_be_fixed(right: str) -> None:
+    frame = table(30, 5).assign(y=lambda t: t.y + 4 * t.x * t.z + t.x)
+    found = qs.audit(f"y ~ {right}", frame, term="x")
+    again = smf.ols(f"y ~ {right}", frame.drop(index=found.outliers)).fit()
+    assert again.params["x"] != pytest.approx(found.after.slope, rel=1e-4)
+    assert "(transforms fixed at all rows)" in found.message
+    assert "fixed at all rows" not in qs.audit("y ~ x + z + C(f)", frame, term="x").message
+
+
+@pytest.mark.parametrize(
+    ("formula", "kind", "name"),
+    [
+        ("y ~ x + z", "classical", "se"),
+        ("y ~ x | f", {"CRV1": "f"}, "freedom"),
+        ("y ~ z + [x ~ w]", "HC1", "slope"),
+        ("y ~ 0 + x", "HC3", "se"),
+    ],
+)
+def test_a_fit_that_differs_from_another_path_is_not_stated(formula, kind, name, monkeypatch):
+    frame = table(20).assign(x=lambda t: t.x + t.w)
+    settings = {"term": "x", "vcov": kind, "claim": "slope", "threshold": (-9, 1.2)}
+    true = auditing.fit_term
+    assert qs.audit(formula, frame, **settings).upper is not None
+    few = [False]
+
+    def differ(design, kept, errors):
+        fit = true(design, kept, errors)
+        wrong = len(kept) < len(frame) or not few[0]
+        return replace(fit, **{name: getattr(fit, name) * 1.25}) if wrong else fit
+
+    monkeypatch.setattr(auditing, "fit_term", differ)
+    with pytest.raises(ValueError, match="it is not audited"):
+        qs.audit(formula, frame, **settings)
+    few[0] = True
+    found = qs.audit(formula, frame, **settings)
+    assert (found.lower, found.upper, found.after, found.status) == (1, None, None, "undecided")
+    assert "is not stated: fitted again without them, the " in found.message
+
+
+def test_many_rows_are_fitted_again_in_blocks(monkeypatch) -> None:
+    frame = table(500, 2)
+    monkeypatch.setattr(confirm, "_BLOCK", 60)
+    given = confirm.StatedModel(
+        Design(frame.x, frame.y, np.column_stack([np.ones(500), frame.z + 1000]), 0, None,
+               np.arange(500), None), StandardErrors("HC3", k_adj=False),
+    )  # fmt: skip
+    fitted = smf.ols("y ~ x + z", frame).fit(cov_type="HC3", use_t=True)
+    assert given.refit(np.arange(500)).se == pytest.approx(fitted.bse["x"], rel=1e-9)
+
+
+def test_a_removal_that_the_library_does_not_confirm_is_not_stated() -> None:
+    frame = table(30, 4)
+    fitted = smf.ols("y ~ x", frame).fit()
+    found = qs.audit(fitted, term="x", claim="significance")
+    again = smf.ols("y ~ x", frame.drop(index=found.outliers)).fit()
+    assert found.after.p_value == pytest.approx(again.pvalues["x"])
+    after = confirm.TermFit(29, 0.5, np.nan, 0.5, 0.4, 0.01, 0.1, 5.0, 27)
+    model, ways = found.regression.model, [p.condition for p in found.problems]
+    lost = replace(after, t=0.1, p_value=0.92)
+    assert confirm.confirm_by_library(model, "", lost, lost, ways).after is lost
+    refused = confirm.confirm_by_library(model, "", lost, after, ways)
+    assert refused.after is None
+    assert "fitted again by OLS results of statsmodels, the t statistic is 5" in refused.remark
+    undefined = confirm.confirm_by_library(model, "the rows are separated", lost, after, ways)
+    assert undefined.is_undefined
+    assert "without its rows the rows are separated" in undefined.remark
+
+
+def test_a_fitted_model_computes_its_transforms_anew() -> None:
+    frame = table(30, 5).assign(y=lambda t: t.y + 4 * t.x * t.z + t.x)
+    found = qs.audit(smf.ols("y ~ x * center(z)", frame).fit(), term="x")
+    assert "transforms fixed at all rows" in found.message or "is not stated" in found.message
+    if found.after is not None:
+        again = smf.ols("y ~ x * center(z)", frame.drop(index=found.outliers)).fit()
+        assert found.after.slope == pytest.approx(again.params["x"], rel=1e-9)

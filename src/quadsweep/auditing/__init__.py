@@ -7,6 +7,7 @@
 ``span``        what some columns span: classes, and an orthonormal basis of the others
 ``moments``     a, b, c of a subset given the controls, in floating point and exactly
 ``fit``         line, correlation and t test of a set of rows
+``confirm``    fits the model as stated again, by another path, before anything is stated
 ``claims``      the claims by name, in conditions and in words
 ``conditions``  the ways in which a claim breaks, as conditions on a subset
 ``break_problem``  one condition on one design: is it broken, and which rows are in its way?

@@ -16,6 +16,13 @@ from quadsweep.arrays import Ints
 from quadsweep.auditing import claims, instruments
 from quadsweep.auditing.break_problem import BreakProblem
 from quadsweep.auditing.claims import Claim, Subject, Terms
+from quadsweep.auditing.confirm import (
+    Confirmed,
+    StatedModel,
+    check_all_rows,
+    confirm_by_library,
+    confirm_removal,
+)
 from quadsweep.auditing.controls.heuristics import RowHeuristic
 from quadsweep.auditing.controls.reading import Regression, explained, is_regression, read
 from quadsweep.auditing.controls.robust import RobustProblem, TermFit, fit_term
@@ -277,6 +284,8 @@ def _in_memory(
     before = _fit(kind, given, np.arange(design.n))
     given = _with_own_errors(given, claim, before)
     errors = given.errors
+    if (independent := _independent(given)) is not None:
+        before = check_all_rows(independent, before)
     _check_test(given, claim, before)
     if given.by_refits:
         claimed, problems = _by_refits(given, claim, terms, before)
@@ -301,7 +310,10 @@ def _in_memory(
                 for how in claimed.conditions
             )
     known = _search(problems, most, resources, note)
-    found = _result(kind, given, claimed, terms, problems, known, most, before, resources)
+    known, confirmed = _confirm(kind, given, claimed, known)
+    found = _result(
+        kind, given, claimed, terms, problems, known, most, before, confirmed, resources
+    )
     if not proof:
         return found
     proved = refutation(design, claimed.conditions, known.lower - 1, resources.left())
@@ -312,6 +324,47 @@ def _fit(kind: type[Audit], given: Regression, kept: Ints) -> Fit:
     if kind is Audit:
         return fit(given.design.x[kept], given.design.y[kept])
     return fitted(given, kept)
+
+
+def _confirm(
+    kind: type[Audit], given: Regression, claimed: Claim, known: SearchState
+) -> tuple[SearchState, Confirmed]:
+    """Fit the model again without what was found; what it contradicts is not stated."""
+    design, independent = given.design, _independent(given)
+    if known.removal is None or given.by_refits:
+        found = known.removal is not None
+        return known, Confirmed(_fit(kind, given, design.kept(known.removal)) if found else None)
+    kept = design.kept(known.removal)
+    after = _fit(kind, given, kept)
+    confirmed = Confirmed(after)
+    own_test = claimed.is_test and given.errors.kind == OWN
+    if given.model is not None and not own_test and len(kept) < design.n:
+        assert isinstance(after, TermFit)
+        undefined = why_undefined(given, kept) if math.isnan(after.slope) else ""
+        searched = _fit_columns(given, kept)
+        conditions = claimed.conditions
+        confirmed = confirm_by_library(given.model, undefined, searched, after, conditions)
+    elif independent is not None:
+        confirmed = confirm_removal(independent, kept, after)
+    if confirmed.after is not None:
+        return known, confirmed
+    lower = known.lower if confirmed.is_undefined else min(known.lower, 1)
+    return SearchState(lower, None, None, "undecided"), confirmed
+
+
+def why_undefined(given: Regression, kept: Ints) -> str:
+    """Why the library has no figures for the term on these rows."""
+    assert given.model is not None
+    assert given.model_rows is not None
+    term = given.design.term
+    return given.model.refit(given.model_rows[kept], [term]).undefined.get(term, "")
+
+
+def _independent(given: Regression) -> StatedModel | None:
+    """What confirms the audit: not one of controls held fixed, or of outcomes that were drawn."""
+    if given.fixed or given.design.link or given.model is not None:
+        return None
+    return given.stated or StatedModel(given.design, given.errors)
 
 
 def fitted(given: Regression, kept: Ints) -> TermFit:
@@ -506,7 +559,7 @@ def _search(
 def _result(
     kind: type[Audit], given: Regression, claimed: Claim, terms: Terms,
     problems: tuple[BreakProblem, ...], known: SearchState, most: int, before: Fit,
-    resources: Resources,
+    confirmed: Confirmed, resources: Resources,
 ) -> Audit:  # fmt: skip
     design, units = given.design, given.design.units
     removal = np.zeros(0, dtype=np.int64) if known.removal is None else known.removal
@@ -520,13 +573,15 @@ def _result(
     if units is not None:
         groups = {"groups": len(units), "by": given.by, "rows": len(gone)}
     fields = reported(claimed, known, most, design.n, **groups)
+    if confirmed.remark:
+        fields["message"] = confirmed.amend(fields["message"])
     if given.fixed:
         fields["message"] += " The controls were held fixed, not refitted: an approximation."
     return kind(
         **fields,
         outliers=given.rows[gone],
         before=before,
-        after=None if known.removal is None else _fit(kind, given, kept),
+        after=confirmed.after,
         level=terms.level,
         threshold=terms.threshold,
         tol=terms.tol,

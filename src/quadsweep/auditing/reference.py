@@ -204,7 +204,7 @@ def redrawn(
     def again(outcome: Floats, seconds: float) -> Audit:
         drawn = replace(design, y=outcome / design.root_weights)
         resources = Resources(seconds, n_jobs=jobs)
-        regression = replace(given, design=drawn, model=None)
+        regression = replace(given, design=drawn, model=None, stated=None)
         return audit_given(type(audit), regression, audit.claim, terms, audit.max_drop, resources)
 
     return design.expanded().scaled, again

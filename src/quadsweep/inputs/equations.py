@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from quadsweep.arrays import Floats, Ints
 from quadsweep.inputs.fitted.protocol import Model
 from quadsweep.inputs.standard_errors import StandardErrors
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluated:
+    """The columns of a formula as computed from some rows, by name; NaN where one is missing."""
+
+    outcome: str
+    y: Floats
+    names: tuple[str, ...]
+    X: Floats
+    instruments: tuple[tuple[str, Floats], ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +39,7 @@ class Equation:
     labels, table : what the rows given are called, and the table they are from.
     working : of a model without a search, which only refits of ``model`` answer for: the outcome of
         a weighted regression that has its coefficients, or nearly, to find good removals by.
+    evaluate : computes the columns anew from some of the rows given, of a formula.
     model : what fits the same regression again to some of the rows in use, or None.
     """
 
@@ -46,5 +58,6 @@ class Equation:
     errors: StandardErrors | None = None
     link: str = ""
     term: str | None = None
+    evaluate: Callable[[Ints], Evaluated] | None = None
     model: Model | None = None
     working: Floats | None = None

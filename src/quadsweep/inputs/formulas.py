@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from quadsweep.arrays import Floats
+from quadsweep.arrays import Floats, Ints
 from quadsweep.datasets import Dataset
 from quadsweep.extras import needed
-from quadsweep.inputs.equations import Equation
+from quadsweep.inputs.equations import Equation, Evaluated
 from quadsweep.inputs.frames import Columns, found, in_memory, table
 from quadsweep.inputs.validation import column
 
@@ -135,6 +135,21 @@ def equation(text: str, data: Any) -> Equation:
     """The regression that a formula describes, with its fixed effects and instruments."""
     read = parts(text)
     frame, labels = _pandas(data)
+
+    def evaluate(rows: Ints) -> Evaluated:
+        return _evaluate(read, frame.iloc[rows].reset_index(drop=True))
+
+    found = _evaluate(read, frame)
+    return Equation(
+        found.outcome, found.y, found.names, found.X, np.arange(len(frame)), len(frame), labels,
+        frame, tuple((e, effect(e, frame)) for e in read.absorbed), read.endogenous,
+        found.instruments, evaluate=evaluate,
+        term=data.term if isinstance(data, Dataset) and data.formula == text else None,
+    )  # fmt: skip
+
+
+def _evaluate(read: Parts, frame: Any) -> Evaluated:
+    """Compute the columns of a formula from a frame, with NaN where something is missing."""
     n = len(frame)
     left, right = _matrices(read.main, frame)
     names = [str(name) for name in right.columns]
@@ -148,12 +163,8 @@ def equation(text: str, data: Any) -> Equation:
         if one.shape[1] != 1:
             raise ValueError(f"one endogenous column is allowed; got {read.endogenous!r}")
         names, X = [read.endogenous, *names], np.column_stack([_spread(one, one.columns, n), X])
-    return Equation(
-        str(left.columns[0]), _spread(left, list(left.columns), n)[:, 0], tuple(names), X,
-        np.arange(n), n, labels, frame, tuple((e, effect(e, frame)) for e in read.absorbed),
-        read.endogenous, instruments,
-        term=data.term if isinstance(data, Dataset) and data.formula == text else None,
-    )  # fmt: skip
+    y = _spread(left, list(left.columns), n)[:, 0]
+    return Evaluated(str(left.columns[0]), y, tuple(names), X, instruments)
 
 
 def effect(name: str, frame: Any) -> Any:

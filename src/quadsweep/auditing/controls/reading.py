@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from quadsweep.arrays import Floats, Ints
+from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.auditing.classes import Classes, partition
+from quadsweep.auditing.confirm import Columns, StatedModel
 from quadsweep.auditing.design import Design
 from quadsweep.auditing.moments import Moments
 from quadsweep.inputs import formulas, frames, models, standard_errors, validation
@@ -47,6 +48,7 @@ class Regression:
     by_refits: bool = False  # whether only refits of the model know about any claim
     response: Floats | None = None  # the outcome, where the design has another to search by
     model_rows: Ints | None = None  # the rows of the design among those of the model
+    stated: StatedModel | None = None
 
     def least_squares(self, what: str) -> None:
         """Refuse to compute what only least squares has."""
@@ -231,6 +233,7 @@ def _clean(
     if absorbed:
         names, listed, z = _with_dummies(names, z, given, absorbed, classes)
     names, z = _with_spanned_constant(names, z)
+    stated = _state(given, at, rows[good], good, errors.of(good), absorbed, weight)
     every = Design(
         given.X[good, at], (given.y if given.working is None else given.working)[good], z,
         next((i for i in range(z.shape[1]) if _is_constant(z[:, i])), None),
@@ -258,8 +261,42 @@ def _clean(
         design, rows[good], given.given, errors.of(good), by, given.labels, fixed, given.table,
         dependent, None if overridden else given.model,
         given.working is not None, None if given.working is None else given.y[good],
-        np.flatnonzero(good),
+        np.flatnonzero(good), stated,
     )  # fmt: skip
+
+
+def _state(
+    given: Equation, at: int, rows: Ints, good: Mask, errors: StandardErrors,
+    absorbed: tuple[Ints, ...], weight: Floats | None,
+) -> StatedModel:  # fmt: skip
+    """The regression as it was stated: every column, whatever it depends on."""
+    term, n = given.names[at], len(rows)
+    controls, (name, instrument) = np.delete(given.X[good], at, axis=1), _instrument(given)
+    design = Design(
+        given.X[good, at], given.y[good], controls,
+        next((i for i in range(controls.shape[1]) if _is_constant(controls[:, i])), None),
+        None if weight is None else weight[good], np.arange(n), None, term, given.outcome,
+        tuple(np.delete(np.asarray(given.names, dtype=object), at)), absorbed=absorbed,
+        instrument=None if instrument is None else instrument[good], instrument_name=name,
+        link=given.link,
+    )  # fmt: skip
+
+    def evaluate(kept: Ints) -> Columns | None:
+        assert given.evaluate is not None
+        among = np.delete(np.arange(given.given), np.delete(rows, kept))
+        try:
+            anew = given.evaluate(among)
+        except ValueError:  # a factor without levels, a transform without values
+            return None
+        if term not in anew.names:
+            return None
+        at, j = np.searchsorted(among, rows[kept]), anew.names.index(term)
+        y, X = anew.y[at], anew.X[at]
+        if not (np.isfinite(y).all() and np.isfinite(X).all()):
+            return None
+        return y, X[:, j], np.delete(X, j, axis=1)
+
+    return StatedModel(design, errors, None if given.evaluate is None else evaluate)
 
 
 def _most_levels(absorbed: tuple[Ints, ...]) -> int | None:
