@@ -43,7 +43,7 @@ CHANGES = {
     "leverages": ("bound.cpp", "sum + form / (1 - k2_)", "sum"),
     "others of a cluster": (
         "bound.cpp", "(t_ * tops_[s] + r_ * tops_[n + s] + t_ * r_ * tops_[2 * n + s])", "0"),
-    "means that move": ("bound.cpp", "products[a * d + b] += left[a] * left[b] / effect;", ""),
+    "means that move": ("bound.cpp", "products[a * d + b] += left[a] * left[b] / effect;", ";"),
     "boxes below zero": ("bound.cpp", "low_[k] = -choices_->largest(negative.data()) -",
                          "low_[k] = -"),
     "boxes too narrow": ("bound.cpp", "most - lambda * need", "most - 1.5 * lambda * need"),
