@@ -243,7 +243,7 @@ def test_clusters_are_those_of_statsmodels() -> None:
     )
     found = qs.audit(x, y, controls=z, vcov=village, claim="significance", time_limit=10)
     assert found.before.p_value == pytest.approx(fitted.pvalues[1])
-    assert "clustered by clusters" in found.message
+    assert "clustered by the labels given" in found.message
 
 
 def test_groups_are_named_and_their_rows_counted() -> None:

@@ -313,7 +313,7 @@ def test_what_cannot_be_asked_is_said_in_one_sentence(formula, more, said):
 
 def test_one_cluster_has_no_test():
     x, y, _ = some(1)
-    with pytest.raises(ValueError, match="clustered by clusters need two clusters; got 1"):
+    with pytest.raises(ValueError, match="clustered by the labels given need two clusters; got 1"):
         qs.audit(x, y, vcov=np.zeros(30, dtype=int), claim="significance")
 
 

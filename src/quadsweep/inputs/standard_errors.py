@@ -211,5 +211,5 @@ def clustered(by: list[Any], labels: Labels) -> StandardErrors:
     if not 1 <= len(by) <= 2:
         raise ValueError(f"clusters are by one or two variables; got {len(by)}")
     found, names = zip(*(labels(one) for one in by), strict=True)
-    named = ["clusters" if name == "vcov" else name for name in names]
+    named = ["the labels given" if name == "vcov" else name for name in names]
     return StandardErrors("cluster", tuple(found), " and ".join(dict.fromkeys(named)), g_min=True)
