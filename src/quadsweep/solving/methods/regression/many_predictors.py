@@ -27,6 +27,7 @@ _NEAR = 1.05  # until the last that does not is as near as this
 
 SECONDS = 20.0  # of spheres where no time is given
 _SHARES = (0.9, 0.97, 0.99, 0.999, 1.0)  # of the value, to which spheres raise the bound
+_FIRST = 0.3  # of the gap of R2, which spheres try to prove first
 _LEAST_INNER = 1e-4  # of the outer radius, that the ball must reach
 
 
@@ -157,7 +158,7 @@ def _ball_without(rows: Rows, outside: list[Outside], r2: float) -> BallBound:
 
 
 def _lower_by_spheres(problem: Problem, rows: Rows, outside: list[Outside], watch: Watch) -> None:
-    """Lower the bound by sweeps: half of the gap, then between what is proved and what is not.
+    """Lower the bound by sweeps: a share of the gap, then between what is proved and what is not.
 
     Where sums S = RSS - (1 - t) Q, Q the sum of y^2 about a fixed mean, are at least -D, they are
     at least 0 for t + D / Q instead of t.
@@ -168,7 +169,7 @@ def _lower_by_spheres(problem: Problem, rows: Rows, outside: list[Outside], watc
     low, patience = 0.0, PATIENCE
     while watch.goes_on() and watch.bound - value > problem.tol:
         high = watch.bound - value
-        above = math.sqrt(low * high) if low > 0 else 0.5 * high
+        above = math.sqrt(low * high) if low > 0 else _FIRST * high
         ball = _ball_without(rows, outside, value + above)
         if not math.isfinite(ball.radius):
             break
