@@ -99,10 +99,14 @@ def test_data_that_cannot_reach_a_lost_worker_go_with_their_chunks():
     from distributed.comm import CommClosedError
 
     class Client:
-        def scatter(self, data, broadcast):
-            raise CommClosedError("in <TCP (closed)>")
+        def __init__(self, wrong):
+            self.wrong = wrong
 
-    assert share(Client(), data := object()) is data
+        def scatter(self, data, broadcast):
+            raise self.wrong
+
+    for wrong in (CommClosedError("in <TCP (closed)>"), KeyError("tcp://127.0.0.1:38081")):
+        assert share(Client(wrong), data := object()) is data
 
 
 @pytest.mark.parametrize("seed", range(4))

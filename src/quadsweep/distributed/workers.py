@@ -148,7 +148,7 @@ def share(client: Any, data: Any) -> Any:
     """Send data to every worker; they go with every chunk if a worker is lost meanwhile."""
     try:
         return client.scatter(data, broadcast=True)
-    except OSError:  # CommClosedError of the worker that was lost
+    except (OSError, KeyError):  # CommClosedError, or the scheduler misses the worker that is lost
         return data
 
 
