@@ -153,7 +153,7 @@ PYFIXEST: dict[str, Fit] = {
         "y ~ x + z | unit + year", vcov="HC1", ssc={"k_fixef": "none"}
     ),
     "effects of pairs": feols("y ~ x + z | half^year", vcov="HC1", fixef_rm="none"),
-    "C()": feols("y ~ x + C(unit)", vcov="HC1"),
+    "C()": feols("y ~ x + z + C(unit)", vcov="HC1"),
     "i()": feols("y ~ x + i(half, z)", vcov="iid"),
     "IV": feols("y ~ z | x ~ q", vcov="HC1"),
     "IV, effects": feols("y ~ z | unit | x ~ q", vcov={"CRV1": "unit"}),
