@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quadsweep.arrays import Floats, Ints
-from quadsweep.least_squares import independent
+from quadsweep.least_squares import independent, spans_constant
 from quadsweep.messages import argument
 from quadsweep.objectives import Objective, Score
 
@@ -268,6 +268,8 @@ def _read_several(
     rows = usable([X] if w is None else [X, w], y, nan_policy)
     X = X if len(rows) == len(X) else np.ascontiguousarray(X[rows])
     w = None if w is None else w[rows]
+    if not intercept and spans_constant(X) and len(independent(X)):
+        intercept = True  # the same fits, and R2 about the mean
     searched = independent(X, intercept)
     if len(searched) == 0:
         searched = np.array([0])
