@@ -258,7 +258,6 @@ def card(case, r):
     facts = [
         ("question", case.question),
         ("source", case.source),
-        *([] if case.is_twin else [("regression", f"`{case.text}`, term `{case.term}`")]),
         ("size", size),
         ("published", case.others),
         ("here", f"**{ours} {counted}**, in {r['seconds']:.3g} s ({r['processor']:.3g} s of "
@@ -267,7 +266,7 @@ def card(case, r):
     ]  # fmt: skip
     command = f'python benchmarks/published.py --only "{case.name}"'
     if not case.is_twin:
-        command = f"import quadsweep as qs\n\n{case.command()}"
+        command = case.command()
     rows = "\n".join(f"| {what} | {text.replace('|', chr(92) + '|')} |" for what, text in facts)
     shown = "" if case.is_twin else "python"
     return f"## {case.name}\n\n| | |\n|---|---|\n{rows}\n\n```{shown}\n{command}\n```\n"
@@ -278,13 +277,13 @@ def page(cases, every, seconds):
     head = f"""\
         # Published regressions
 
-        How few rows carry a published result? One card a case: the question, the regression, what
-        others have published about it, and the interval that `audit` proves in {seconds:.0f}
-        seconds. "17 to 28 rows" means: 28 rows whose removal changes the conclusion are known and
+        How few rows does a published result depend on? Each card has the question, the interval
+        that `audit` proves in {seconds:.0f} seconds, and the call (after `import quadsweep as qs`).
+        "17 to 28 rows" means: 28 rows whose removal changes the conclusion are known and
         re-checked, and no 16 rows do. Twins are simulated regressions of the size of a table that
-        is not public here. This page is written by
-        `python benchmarks/published.py --cards docs/published.md`; the machine had two processors
-        that other work shared, so that the processor time is what to compare with.
+        is not public. The page is written by
+        `python benchmarks/published.py --cards docs/published.md` on two processors shared with
+        other work: compare processor times.
         """
     cards = "\n".join(card(case, every[case.name]) for case in cases if case.name in every)
     return f"{textwrap.dedent(head)}\n{cards}"
