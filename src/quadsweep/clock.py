@@ -20,21 +20,21 @@ class Clock:
     def gone(self) -> float:
         return time.perf_counter() - self.start
 
-    def left(self) -> float:
+    def time_left(self) -> float:
         return max(self.limit - self.gone(), 0.0)
 
     def check(self) -> None:
         """Raise Stopped when the time is over."""
-        if self.left() == 0:
+        if self.time_left() == 0:
             raise Stopped("time_limit")
 
     def until(self) -> float:
         """The limit as a time of day, which other processes can read as well."""
-        return time.time() + self.left()
+        return time.time() + self.time_left()
 
     def ended(self) -> str:
         """Why a run is not finished: its time is over, or somebody stopped it."""
-        return "time_limit" if self.left() == 0 else "interrupted"
+        return "time_limit" if self.time_left() == 0 else "interrupted"
 
 
 class Stopped(Exception):

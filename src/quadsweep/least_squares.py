@@ -207,7 +207,7 @@ def _residuals(
     found: list[int] = []
     for j in range(scaled.shape[1]):
         r = len(found)
-        left, along = _left(scaled[:, j], q[:, :r])
+        left, along = _project_out(scaled[:, j], q[:, :r])
         coefficients = into[:r, :r] @ along
         most = allowed[:, found] @ np.abs(coefficients) + allowed[:, j]
         most = np.minimum(most, _VISIBLE)
@@ -311,13 +311,13 @@ class _Projection:
         length = np.linalg.norm(C, axis=0)
         thin = 1.0
         for j in range(p):
-            left, self._R[:j, j] = _left(C[:, j], Q[:, :j])
+            left, self._R[:j, j] = _project_out(C[:, j], Q[:, :j])
             rest = float(np.linalg.norm(left))
             if rest > DEPENDENT * length[j]:
                 Q[:, j], self._R[j, j] = left / rest, rest
             if length[j] > 0:
                 thin = min(thin, rest / length[j])
-        left, self._c = _left(v, Q)
+        left, self._c = _project_out(v, Q)
         self._rss, self._tss = float(left @ left), float(v @ v)
         good = math.isfinite(self._tss) and _NEARLY_EXACT * self._tss < self._rss
         if weights is not None:
@@ -332,7 +332,7 @@ class _Projection:
         return Plane(coef, middle if self._intercept else 0.0, self._rss, self._tss, lost)
 
 
-def _left(column: Floats, Q: Floats) -> tuple[Floats, Floats]:
+def _project_out(column: Floats, Q: Floats) -> tuple[Floats, Floats]:
     """What is left of a column, and its part along each of Q."""
     total = np.zeros(Q.shape[1])
     for _ in range(2):  # twice is enough

@@ -127,7 +127,7 @@ def test_the_bound_for_any_number_of_controls_is_never_above_what_is_left() -> N
         m = Moments(design)
         if min(m.scale) < 1e-6 or m.error > 1e-9:
             continue
-        form = Prover(BreakProblem(m, SlopeBeyond(0.0, 0.0, -1))).left(m.x, m.y)
+        form = Prover(BreakProblem(m, SlopeBeyond(0.0, 0.0, -1))).residual_form(m.x, m.y)
         for size in range(1, min(4, design.size)):
             least = form.least(size)
             truth = [_least_left(m, some) for some in combinations(range(design.size), size)]
@@ -143,7 +143,7 @@ def test_branching_on_units_proves_only_what_is_so() -> None:
         m = Moments(design)
         if min(m.scale) < 1e-6 or m.error > 1e-9 or m.x @ m.y <= 0.05:
             continue
-        form = Prover(BreakProblem(m, SlopeBeyond(0.0, 0.0, -1))).left(m.x, m.y)
+        form = Prover(BreakProblem(m, SlopeBeyond(0.0, 0.0, -1))).residual_form(m.x, m.y)
         for size in range(1, min(4, design.size)):
             if form.refute(size, Resources(np.inf)).proved:
                 proved += 1

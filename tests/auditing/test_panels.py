@@ -60,4 +60,4 @@ def test_600_audits_of_panels_are_as_statsmodels_has_them() -> None:
 def test_classes_of_one_row_leave_nothing() -> None:
     unit = np.arange(50)
     assert Span(np.ones((50, 1)), np.ones(50), unit).rank == 50
-    assert not Classes(unit, np.ones(50)).about(np.ones((50, 1))).any()
+    assert not Classes(unit, np.ones(50)).subtract_means(np.ones((50, 1))).any()

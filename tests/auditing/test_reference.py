@@ -111,10 +111,10 @@ def test_weighted_draws_are_those_of_the_weighted_regression():
     x, weights = rng.normal(size=30), rng.uniform(0.2, 4, size=30)
     y = x + rng.normal(size=30) / np.sqrt(weights)
     audit = qs.audit(x, y, weights=weights)
-    columns, again = redrawn(audit)
+    columns, audit_outcome = redrawn(audit)
     drawn = next(outcomes(*columns, "permuted", rng))
-    assert again(drawn, 10.0).before.slope == pytest.approx(audit.before.slope)
-    assert again(drawn, 10.0).before.se == pytest.approx(audit.before.se)
+    assert audit_outcome(drawn, 10.0).before.slope == pytest.approx(audit.before.slope)
+    assert audit_outcome(drawn, 10.0).before.se == pytest.approx(audit.before.se)
 
 
 def test_half_of_the_ties_count_and_bounds_count_against():

@@ -10,7 +10,7 @@ import pytest
 
 import quadsweep as qs
 from quadsweep import _core
-from quadsweep.outofcore.flags import Decision, _left_out_at_hand
+from quadsweep.outofcore.flags import RowSelection, _left_out_at_hand
 from quadsweep.outofcore.held import Held, Likely
 from quadsweep.outofcore.search import _SAMPLED_PARTS, Leaves, MemoryPlan
 from quadsweep.outofcore.work import empty_table
@@ -59,9 +59,9 @@ def test_rows_that_are_held_are_those_that_a_pass_would_bring(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     x, y = a_line(2)
-    monkeypatch.setattr(Leaves, "likely_beside", lambda self, wanted: wanted)
+    monkeypatch.setattr(Leaves, "add_likely", lambda self, wanted: wanted)
     with_them = in_passes(tmp_path, x, y, 20)
-    monkeypatch.setattr(MemoryPlan, "held", 0.0)
+    monkeypatch.setattr(MemoryPlan, "prefetch_rows", 0.0)
     without = in_passes(tmp_path, x, y, 20)
     assert (with_them.passes, without.passes) == (2, 3)
     for name in ("value", "bound", "loaded", "nodes", "slope"):
@@ -73,7 +73,7 @@ def test_the_likeliest_leaves_are_loaded_beside_those_asked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen = []
-    beside = Leaves.likely_beside
+    beside = Leaves.add_likely
 
     def noted(self: Leaves, wanted: Any) -> Any:
         both = beside(self, wanted)
@@ -85,7 +85,7 @@ def test_the_likeliest_leaves_are_loaded_beside_those_asked_for(
         assert len(set(both.tolist())) == len(both)
         return both
 
-    monkeypatch.setattr(Leaves, "likely_beside", noted)
+    monkeypatch.setattr(Leaves, "add_likely", noted)
     x, y = a_line(8)
     found = in_passes(tmp_path, x, y, 20, objective="cov")
     assert (found.status, found.passes) == ("optimal", 2)
@@ -106,7 +106,7 @@ def test_few_rows_left_out_are_listed_without_a_pass_of_their_own(
     expected = np.flatnonzero(~kept(found).astype(bool) & np.isfinite(x))
     assert len(expected) == drop
     assert np.array_equal(found.outliers, expected)
-    monkeypatch.setattr(MemoryPlan, "held", 0.0)
+    monkeypatch.setattr(MemoryPlan, "prefetch_rows", 0.0)
     again = qs.solve(tmp_path / "t.parquet", **asked, memory_limit=1e-7 * N, n_jobs=1)
     assert again.passes > 2
     assert np.array_equal(found.outliers, again.outliers)
@@ -121,10 +121,10 @@ def test_a_decision_about_other_leaves_lists_nothing_at_hand() -> None:
         row=row, leaf=one.locate(x, y), x=x, y=y,
     )  # fmt: skip
     state = np.arange(16, dtype=np.uint8) % 3  # out, in, row by row
-    decision = Decision(one, state, row[::2], np.zeros(16, dtype=np.int64))
+    decision = RowSelection(one, state, row[::2], np.zeros(16, dtype=np.int64))
     flagged = decision.flags(x, y, row)[0]
     assert np.array_equal(_left_out_at_hand(decision, leaves), np.flatnonzero(~flagged))
-    elsewhere = Decision(other, state, row[::2], np.zeros(16, dtype=np.int64))
+    elsewhere = RowSelection(other, state, row[::2], np.zeros(16, dtype=np.int64))
     assert len(_left_out_at_hand(elsewhere, leaves)) == 0
 
 
@@ -246,5 +246,5 @@ def test_of_a_leaf_all_rows_are_held_or_none_and_never_too_many(seed: int) -> No
     assert row.tolist() == numbers[held.flags[leaf] == 1].tolist()
     assert np.flatnonzero(held.flags).tolist() == np.flatnonzero(rank < held.likely.until).tolist()
     half = held.flags * (np.arange(leaves) % 2 == 0).astype(np.uint8)
-    some = np.concatenate([run[0] for run in held.of(half)])
+    some = np.concatenate([run[0] for run in held.select_rows(half)])
     assert some.tolist() == numbers[half[leaf] == 1].tolist()

@@ -116,7 +116,7 @@ def test_rows_that_change_between_two_passes_are_named(tmp_path, monkeypatch):
 
     replaced.__module__, replaced.__qualname__ = module.__name__, "pick_parts"
     monkeypatch.setattr(work, replaced)
-    monkeypatch.setattr(search.MemoryPlan, "held", 0)
+    monkeypatch.setattr(search.MemoryPlan, "prefetch_rows", 0)
     with pytest.raises(PartFailed, match=r"rows0.parquet have changed since they were first read"):
         qs.solve("x", "y", data=source, **ASKED)
 

@@ -11,7 +11,7 @@ import threading
 import numpy as np
 import pytest
 
-from quadsweep.paper.methods import COMPARATORS, Estimate, of_subset, r2_of, ransac
+from quadsweep.paper.methods import COMPARATORS, LineEstimate, of_subset, r2_of, ransac
 
 
 def line_with_outliers(seed: int, n: int = 20, bad: int = 6):
@@ -160,7 +160,7 @@ def test_the_same_seed_gives_the_same_answer_and_leaves_the_global_generator_alo
 def test_annealing_works_outside_the_main_thread_and_is_the_same_there():
     x, y = noise(8, n=15)
     here = COMPARATORS["anneal_fair"](x, y, 8, seed=1)
-    there: list[Estimate] = []
+    there: list[LineEstimate] = []
 
     def work():
         there.append(COMPARATORS["anneal_fair"](x, y, 8, seed=1))

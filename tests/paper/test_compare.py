@@ -8,7 +8,7 @@ import pytest
 from matplotlib.figure import Figure
 
 import quadsweep as qs
-from quadsweep.paper.methods import COMPARATORS, Estimate
+from quadsweep.paper.methods import COMPARATORS, LineEstimate
 
 
 @pytest.fixture(scope="module")
@@ -44,12 +44,12 @@ def test_rank_correlations_have_no_subset(table):
 
 def test_a_line_is_judged_by_the_points_nearest_to_it():
     x, y = np.arange(6.0), np.array([0.0, 1, 2, 3, 9, 5])
-    kept = Estimate(slope=1.0, intercept=0.0).kept(x, y, 4)
+    kept = LineEstimate(slope=1.0, intercept=0.0).kept(x, y, 4)
     assert np.flatnonzero(kept).tolist() == [0, 1, 2, 3]
     own = np.array([True, True, True, True, False, False])
-    assert Estimate(own, 1.0, 0.0).kept(x, y, 4) is own
-    assert Estimate(own, 1.0, 0.0).kept(x, y, 5).sum() == 5
-    assert Estimate(correlation=0.5).kept(x, y, 4) is None
+    assert LineEstimate(own, 1.0, 0.0).kept(x, y, 4) is own
+    assert LineEstimate(own, 1.0, 0.0).kept(x, y, 5).sum() == 5
+    assert LineEstimate(correlation=0.5).kept(x, y, 4) is None
 
 
 def test_some_methods_can_be_chosen():

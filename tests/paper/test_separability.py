@@ -220,7 +220,7 @@ def test_a_wrong_certificate_is_never_returned():
     for bad in ({}, {**good.weights, 0: Fraction(1, 3)}, {0: Fraction(1), 1: Fraction(1)}):
         assert not exact.weights_coincide(x, y, mask, "L3c", bad)
         with pytest.raises(ArithmeticError):
-            exact._confirmed(x, y, mask, "L3c", exact.Decision(False, None, bad))
+            exact._confirmed(x, y, mask, "L3c", exact.HullDecision(False, None, bad))
     plane = tuple(Fraction(v) for v in (0, 0, 0, 1, 0, 0))  # x = 0 passes through a point
     assert not exact.plane_separates(x, y, mask, plane)
 

@@ -118,7 +118,7 @@ def test_a_wrong_certificate_of_a_quadric_is_never_returned():
     assert exact.weights_coincide(X, y, mask, "L9", weights)
     for bad in ({**weights, 0: Fraction(1, 3)}, {0: Fraction(1), 1: Fraction(1)}):
         with pytest.raises(ArithmeticError):
-            exact._confirmed(X, y, mask, "L9", exact.Decision(False, None, bad))
+            exact._confirmed(X, y, mask, "L9", exact.HullDecision(False, None, bad))
     plane = tuple(Fraction(v) for v in (0, 1, 0, 0, 0, 0, 0, 0, 0, 0))  # the sign of x1 x2
     assert exact.plane_separates(X, y, X.prod(axis=1) > 0, plane)
     assert not exact.plane_separates(X, y, mask, plane)

@@ -74,7 +74,7 @@ def test_at_its_own_plane_a_subset_has_the_sum_stated(objective):
         placement = {"shift": [0.5, -1.0, 2.0, 1.0], "matrix": matrix}
         t = {"lts": 3.0, "r2": 0.25, "cov": 0.5}[objective]
         columns = [*x.T.tolist(), y.tolist()]
-        claim = checker.Claim(part(objective, 4, t, placement), columns)
+        claim = checker.StatedClaim(part(objective, 4, t, placement), columns)
         some = np.argsort(x[:, 0] + rng.random(n) * rng.integers(1, 3))  # often without the ones
         some = some[: int(rng.integers(4, n + 1))].tolist()
         placed = [[Fraction(v, 1 << claim.unit) for v in column] for column in claim.columns]
@@ -141,7 +141,8 @@ def test_a_box_in_which_the_coefficient_of_y_has_both_signs_is_not_closed():
               "nodes": [["bound", through(y, 0.0), zeros]]},
              {"frame": 1, "box": [[-1.0, 1.0], away],
               "nodes": [["bound", through(z, covariance), zeros]]}]  # fmt: skip
-    content = {"format": checker.FORMAT, "version": checker.VERSION, "data": checker.about(rows),
+    content = {"format": checker.FORMAT, "version": checker.VERSION,
+               "data": checker.describe_data(rows),
                "parts": [part("cov", k, 0.0, as_given(3), roots=roots)]}  # fmt: skip
     with pytest.raises(checker.Refuted, match=r"node 1 .*both signs"):
         checker.Checker(content).check(*rows)

@@ -52,7 +52,11 @@ def forge(kind: str) -> tuple[dict, list[list[float]]]:
 
 def around(part: dict, columns: list[list[float]]) -> dict:
     """The whole of a proof."""
-    shared = {"format": checker.FORMAT, "version": checker.VERSION, "data": checker.about(columns)}
+    shared = {
+        "format": checker.FORMAT,
+        "version": checker.VERSION,
+        "data": checker.describe_data(columns),
+    }
     return shared | {"parts": [part]}
 
 

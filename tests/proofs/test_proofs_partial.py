@@ -89,7 +89,7 @@ def forged(change):
     proof, columns = valid()
     content = copy.deepcopy(proof.content)
     columns = change(content["parts"][0], columns) or columns
-    content["data"] = checker.about(columns)
+    content["data"] = checker.describe_data(columns)
     return content, columns
 
 
@@ -131,7 +131,7 @@ def test_a_subset_on_which_the_controls_explain_x_has_no_sign():
     claims = {}
     for sign in (1, -1):
         part["claim"]["sign"] = sign
-        claims[sign] = checker.Claim(copy.deepcopy(part), columns)
+        claims[sign] = checker.StatedClaim(copy.deepcopy(part), columns)
     values = set()
     for size in range(2, 9):
         for rows in combinations(range(8), size):

@@ -96,7 +96,7 @@ def test_what_columns_leave_is_that_of_fractions():
              "beta": 0, "margin": None}  # fmt: skip
     matrix = [[0.0] * j + [1.0] for j in range(4)]
     part = {"claim": asked, "placement": {"shift": [0.0] * 4, "matrix": matrix}}
-    claim = checker.Claim(part, table.T.tolist())
+    claim = checker.StatedClaim(part, table.T.tolist())
     for _ in range(20):
         rows = rng.permutation(9)[: int(rng.integers(1, 9))].tolist()
         design = [[1.0, *table[i, :3]] for i in rows]

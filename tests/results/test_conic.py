@@ -91,7 +91,7 @@ def test_about_is_the_same_curve_in_other_units():
     rng = np.random.default_rng(seed)
     for _ in range(50):
         conic = Conic(tuple(rng.normal(size=6)), tuple(rng.normal(size=2)), (0.5, 3.0))
-        moved = conic.about(tuple(rng.normal(size=2)), (2.0, 0.1))
+        moved = conic.change_coordinates(tuple(rng.normal(size=2)), (2.0, 0.1))
         x, y = rng.normal(size=(2, 20))
         np.testing.assert_allclose(conic(x, y), moved(x, y), rtol=1e-9, atol=1e-9)
 
@@ -126,7 +126,7 @@ def assert_whole(conic, xlim=(-2.0, 2.0), ylim=(-2.0, 2.0), note=""):
         assert len(expected) == 0, note
         return pieces
     points = np.vstack(pieces)
-    seen = conic.about((np.mean(xlim), np.mean(ylim)), tuple(size / 2)).local
+    seen = conic.change_coordinates((np.mean(xlim), np.mean(ylim)), tuple(size / 2)).local
     residual = conic(points[:, 0], points[:, 1]) / max(abs(v) for v in seen)
     assert np.max(np.abs(residual)) < 1e-9, note
     assert np.all(points >= np.array([xlim[0], ylim[0]]) - 1e-9 * size), note

@@ -53,8 +53,7 @@ from quadsweep.inputs.standard_errors import OWN, StandardErrors, in_one_word
 from quadsweep.messages import argument
 from quadsweep.outofcore.flags import Flags, listed
 from quadsweep.outofcore.search import Query
-from quadsweep.outofcore.solve import Resources as SourceResources
-from quadsweep.outofcore.solve import load_or_stream, refuse
+from quadsweep.outofcore.solve import SourceResources, load_or_stream, refuse
 from quadsweep.outofcore.sources import Source, collects_itself, is_source
 from quadsweep.progress import Removals, SearchProgress, watching
 from quadsweep.solving.question import SourceSettings
@@ -316,7 +315,7 @@ def _in_memory(
     )
     if not proof:
         return found
-    proved = refutation(design, claimed.conditions, known.lower - 1, resources.left())
+    proved = refutation(design, claimed.conditions, known.lower - 1, resources.time_left())
     return replace(found, proof=proved)
 
 

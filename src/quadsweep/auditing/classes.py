@@ -95,7 +95,7 @@ class Classes:
         weight = np.bincount(at, self.root**2)
         return np.where(at > 0, self.root / np.sqrt(weight[at]), 0.0)
 
-    def about(self, columns: Floats) -> Floats:
+    def subtract_means(self, columns: Floats) -> Floats:
         """Without the classes' means."""
         e, at = self.e, np.maximum(self.of_row, 0)
         flat = columns.reshape(len(columns), -1)

@@ -195,7 +195,7 @@ def _fit(d: Design, errors: StandardErrors, kept: Ints, columns: Columns) -> Ter
         controls = np.column_stack([controls[:, :0], *map(_centred, controls.T)])
     root = np.ones(len(kept)) if d.weights is None else np.sqrt(d.weights[kept])
     dummies = [_indicators(codes[kept], i > 0) for i, codes in enumerate(d.absorbed)]
-    found = _Projection.of(np.column_stack([controls, *dummies]), root)
+    found = _ControlsProjection.fit_columns(np.column_stack([controls, *dummies]), root)
     if found is None:
         return None
     u, v, w = (found.residual(root * column) for column in (z, x, y))
@@ -280,7 +280,7 @@ def _indicators(codes: Ints, less_one: bool) -> Floats:
     return np.asarray(codes[:, None] == present, dtype=np.float64)
 
 
-class _Projection:
+class _ControlsProjection:
     """On the span of some columns times the roots of the weights."""
 
     def __init__(self, q: Floats, codes: Ints | None, e: Floats, classes: int) -> None:
@@ -288,7 +288,7 @@ class _Projection:
         self.rank = q.shape[1] + classes
 
     @classmethod
-    def of(cls, columns: Floats, root: Floats) -> _Projection | None:
+    def fit_columns(cls, columns: Floats, root: Floats) -> _ControlsProjection | None:
         """None where doubles do not tell which columns depend on which."""
         codes, e, classes = None, np.zeros(len(root)), 0
         largest = np.abs(columns).max(axis=0, initial=0.0)

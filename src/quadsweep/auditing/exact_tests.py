@@ -99,7 +99,7 @@ class _Fit:
         ]
 
     @cached_property
-    def left(self) -> list[Fraction]:
+    def residual_leverages(self) -> list[Fraction]:
         """One less the leverage of each row."""
         out = []
         for i, w in enumerate(self.w):
@@ -133,7 +133,7 @@ def _variance(fit: _Fit, errors: Any, kept: Ints, k: int, parameters: int) -> tu
     power = {"HC2": 1, "HC3": 2}.get(errors.kind, 0)
     squares = [v * v for v in score]
     if power:
-        squares = [v / h**power for v, h in zip(squares, fit.left, strict=True) if h]
+        squares = [v / h**power for v, h in zip(squares, fit.residual_leverages, strict=True) if h]
     return freedom, _total(squares) * (Fraction(k, freedom) if errors.k_adj else 1)
 
 

@@ -188,7 +188,7 @@ class MinimalRemovalSearch:
             self.raise_lower_bound(BreakMode.refutes_at_once)
             self._propose(lambda heuristic: heuristic.usual())
             if all(mode.has_necessary_condition for mode in self._modes):
-                patience = min(_NECESSARY * self._resources.left(), _PATIENCE)
+                patience = min(_NECESSARY * self._resources.time_left(), _PATIENCE)
                 self.raise_lower_bound(
                     lambda mode, low, high: mode.refutes_necessary(low, high, patience)
                 )
@@ -272,7 +272,9 @@ class MinimalRemovalSearch:
             found = 0
             while mode.searches and self.has_open_intervals() and pending:
                 at = self._next(pending, found)
-                decision, impatient = first_decision(mode.searches, at.low, at.high, clock.left())
+                decision, impatient = first_decision(
+                    mode.searches, at.low, at.high, clock.time_left()
+                )
                 pending.remove(at)
                 found = self._record(mode, pending, at, decision, found)
                 if not decision.decided:

@@ -109,10 +109,12 @@ class Moments:
         sides, own = z.T @ both, both.T @ both
         k, rank, total = self.design.n - len(gone), rank + self.design.fixed, self.total(gone)
         if len(z) >= z.shape[1]:
-            return self._left(k, rank, np.eye(z.shape[1]) - z.T @ z, sides, own, total, share)
+            return self._residual_sums(
+                k, rank, np.eye(z.shape[1]) - z.T @ z, sides, own, total, share
+            )
         # Then G^-1 = I + z' (I - z z')^-1 z.
         g, own = np.eye(len(z)) - z @ z.T, own + sides.T @ sides
-        return self._left(k, rank, g, z @ sides, own, total, share)
+        return self._residual_sums(k, rank, g, z @ sides, own, total, share)
 
     def without_products(self, count: int, products: Floats) -> Sums[float] | None:
         """The same by the sums of products of (Q, x, y) of so many rows that go, where there are no
@@ -122,9 +124,9 @@ class Moments:
         q = self.q.shape[1]
         g, k = np.eye(q) - products[:q, :q], self.design.n - count
         rank = self.rank + self.design.fixed
-        return self._left(k, rank, g, products[:q, q:], products[q:, q:])
+        return self._residual_sums(k, rank, g, products[:q, q:], products[q:, q:])
 
-    def _left(
+    def _residual_sums(
         self, k: int, rank: int, g: Floats, sides: Floats, own: Floats,
         total: float | None = None, share: float = 1.0,
     ) -> Sums[float] | None:  # fmt: skip
@@ -168,7 +170,7 @@ class Moments:
         return inside
 
     @cached_property
-    def _about(self) -> tuple[Floats, float, float]:
+    def _centred_outcome(self) -> tuple[Floats, float, float]:
         """y about its mean on all rows, scaled, times the roots of the weights; its sum of squares,
         and that of the roots."""
         root, y = self.design.root_weights, self.design.y
@@ -181,7 +183,7 @@ class Moments:
 
     def total(self, gone: Ints) -> float:
         """The sum of squares of y about its mean without some rows, scaled."""
-        root, (y, every, weight) = self.design.root_weights, self._about
+        root, (y, every, weight) = self.design.root_weights, self._centred_outcome
         weight -= float(root[gone] @ root[gone])
         total = every - float(y[gone] @ y[gone])
         if self.design.intercept is not None and weight > 0:

@@ -78,7 +78,7 @@ def _parts(
     design: Design, how: Condition, fewest: int, most: int, clock: Clock, limits: dict[str, Any]
 ) -> Iterator[Proof]:
     try:
-        yield prove(_statement(design, how, fewest, most), time_limit=clock.left(), **limits)
+        yield prove(_statement(design, how, fewest, most), time_limit=clock.time_left(), **limits)
     except Unproved as wrong:
         if design.q > 1 or fewest == most or wrong.better is None:
             raise

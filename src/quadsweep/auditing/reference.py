@@ -153,7 +153,7 @@ def reference(
     """The audits of drawn outcomes."""
     if not isinstance(errors, str) or errors not in ERRORS:
         raise ValueError(f"errors must be one of {', '.join(ERRORS)}; got {errors!r}")
-    columns, again = redrawn(audit, n_jobs)
+    columns, audit_outcome = redrawn(audit, n_jobs)
     number = validation.whole(draws, "draws", 1)
     limit = validation.seconds(time_limit)
     rng = np.random.default_rng(validation.whole(seed, "seed", 0))
@@ -170,7 +170,7 @@ def reference(
                     break
                 if gone > limit:
                     raise Stopped("time_limit")
-                one = again(y, min(patience, limit - gone))
+                one = audit_outcome(y, min(patience, limit - gone))
                 found.append((one.lower, np.nan if one.upper is None else one.upper))
         except Stopped as stop:
             status = stop.status
@@ -201,13 +201,13 @@ def redrawn(
     design, terms = given.design, Terms(audit.level, audit.threshold, audit.tol)
     jobs = validation.jobs(n_jobs)
 
-    def again(outcome: Floats, seconds: float) -> Audit:
+    def audit_outcome(outcome: Floats, seconds: float) -> Audit:
         drawn = replace(design, y=outcome / design.root_weights)
         resources = Resources(seconds, n_jobs=jobs)
         regression = replace(given, design=drawn, model=None, stated=None)
         return audit_given(type(audit), regression, audit.claim, terms, audit.max_drop, resources)
 
-    return design.expanded().scaled, again
+    return design.expanded().scaled, audit_outcome
 
 
 def outcomes(

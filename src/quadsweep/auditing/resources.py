@@ -51,11 +51,11 @@ class Resources(Clock):
 
     def within(self, patience: float) -> float:
         """Seconds that a question may take which is asked with some patience."""
-        return min(self.left(), patience)
+        return min(self.time_left(), patience)
 
     def stopped(self, status: str) -> Exception:
         """What a search without an answer raises, by the status it ended with."""
-        patient = status != "time_limit" or self.left() == 0
+        patient = status != "time_limit" or self.time_left() == 0
         return Stopped(status) if patient else OutOfPatience()
 
     def count(self, nodes: int, seconds: float) -> object:

@@ -97,7 +97,9 @@ class Span:
 
     def __init__(self, columns: Floats, root: Floats, of_row: Ints | None = None) -> None:
         self.classes = None if of_row is None else Classes(of_row, root)
-        found = basis(columns if self.classes is None else self.classes.about(columns), columns)
+        found = basis(
+            columns if self.classes is None else self.classes.subtract_means(columns), columns
+        )
         self.q, self.condition, self.clear = found.q, found.condition, found.clear
         self.coefficients = found.coefficients
 
@@ -109,7 +111,7 @@ class Span:
         """What all of it leaves of a column that has the roots of the weights in it."""
         if self.classes is None:
             return residual(self.q, column)
-        return self.classes.about(residual(self.q, self.classes.about(column)))
+        return self.classes.subtract_means(residual(self.q, self.classes.subtract_means(column)))
 
     @cached_property
     def leverage(self) -> Floats:

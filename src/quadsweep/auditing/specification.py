@@ -95,7 +95,7 @@ class Specification(Tabulated):
         """One of the audits, for what they have in common."""
         return next(iter(self.audits.values()))
 
-    def of(self, term: str) -> Verdict:
+    def audit_of_term(self, term: str) -> Verdict:
         """One of the audits of a term, which knows the estimate."""
         return next(audit for (which, _), audit in self.audits.items() if which == term)
 

@@ -86,7 +86,7 @@ class AuditTable(ResultMixin, Sequence[Specification]):
         rows = []
         for each in self:
             for term in each.terms:
-                fit = each.of(term).before
+                fit = each.audit_of_term(term).before
                 numbers = dict(zip(_ESTIMATE, estimate(fit), strict=True))
                 row = {"model": each.name, "term": term, **numbers, "n": fit.n}
                 for claim in self.claims:
@@ -107,7 +107,7 @@ class AuditTable(ResultMixin, Sequence[Specification]):
         ]
         for each in self:
             for term in each.terms:
-                slope, se, _, _ = estimate(each.of(term).before)
+                slope, se, _, _ = estimate(each.audit_of_term(term).before)
                 found = (each.audits.get((term, claim)) for claim in self.claims)
                 cells = ("-" if a is None else counted(a) for a in found)
                 grid.append((each.name, term, figure(slope), figure(se), *cells))

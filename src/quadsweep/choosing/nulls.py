@@ -162,7 +162,7 @@ def split_blocks(
         yield size
         done += size
         seconds = max(clock.gone() - before, 1e-6)
-        if tick(done, total, clock.gone()) is False or clock.left() == 0:
+        if tick(done, total, clock.gone()) is False or clock.time_left() == 0:
             return
         if fixed is None:
             size = int(np.clip(size * _BLOCK_SECONDS / seconds, 1, 4 * size))
@@ -208,7 +208,7 @@ class NullSearch:
         """
         out = np.empty((len(ys), len(k)))
         for column, size in enumerate(k.tolist()):
-            batch = Batch.like(problem, problem.x, ys, self.clock.left(), size)
+            batch = Batch.from_problem(problem, problem.x, ys, self.clock.time_left(), size)
             found = self.helpers.solve(batch)
             out[:, column] = found.values
             if not found.finished.all():

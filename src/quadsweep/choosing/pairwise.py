@@ -190,7 +190,7 @@ def pairwise(
                 good = np.flatnonzero(varied(xs, ys)) if keep else at[:0]
                 if len(good):
                     pairs, xs, ys = at[good], xs[good], ys[good]
-                    batch = Batch(xs, ys, keep, solved, tol, clock.left(), jobs, seed)
+                    batch = Batch(xs, ys, keep, solved, tol, clock.time_left(), jobs, seed)
                     found = helpers.solve(batch)
                     if not found.proved.all():
                         break
@@ -199,7 +199,7 @@ def pairwise(
                     for pair, among, mask in zip(pairs, usable[good], found.masks, strict=True):
                         outliers[pair] = np.flatnonzero(among)[~mask]
                 done += len(at)
-                if tick(done, len(i), clock.gone()) is False or clock.left() == 0:
+                if tick(done, len(i), clock.gone()) is False or clock.time_left() == 0:
                     break
         except KeyboardInterrupt:
             pass

@@ -393,7 +393,7 @@ def path(
     with executor("threads", client, question.problem.n_jobs, out, resume) as helpers:
         with counting(progress, "sizes") as tick:
             walk = Walk(question.problem, sizes, clock, helpers)
-            walk.go(tick)
+            walk.run_all(tick)
         made = _collect(question, sizes, walk, clock.gone())
         if proof:
             made = replace(made, proof=_proofs(made, clock), seconds=clock.gone())
@@ -406,7 +406,7 @@ def path(
 def _proofs(made: Path, clock: Clock) -> Proof | None:
     """Of all sizes, each a part of one file."""
     sizes = made.k[made.masks.any(axis=1)].tolist()
-    found = (proof_of(made.question, made.result(k), clock.left()) for k in sizes)
+    found = (proof_of(made.question, made.result(k), clock.time_left()) for k in sizes)
     parts = [proof for proof in found if proof is not None]
     return together(parts) if parts else None
 

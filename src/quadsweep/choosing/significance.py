@@ -240,12 +240,14 @@ def significance(
         executor(workers, client, problem.n_jobs, out, resume) as helpers,
         counting(progress, "permutations") as tick,
     ):
-        result = question.answer(time_limit=clock.left())
+        result = question.answer(time_limit=clock.time_left())
         search = NullSearch(asked, clock, tick, helpers)
         least, sense = lowered(problem, result.value), problem.objective.sense
 
         def decide(ys: Floats) -> Floats:
-            answers = helpers.reach(Batch.like(problem, problem.x, ys, clock.left()), least)
+            answers = helpers.reach(
+                Batch.from_problem(problem, problem.x, ys, clock.time_left()), least
+            )
             return answers[: count_leading(answers >= 0), None].astype(float)
 
         def is_reached(rows: Floats) -> Mask:

@@ -179,7 +179,7 @@ def stability(
         x, y, data=data, objective=objective, tol=tol, n_jobs=n_jobs, seed=seed,
         nan_policy=nan_policy, fit_intercept=fit_intercept, weights=weights,
     ).keeping(k, drop)  # fmt: skip
-    result = question.answer(time_limit=clock.left())
+    result = question.answer(time_limit=clock.time_left())
     problem, n = question.problem, question.problem.n
     is_outlier, least = ~result.mask[question.points.rows], fewest_kept(question.problem)
     drawn, gone = np.zeros(n), np.zeros(n)
@@ -283,7 +283,7 @@ def _solve_alike(
         record(rows[good], np.ones_like(rows[good], dtype=bool))
         return True
     w = None if problem.weights is None else problem.weights[rows][good]
-    found = helpers.solve(Batch.like(problem, xs[good], ys[good], clock.left(), k, w))
+    found = helpers.solve(Batch.from_problem(problem, xs[good], ys[good], clock.time_left(), k, w))
     if not found.finished.all():
         return False
     answered = found.masks.any(axis=1)

@@ -49,8 +49,8 @@ class Walk:
     def complete(self) -> bool:
         return len(self.outcomes) == self.total and not self.stop.is_set()
 
-    def go(self, tick: Tick) -> None:
-        """All runs, until the time is over, the callback returns False, or Ctrl-C."""
+    def run_all(self, tick: Tick) -> None:
+        """Do all runs, until the time is over, the callback returns False, or Ctrl-C."""
         try:
             for _ in self._here() if self.helpers.here else self._elsewhere():
                 if tick(len(self.outcomes), self.total, self.clock.gone()) is False:
@@ -156,9 +156,9 @@ def searched(problem: Problem, sizes: list[int], clock: Clock) -> Iterator[tuple
     """The outcome of each size, one after the other, while there is time."""
     before: Outcome | None = None
     for k in sizes:
-        if clock.left() == 0:
+        if clock.time_left() == 0:
             return
-        at = replace(problem, k=k, time_limit=clock.left())
+        at = replace(problem, k=k, time_limit=clock.time_left())
         if at.objective.name == "var":
             before = compiled("univariate", at)
         elif at.several:

@@ -136,7 +136,7 @@ def as_object(found: Any, points: NamedPoints, skipped: Sequence[int] = ()) -> d
         "source": points.source,
         "x": points.names[0] if len(points.names) == 2 else list(points.names[:-1]),
         "y": points.names[-1],
-        **renumbered(found.to_dict(), points.labels, points.called),
+        **renumbered(found.to_dict(), points.labels, points.label_kind),
         "skipped": [points.labels[i] for i in skipped],
     }
     if hasattr(found, "outliers"):

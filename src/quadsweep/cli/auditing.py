@@ -13,7 +13,7 @@ from quadsweep.cli.ending import BadInput
 from quadsweep.cli.options import amount, given
 from quadsweep.cli.outofcore import answer_source, find_source
 from quadsweep.cli.points import read_points
-from quadsweep.cli.regressions import Design, answer_regression
+from quadsweep.cli.regressions import RegressionOptions, answer_regression
 from quadsweep.cli.tables import FileOptions
 
 
@@ -76,7 +76,7 @@ def audit_command(
 
     options = FileOptions(file, encoding, decimal, sheet, missing, header, skip_rows or 0)
     outputs = Outputs(plot, as_json, proof)
-    design = Design(
+    design = RegressionOptions(
         x, y, formula, term, controls, groups, weights, vcov, fixed_controls, label
     ).published(file)
     asked = given(

@@ -124,7 +124,7 @@ def separate_command(
     )
     write_picture(found, plot)
     if as_json:
-        certificate = renumbered(found.to_dict(), labels, points.called)
+        certificate = renumbered(found.to_dict(), labels, points.label_kind)
         certificate["weights"] = {str(labels[int(i)]): w for i, w in certificate["weights"].items()}
         print_json({**as_object(result, points, result.omitted), "separation": certificate})
     else:

@@ -66,7 +66,7 @@ class NamedPoints:
     dates: tuple[str, ...] = ()
 
     @property
-    def called(self) -> str:
+    def label_kind(self) -> str:
         """What the labels are: names, or numbers that count from 1."""
         return "number from 1" if isinstance(self.labels, range) else "label"
 

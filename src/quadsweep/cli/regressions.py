@@ -20,7 +20,7 @@ from quadsweep.messages import hint
 
 
 @dataclass(frozen=True)
-class Design:
+class RegressionOptions:
     """The columns of a regression, as options name them."""
 
     x: str | None = None
@@ -46,7 +46,7 @@ class Design:
         left = self.y if self.formula is None else self.formula.split("~")[0]
         return str(left).strip().strip("`")
 
-    def published(self, file: str) -> Design:
+    def published(self, file: str) -> RegressionOptions:
         """The published regression of a built-in data set, where no other is asked for."""
         if any((self.x, self.y, self.formula, self.controls)) or not is_built_in(file):
             return self
@@ -80,7 +80,7 @@ class ReadRegression:
     arguments: dict[str, Any]
 
 
-def read_regression(options: FileOptions, design: Design) -> ReadRegression:
+def read_regression(options: FileOptions, design: RegressionOptions) -> ReadRegression:
     """The columns of a file, rows called by their labels."""
     design.check()
     table = open_table(options)
@@ -109,7 +109,7 @@ def read_regression(options: FileOptions, design: Design) -> ReadRegression:
 def answer_regression(
     question: Callable[..., Any],
     options: FileOptions,
-    design: Design,
+    design: RegressionOptions,
     outputs: Outputs,
     asked: dict[str, Any],
 ) -> NoReturn:

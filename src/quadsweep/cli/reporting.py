@@ -19,7 +19,7 @@ from quadsweep.cli.ending import BadInput, code_of_all, note
 from quadsweep.cli.options import amount, given
 from quadsweep.cli.places import check_place, write_proof, writing
 from quadsweep.cli.points import read_page_table, read_points
-from quadsweep.cli.regressions import Design, read_regression
+from quadsweep.cli.regressions import RegressionOptions, read_regression
 from quadsweep.cli.tables import FileOptions
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def report_command(
     options = FileOptions(file, encoding, decimal, sheet, missing, header, skip_rows or 0)
     check_place(output)
     check_place(proof)
-    design = Design(x, y, formula, term, controls, groups, weights, label=label)
+    design = RegressionOptions(x, y, formula, term, controls, groups, weights, label=label)
     regression = None
     if design.is_regression:
         if file == "-":

@@ -49,7 +49,7 @@ class Formula:
 
 
 @dataclass(frozen=True)
-class Parts:
+class FormulaParts:
     """A formula's text, taken apart at its bars."""
 
     main: str
@@ -58,13 +58,13 @@ class Parts:
     instruments: tuple[str, ...] = ()
 
 
-def parts(text: str) -> Parts:
+def parts(text: str) -> FormulaParts:
     """The equation, its fixed effects and its instruments.
 
     >>> parts("y ~ a + b | firm + year")
-    Parts(main='y ~ a + b', absorbed=('firm', 'year'), endogenous=None, instruments=())
+    FormulaParts(main='y ~ a + b', absorbed=('firm', 'year'), endogenous=None, instruments=())
     >>> parts("y ~ a + [x ~ z]")
-    Parts(main='y ~ a', absorbed=(), endogenous='x', instruments=('z',))
+    FormulaParts(main='y ~ a', absorbed=(), endogenous='x', instruments=('z',))
     """
     first, *more = (part.strip() for part in split(text, "|"))
     within = _BRACKETED.findall(first)
@@ -80,9 +80,9 @@ def parts(text: str) -> Parts:
         )
     absorbed = [e for e in split(effects[0], "+") if e not in ("0", "1")] if effects else []
     if not instruments:
-        return Parts(first, tuple(absorbed))
+        return FormulaParts(first, tuple(absorbed))
     left, _, right = instruments[0].partition("~")
-    return Parts(first, tuple(absorbed), left.strip(), tuple(split(right, "+")))
+    return FormulaParts(first, tuple(absorbed), left.strip(), tuple(split(right, "+")))
 
 
 def split(text: str, mark: str) -> list[str]:
@@ -148,7 +148,7 @@ def equation(text: str, data: Any) -> Equation:
     )  # fmt: skip
 
 
-def _evaluate(read: Parts, frame: Any) -> Evaluated:
+def _evaluate(read: FormulaParts, frame: Any) -> Evaluated:
     """Compute the columns of a formula from a frame, with NaN where something is missing."""
     n = len(frame)
     left, right = _matrices(read.main, frame)

@@ -105,7 +105,7 @@ class StandardErrors:
             good &= ~missing(labels)
         return good
 
-    def of(self, rows: Any) -> StandardErrors:
+    def select_rows(self, rows: Any) -> StandardErrors:
         """For some of the rows, the clusters numbered."""
         return replace(self, clusters=tuple(numbered(labels[rows]) for labels in self.clusters))
 

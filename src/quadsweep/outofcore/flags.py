@@ -30,7 +30,7 @@ _NEVER = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True, eq=False)
-class Decision:
+class RowSelection:
     """Which rows are kept, by leaf.
 
     Attributes
@@ -70,7 +70,7 @@ class Decision:
         return np.flatnonzero(self.state == _COPIES)
 
 
-def decide(found: dict[str, Any], leaves: Any) -> Decision:
+def decide(found: dict[str, Any], leaves: Any) -> RowSelection:
     """The decision that a search found."""
     size = leaves.partition.leaves
     state = np.where(leaves.loaded == 1, _BY_ROW, _OUT).astype(np.uint8)
@@ -79,14 +79,14 @@ def decide(found: dict[str, Any], leaves: Any) -> Decision:
     np.add.at(copies, found["copied"], found["copies"])
     chosen = copies > 0
     state[chosen] = np.where(copies[chosen] == leaves.table[chosen, 0], _IN, _COPIES)
-    return Decision(leaves.partition, state, np.sort(leaves.row[found["rows"]]), copies)
+    return RowSelection(leaves.partition, state, np.sort(leaves.row[found["rows"]]), copies)
 
 
-def whole(leaves: Any) -> Decision:
+def whole(leaves: Any) -> RowSelection:
     """All rows are kept."""
     size = leaves.partition.leaves
     none = np.zeros(0, dtype=np.int64)
-    return Decision(
+    return RowSelection(
         leaves.partition, np.full(size, _IN, dtype=np.uint8), none, np.zeros(size, np.int64)
     )
 
@@ -113,7 +113,7 @@ class Decided(Task):
         return x, y, *self.decision.flags(x, y, numbers)
 
 
-def settled(decision: Decision, source: Source, passes: Passes) -> Decision:
+def settled(decision: RowSelection, source: Source, passes: Passes) -> RowSelection:
     """The same decision with the last copy kept of every point that is divided, by a pass."""
     divided = decision.divided
     if not len(divided) or decision.until is not None:
@@ -150,7 +150,7 @@ class Flags:
     """A decision about the rows of a source, and how many threads may read it again."""
 
     source: Source
-    decision: Decision
+    decision: RowSelection
     jobs: int = 1
 
     def flag(self, source: Any = None, column: str = KEPT) -> Any:
@@ -171,7 +171,7 @@ class Flags:
         iterator of pyarrow.BooleanArray
             Of other sources: for every part in turn, an array as long as the part.
         """
-        read = self._again(source)
+        read = self._reopen(source)
         if not isinstance(read, LazySource):
             return self.arrays(read)
         return read.with_flags(settled(self.decision, read, Passes(self.jobs)).flags, column)
@@ -185,7 +185,7 @@ class Flags:
 
     def masks(self, source: Any = None) -> Iterator[tuple[Mask, Mask]]:
         """Which rows are kept, and which have a value at all, by part."""
-        read = self._again(source)
+        read = self._reopen(source)
         task = Decided(read, decision=settled(self.decision, read, Passes(self.jobs)))
         for part in range(read.parts):
             yield task.read(part)[2:]
@@ -195,7 +195,7 @@ class Flags:
         start = replace(self.source, rows=self.source.rows[:1])
         return Decided(start, decision=settled(self.decision, start, Passes(1))).read(0)
 
-    def _again(self, source: Any) -> Source:
+    def _reopen(self, source: Any) -> Source:
         return self.source if source is None else open_source(source, *self.source.names)
 
     def write(self, path: str | os.PathLike[str], column: str = KEPT) -> None:
@@ -255,7 +255,7 @@ def listed(flags: Flags, passes: Passes, dropped: int, leaves: Any) -> Ints | No
     return np.concatenate([one["row"] for one in passes.over("rows left out", _dropped, task)])
 
 
-def _left_out_at_hand(decision: Decision, leaves: Any) -> Ints:
+def _left_out_at_hand(decision: RowSelection, leaves: Any) -> Ints:
     """Rows left out that are loaded or held; of other leaves than the decision's none."""
     if decision.partition is not leaves.partition:
         return np.zeros(0, dtype=np.int64)
@@ -264,7 +264,7 @@ def _left_out_at_hand(decision: Decision, leaves: Any) -> Ints:
     found = [leaves.row[by_row | (state == _OUT)]]
     if leaves.held is not None:
         out = (decision.state == _OUT) & (leaves.loaded == 0)
-        found += [numbers for numbers, *_ in leaves.held.of(out.astype(np.uint8))]
+        found += [numbers for numbers, *_ in leaves.held.select_rows(out.astype(np.uint8))]
     return np.sort(np.concatenate(found))
 
 

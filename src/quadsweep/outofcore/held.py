@@ -111,7 +111,7 @@ class Held:
         row, leaf, x, y = run
         return row[chosen], leaf[chosen], x[chosen], y[chosen]
 
-    def of(self, flags: NDArray[np.uint8]) -> list[Rows]:
+    def select_rows(self, flags: NDArray[np.uint8]) -> list[Rows]:
         """The rows of flagged leaves."""
         return [self._some(run, flags) for run in self.runs]
 

@@ -79,8 +79,8 @@ class MemoryPlan:
         return max(0.15 * self.memory, _FREE_BOXES)
 
     @property
-    def held(self) -> float:
-        """Rows that the pass for sums may bring along."""
+    def prefetch_rows(self) -> float:
+        """Number of rows that the pass for sums may load ahead."""
         return self.memory / 6 / HELD_BYTES
 
     def rows(self, leaves: int) -> float:
@@ -162,8 +162,8 @@ class Leaves:
         """Those of some leaves whose rows are held."""
         return wanted[:0] if self.held is None else wanted[self.held.flags[wanted] == 1]
 
-    def likely_beside(self, wanted: NDArray[np.int32]) -> NDArray[np.int32]:
-        """The same leaves, and those held that are not loaded among the likeliest so many."""
+    def add_likely(self, wanted: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Add the likeliest leaves, as many, that are held and not loaded."""
         if self.held is None:
             return wanted
         first = self.held.likely.rank < len(wanted)
@@ -216,7 +216,7 @@ class Search:
             nodes += found["nodes"]
             if found["status"] != "heuristic" or not len(found["wanted"]):
                 break
-            if self.clock.left() == 0:
+            if self.clock.time_left() == 0:
                 found["status"] = "time_limit"
                 break
             if earlier and not self._fits(leaves, found["wanted"]):
@@ -249,7 +249,9 @@ class Search:
             x[few], y[few], objective, kept, self.query.seed, self.passes.jobs
         )
         partition = _core.Partition(placing, x, y, self.memory_plan.leaves, objective, kept, starts)
-        likely = Likely.by_sample(partition, x, y, self.source.given, self.memory_plan.held)
+        likely = Likely.by_sample(
+            partition, x, y, self.source.given, self.memory_plan.prefetch_rows
+        )
         if (1 - kept) * self.source.given <= FEW:
             likely = likely.then(self._outside(partition, x, y, kept, starts))
         return partition, starts, _discrete(x, y), likely
@@ -329,7 +331,7 @@ class Search:
             "tilt": math.ldexp(slope, ex - ey),
             "most_rows": max(self.memory_plan.rows(len(leaves.table)) - len(leaves.row), 0.0),
             "memory": self.memory_plan.boxes,
-            "time_limit": self.clock.left(),
+            "time_limit": self.clock.time_left(),
             "n_jobs": self.passes.jobs,
             "callback": self.callback,
         }
@@ -345,7 +347,7 @@ class Search:
         drawn = [(leaves.row, leaves.leaf, leaves.x, leaves.y)]
         rest = more
         if leaves.held is not None:
-            drawn += leaves.held.of(more)
+            drawn += leaves.held.select_rows(more)
             rest = np.where(leaves.held.flags, np.uint8(0), more)
         if rest.any():
             task = Task(self.source, leaves.partition, rest)
@@ -399,7 +401,7 @@ class Search:
             at_hand = leaves.at_hand(wanted)
             enough = leaves.rows_of(at_hand) >= _ENOUGH * leaves.rows_of(wanted)
             wanted = at_hand if len(at_hand) and enough else wanted
-            both = leaves.likely_beside(wanted)
+            both = leaves.add_likely(wanted)
             self.load(leaves, both if self._fits(leaves, both) else wanted)
         elif self.memory_plan.levels(leaves.partition.leaves, len(wanted)) > 0:
             self.refine(leaves, wanted)

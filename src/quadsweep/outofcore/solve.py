@@ -84,7 +84,7 @@ def loaded(question: str, x: Any, y: Any, data: Any) -> tuple[Any, Any, Any]:
 
 
 @dataclass(frozen=True)
-class Resources:
+class SourceResources:
     """What a search out of core may use, as the user gives it."""
 
     memory: float
@@ -118,7 +118,7 @@ def check_objective(goal: Objective) -> None:
         raise ValueError(f"{goal.name} cannot be searched out of core; {allowed} can")
 
 
-def solve_out_of_core(source: Source, query: Query, resources: Resources) -> OutOfCoreResult:
+def solve_out_of_core(source: Source, query: Query, resources: SourceResources) -> OutOfCoreResult:
     """The best subset of a source's rows, which stay where they are."""
     goal = query.objective
     check_objective(goal)

@@ -219,7 +219,7 @@ def compare(
     names = _names(methods)
     question = question.keeping(k, drop)
     points, size = question.points, question.problem.k
-    result = question.answer(time_limit=clock.left())
+    result = question.answer(time_limit=clock.time_left())
     rows = [_certified_row(result, points.rows)]
     with counting(progress, "methods") as tick:
         status = _run(names, rows, points.x, points.y, size, question.problem.seed, clock, tick)
@@ -252,7 +252,7 @@ def _run(
 ) -> str:
     try:
         for done, name in enumerate(names, 1):
-            if clock.left() == 0:
+            if clock.time_left() == 0:
                 return "time_limit"
             rows.append(_row(name, x, y, k, seed, rows[0].r2))
             if tick(done, len(names), clock.gone()) is False and done < len(names):

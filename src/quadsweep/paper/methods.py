@@ -40,7 +40,7 @@ RANSAC_TRIALS = 100
 
 
 @dataclass(frozen=True, eq=False)
-class Estimate:
+class LineEstimate:
     """What a method has to say; None where it says nothing.
 
     Attributes
@@ -53,7 +53,7 @@ class Estimate:
     Examples
     --------
     >>> import numpy as np
-    >>> Estimate(slope=1.0, intercept=0.0).kept(np.array([0.0, 1, 2]), np.array([0.0, 5, 2]), 2)
+    >>> LineEstimate(slope=1.0, intercept=0.0).kept(np.array([0.0, 1, 2]), np.array([0.0, 5, 2]), 2)
     array([ True, False,  True])
     """
 
@@ -83,18 +83,18 @@ class Estimate:
         return self.subset if own else self.nearest(x, y, k)
 
 
-Comparator = Callable[..., Estimate]
+Comparator = Callable[..., LineEstimate]
 
 
-def of_subset(x: Floats, y: Floats, subset: Mask) -> Estimate:
+def of_subset(x: Floats, y: Floats, subset: Mask) -> LineEstimate:
     """Least squares line and Pearson correlation of some of the points."""
     a, b, c = centred_sums(x[subset], y[subset])
     if not a > 0:
-        return Estimate(subset)
+        return LineEstimate(subset)
     slope = c / a
     intercept = float(y[subset].mean() - slope * x[subset].mean())
     r = c / math.sqrt(a) / math.sqrt(b) if b > 0 else None
-    return Estimate(subset, slope, intercept, r)
+    return LineEstimate(subset, slope, intercept, r)
 
 
 # simanneal draws from the global generator of `random`, so one annealing at a time may own it.
@@ -104,7 +104,7 @@ _GLOBAL_GENERATOR = threading.Lock()
 def _annealed(
     hottest: float, coldest: float, x: Floats, y: Floats, k: int, *,
     seed: int = 0, steps: int = ANNEALING_STEPS,
-) -> Estimate:  # fmt: skip
+) -> LineEstimate:  # fmt: skip
     """The best subset of a walk that cools between two temperatures.
 
     R2 lies in [0, 1]. From 1e5 to 1, the paper's, at least a third of the worsening steps are
@@ -176,7 +176,7 @@ def _annealer_class() -> Any:
     return SubsetAnnealer
 
 
-def lts(x: Floats, y: Floats, k: int, *, seed: int = 0) -> Estimate:
+def lts(x: Floats, y: Floats, k: int, *, seed: int = 0) -> LineEstimate:
     """The k points with the least residual sum of squares, exactly."""
     from quadsweep.solving.solve import solve
 
@@ -191,7 +191,7 @@ def ransac(
     seed: int = 0,
     min_samples: int | None = None,
     stop_n_inliers: float = math.inf,
-) -> Estimate:
+) -> LineEstimate:
     """Random sample consensus of scikit-learn, 100 trials.
 
     ``min_samples`` is the size of a random sample, by default k, which is how the paper's "minimum
@@ -210,10 +210,10 @@ def ransac(
     try:
         model.fit(x[:, None], y)
     except ValueError:
-        return Estimate()
+        return LineEstimate()
     kept = np.asarray(model.inlier_mask_, dtype=bool)
     line = model.estimator_
-    return Estimate(kept, line.slope_, line.intercept_, of_subset(x, y, kept).correlation)
+    return LineEstimate(kept, line.slope_, line.intercept_, of_subset(x, y, kept).correlation)
 
 
 def _plain_line() -> Any:
@@ -242,7 +242,7 @@ def _plain_line() -> Any:
     return Line()
 
 
-def mcd(x: Floats, y: Floats, k: int, *, seed: int = 0) -> Estimate:
+def mcd(x: Floats, y: Floats, k: int, *, seed: int = 0) -> LineEstimate:
     """Minimum covariance determinant of scikit-learn, with a support of k points.
 
     The subset and its correlation are those before reweighting, so that k points are compared with
@@ -253,7 +253,7 @@ def mcd(x: Floats, y: Floats, k: int, *, seed: int = 0) -> Estimate:
     scale = x.std() or 1.0, y.std() or 1.0
     points = np.column_stack([(x - x.mean()) / scale[0], (y - y.mean()) / scale[1]])
     if np.linalg.matrix_rank(points) < 2:
-        return Estimate()
+        return LineEstimate()
     share = (k + 0.5) / len(x)  # scikit-learn rounds share * n down
     with warnings.catch_warnings():
         # k points on a line have determinant 0, where scikit-learn's steps divide by it.
@@ -264,29 +264,29 @@ def mcd(x: Floats, y: Floats, k: int, *, seed: int = 0) -> Estimate:
     return of_subset(x, y, np.asarray(support, dtype=bool))
 
 
-def theil_sen(x: Floats, y: Floats, k: int, *, seed: int = 0) -> Estimate:
+def theil_sen(x: Floats, y: Floats, k: int, *, seed: int = 0) -> LineEstimate:
     """Theil-Sen of scikit-learn: the spatial median of lines through pairs of points."""
     from sklearn.linear_model import TheilSenRegressor
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that it took many steps
         model = TheilSenRegressor(random_state=seed % 2**32).fit(x[:, None], y)
-    return Estimate(None, float(model.coef_[0]), float(model.intercept_))
+    return LineEstimate(None, float(model.coef_[0]), float(model.intercept_))
 
 
-def pearson(x: Floats, y: Floats, k: int, *, seed: int = 0) -> Estimate:
+def pearson(x: Floats, y: Floats, k: int, *, seed: int = 0) -> LineEstimate:
     """Correlation and least squares line of all points, untrimmed."""
     return replace(of_subset(x, y, np.ones(len(x), dtype=bool)), subset=None)
 
 
 def _correlation(
     measure: Callable[[Floats, Floats], Any], x: Floats, y: Floats, k: int, *, seed: int = 0
-) -> Estimate:
+) -> LineEstimate:
     """A correlation of all points; none where a column does not vary, or it is not a number."""
     if np.ptp(x) == 0 or np.ptp(y) == 0:
-        return Estimate()
+        return LineEstimate()
     value = float(measure(x, y))
-    return Estimate() if math.isnan(value) else Estimate(correlation=value)
+    return LineEstimate() if math.isnan(value) else LineEstimate(correlation=value)
 
 
 def _spearman(x: Floats, y: Floats) -> Any:

@@ -156,7 +156,7 @@ class Row(NamedTuple):
     name: int
 
 
-class Claim:
+class StatedClaim:
     """What is to be shown, and the placed columns in whole units 2^-unit."""
 
     def __init__(self, part: Part, given: Sequence[Sequence[float]]) -> None:
@@ -222,7 +222,9 @@ class Claim:
     def sums(self, rows: Sequence[int]) -> Ints:
         return [*map(sum, zip(*(self.products[i] for i in rows), strict=True))]
 
-    def left(self, sums: Ints, regressors: int) -> tuple[dict[tuple[int, int], int], int]:
+    def residual_products(
+        self, sums: Ints, regressors: int
+    ) -> tuple[dict[tuple[int, int], int], int]:
         """What 1 and so many columns leave of the sums of products: whole numbers m, over below."""
         columns, below = range(len(self.columns) + 1), 1
         m = dict(zip(combinations(columns, 2), sums, strict=True))
@@ -236,7 +238,7 @@ class Claim:
     def beats(self, sums: Ints, t: Fraction) -> bool:
         """Whether a subset has a value, and a better one than t."""
         regressors = {"r": 0, "tv": 0, "cov": self.p - 1}.get(self.objective, self.p)
-        (m, below), n, y = self.left(sums, regressors), sums[0], len(self.columns)
+        (m, below), n, y = self.residual_products(sums, regressors), sums[0], len(self.columns)
         if self.objective == "r":
             a, b, c = m[1, 1], m[2, 2], m[1, 2]
             return a > 0 and b > 0 and c * abs(c) > t * abs(t) * a * b
@@ -254,7 +256,7 @@ class Claim:
         covariance is 0 and no better than t."""
         if self.objective != "cov" or self.t < 0:
             return False
-        m, y, x = self.left(sums, self.p - 1)[0], self.p, self.p + 1
+        m, y, x = self.residual_products(sums, self.p - 1)[0], self.p, self.p + 1
         return m[y, y] == 0 or m[x, x] == 0
 
     def trivial(self) -> bool:
@@ -263,7 +265,7 @@ class Claim:
         return {"r": above, "r2": above, "tv": below, "lts": below}.get(self.objective, False)
 
 
-class State(NamedTuple):
+class NodeState(NamedTuple):
     """What a node stands for: with more to choose than there is, for nothing."""
 
     frame: int
@@ -277,7 +279,7 @@ class State(NamedTuple):
         words = (f", {low:.9g} <= p{i} <= {high:.9g}" for i, (low, high) in enumerate(ends, 1))
         return f"frame {self.frame}{''.join(words)}"
 
-    def between(self, copies: Sequence[tuple[int, int]]) -> State:
+    def between(self, copies: Sequence[tuple[int, int]]) -> NodeState:
         """With at least and at most so many copies of the open rows."""
         free, kept, need = [], self.kept, self.need
         for row, (least, most) in zip(self.open, copies, strict=True):
@@ -290,7 +292,7 @@ class State(NamedTuple):
                 free.append(row._replace(copies=most - least))
         return self._replace(open=free, kept=kept, need=need)
 
-    def branch(self, name: int, z: int) -> list[State]:
+    def branch(self, name: int, z: int) -> list[NodeState]:
         """More than z of the open copies of a row are kept, or at most z."""
         copies = [(row.copies, row.name == name) for row in self.open]
         more = [(z + 1 if here else 0, most) for most, here in copies]
@@ -300,7 +302,7 @@ class State(NamedTuple):
 class Criterion:
     """The costs at the corners of a box, and the boxes that hold all subsets that beat t."""
 
-    def __init__(self, claim: Claim) -> None:
+    def __init__(self, claim: StatedClaim) -> None:
         self.claim, self.kind, self.t = claim, claim.objective, claim.t
         self.several = claim.p > 1
         if self.kind == "r" or (self.kind == "r2" and not self.several):
@@ -433,7 +435,7 @@ class Checker:
         try:
             if (self.proof["format"], self.proof["version"]) != (FORMAT, VERSION):
                 raise ValueError(f"not a {FORMAT} of version {VERSION}")
-            if self.proof["data"] != about(columns):
+            if self.proof["data"] != describe_data(columns):
                 raise ValueError("it is about other data, their digest differs")
             require(len(self.proof["parts"]) > 0, "a proof has parts")
             for part in self.proof["parts"]:
@@ -447,10 +449,10 @@ class Checker:
 
     def check_part(self, part: Part, columns: Sequence[Sequence[float]]) -> None:
         self.spend(len(columns) ** 2 * len(columns[0]))
-        self.claim = claim = Claim(part, columns)
+        self.claim = claim = StatedClaim(part, columns)
         if part["claim"]["subset"] is not None:
             claim.check_subset(part["claim"]["subset"], number(part["claim"]["tol"]))
-        start = State(0, (), claim.rows, [0] * len(claim.products[0]), claim.k)
+        start = NodeState(0, (), claim.rows, [0] * len(claim.products[0]), claim.k)
         roots = []
         for root in part["roots"]:
             box = [(number(low), number(high)) for low, high in root["box"]]
@@ -470,7 +472,7 @@ class Checker:
         for state, root in zip(roots, part["roots"], strict=True):
             self.walk(state, root["nodes"])
 
-    def walk(self, root: State, nodes: Sequence[Sequence[Any]]) -> None:
+    def walk(self, root: NodeState, nodes: Sequence[Sequence[Any]]) -> None:
         """The tree below a root, given in the order in which it is met."""
         pending = [root]
         for node in nodes:
@@ -482,7 +484,9 @@ class Checker:
                 raise type(wrong)(f"node {self.nodes} ({state}): {wrong}") from None
         require(not pending, "the tree ends before all its boxes are closed")
 
-    def visit(self, state: State, kind: str, free: Form, lambdas: Form, *more: Any) -> list[State]:
+    def visit(
+        self, state: NodeState, kind: str, free: Form, lambdas: Form, *more: Any
+    ) -> list[NodeState]:
         """The states that remain to be shown empty of better subsets."""
         if lambdas:
             state = self.decide(state, free, lambdas)
@@ -504,11 +508,11 @@ class Checker:
                 raise ValueError(f"no node is like {[kind, *more]!r}")
         return []
 
-    def impossible(self, state: State) -> bool:
+    def impossible(self, state: NodeState) -> bool:
         left = sum(row.copies for row in state.open)
         return state.need > left or (state.need < 0 and not self.claim.or_more)
 
-    def decide(self, state: State, free: Form, lambdas: Form) -> State:
+    def decide(self, state: NodeState, free: Form, lambdas: Form) -> NodeState:
         """Without what cannot beat t: rows that must be kept, or cannot be; or nothing is left."""
         if self.impossible(state):
             return state
@@ -542,7 +546,7 @@ class Checker:
             copies.append((row.copies - left_out, most))
         return state.between(copies)
 
-    def list_all(self, state: State) -> None:
+    def list_all(self, state: NodeState) -> None:
         """Scores every subset that is left, unless none can be better."""
         rows, exactly = state.open, not self.claim.or_more
         if self.claim.hopeless(state.between([(row.copies, row.copies) for row in rows]).kept):
@@ -571,7 +575,7 @@ def fewest(values: Ints, gains: Ints, copies: int) -> int:
     return min(copies + 1, max(-(v // gain) for v, gain in zip(values, gains, strict=True)))
 
 
-def about(columns: Sequence[Sequence[float]]) -> Part:
+def describe_data(columns: Sequence[Sequence[float]]) -> Part:
     """How much data, and SHA-256 of the columns as doubles, little end first."""
     rows = len(columns[0]) if columns else 0
     content = b"".join(struct.pack(f"<{rows}d", *column) for column in columns)

@@ -18,13 +18,13 @@ import numpy as np
 from quadsweep.arrays import Floats, Mask
 from quadsweep.clock import Clock
 from quadsweep.proofs.multipliers import Costs
-from quadsweep.proofs.several import Part, Tree, short, whitening
+from quadsweep.proofs.several import Subproblem, Tree, short, whitening
 
 _WIDE = 0.3  # sides of a box down to which it is halved before rare rows are branched on
 
 
 @dataclass(frozen=True)
-class Placement:
+class PartialPlacement:
     """As the file has it, and the placed columns in floating point."""
 
     shift: Floats
@@ -36,12 +36,12 @@ class Placement:
     y: Floats
 
     @classmethod
-    def about(cls, z: Floats, x: Floats, y: Floats) -> Placement:
+    def whiten(cls, z: Floats, x: Floats, y: Floats) -> PartialPlacement:
         """Z whitened, x and y less their planes in Z, by all rows; y is turned and tilted."""
         shift = short(np.array([column.mean() for column in (*z.T, x, y)]))
         moved, x, y = z - shift[:-2], x - shift[-2], y - shift[-1]
         mix = short(whitening(moved))
-        of_x, of_y = _left(moved, x), _left(moved, y)
+        of_x, of_y = _residual_coefficients(moved, x), _residual_coefficients(moved, y)
         placed = [np.column_stack([moved, v]) @ of for v, of in ((x, of_x), (y, of_y))]
         return cls(shift, mix, of_x, of_y, moved @ mix.T, *placed)
 
@@ -51,7 +51,7 @@ class Placement:
         return {"shift": self.shift.tolist(), "matrix": [*mix, self.of_x.tolist(), of_y]}
 
 
-def _left(z: Floats, v: Floats) -> Floats:
+def _residual_coefficients(z: Floats, v: Floats) -> Floats:
     """Coefficients of z and v that leave of v what z does not explain, as large as 1 or so."""
     slopes = np.linalg.lstsq(z - z.mean(axis=0), v - v.mean(), rcond=None)[0]
     left = v - z @ slopes
@@ -65,14 +65,15 @@ class SignTree(Tree):
     or_more = True
 
     def __init__(
-        self, place: Placement, given: tuple[Floats, Floats], k: int, most_nodes: int, clock: Clock
-    ) -> None:
+        self, place: PartialPlacement, given: tuple[Floats, Floats], k: int, most_nodes: int,
+        clock: Clock,
+    ) -> None:  # fmt: skip
         z = np.column_stack([place.z, place.y])
         super().__init__(z, -place.x, place.y, k, most_nodes, clock)
         rare = [_rare(column) for column in given]  # x and y
         self.rare = [rows for rows in rare if np.count_nonzero(rows) <= len(rows) - k]
 
-    def visit(self, part: Part, own: int) -> tuple[list[Any], list[Part]]:
+    def visit(self, part: Subproblem, own: int) -> tuple[list[Any], list[Subproblem]]:
         """Where all rows may go on which x (or y) is another than usual, what is left has no
         coefficient: the sum of its costs is 0 and no bound above. So those rows are branched on."""
         leaving = [rare for rare in self.rare if not np.any(rare[part.kept])]

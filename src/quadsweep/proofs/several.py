@@ -70,7 +70,7 @@ class Placement:
     y: Floats
 
     @classmethod
-    def about(cls, x: Floats, y: Floats, good: Ints) -> Placement:
+    def whiten(cls, x: Floats, y: Floats, good: Ints) -> Placement:
         """Whitened by the good rows, y less their plane."""
         p = x.shape[1]
         centre, middle = x[good].mean(axis=0), y[good].mean()
@@ -93,7 +93,7 @@ class Placement:
 
 
 @dataclass(frozen=True)
-class Part:
+class Subproblem:
     """Subsets with parameters in a box that keep some rows and choose `need` of the open ones."""
 
     box: Floats  # D by 2
@@ -159,23 +159,23 @@ class Tree:
             alpha = [low[own] - away - slack, high[own] + away + slack]
             box = np.array([[-1.0, 1.0]] * self.p + [alpha])
             nothing = np.zeros(0, dtype=np.int64)
-            start = Part(box, self.names, self.copies, nothing, self.k, self.or_more)
+            start = Subproblem(box, self.names, self.copies, nothing, self.k, self.or_more)
             yield {"frame": own, "box": box.tolist(), "nodes": self.below(start, own)}
 
-    def below(self, root: Part, own: int) -> Nodes:
+    def below(self, root: Subproblem, own: int) -> Nodes:
         nodes, pending = [], [root]
         while pending:
             self.count += 1
             if self.count > self.most:
                 raise TooMany("too many nodes")
-            if self.clock.left() <= 0:
+            if self.clock.time_left() <= 0:
                 raise TooMany("time_limit")
             node, parts = self.visit(pending.pop(), own)
             nodes.append(node)
             pending.extend(reversed(parts))
         return nodes
 
-    def visit(self, part: Part, own: int) -> tuple[list[Any], list[Part]]:
+    def visit(self, part: Subproblem, own: int) -> tuple[list[Any], list[Subproblem]]:
         if part.impossible():
             return ["list", [], []], []
         y = self.p - 1  # the parameter that is theta_Y, but in the frame of Y
@@ -196,7 +196,7 @@ class Tree:
             return self.branch(left, hints, int(np.argmax(left.copies * away)))
         return self.split(left, int(np.argmax(costs.change(free))), hints)
 
-    def split(self, part: Part, at: int, hints: Hints) -> tuple[list[Any], list[Part]]:
+    def split(self, part: Subproblem, at: int, hints: Hints) -> tuple[list[Any], list[Subproblem]]:
         low, high = part.box[at]
         parts = []
         for half in ([low, (low + high) / 2], [(low + high) / 2, high]):
@@ -205,7 +205,7 @@ class Tree:
             parts.append(replace(part, box=box))
         return ["split", *hints, at + 1], parts
 
-    def costs(self, part: Part, own: int) -> Costs:
+    def costs(self, part: Subproblem, own: int) -> Costs:
         rows = np.concatenate([part.kept, part.open])
         of_y = np.zeros(self.p + 1)  # what theta_Y is by the parameters
         of_y[self.p - 1] = -(own < self.p)
@@ -223,7 +223,7 @@ class Tree:
             of_y_by=turned * half * of_y,
         )  # fmt: skip
 
-    def best(self, part: Part, costs: Costs) -> tuple[Floats, Bound]:
+    def best(self, part: Subproblem, costs: Costs) -> tuple[Floats, Bound]:
         """The multipliers with the best worst corner, until they close the box."""
         found = None
         for free in self.some(part, costs):
@@ -235,7 +235,7 @@ class Tree:
         assert found is not None
         return found
 
-    def some(self, part: Part, costs: Costs) -> Iterator[Floats]:
+    def some(self, part: Subproblem, costs: Costs) -> Iterator[Floats]:
         """Multipliers from those of the box before, and from those of the plane in the middle:
         large ones, right where no subset has its own plane, are worthless where some have."""
         if part.free is not None:
@@ -248,7 +248,7 @@ class Tree:
     def start(self, costs: Costs) -> Floats:
         return costs.own()
 
-    def bound(self, part: Part, costs: Floats, base: Floats) -> Bound:
+    def bound(self, part: Subproblem, costs: Floats, base: Floats) -> Bound:
         fixed = len(part.kept)
         offset = base + costs[:, :fixed].sum(axis=1)
         free = costs[:, fixed:]
@@ -263,7 +263,7 @@ class Tree:
         size = np.abs(costs).sum(axis=1) + self.k * np.abs(lambdas) + np.abs(base)
         return Bound(costs, lambdas, offset + part.need * lambdas - below, _SAFE * size)
 
-    def decided(self, part: Part, bound: Bound) -> Part:
+    def decided(self, part: Subproblem, bound: Bound) -> Subproblem:
         """Without the rows whose copies all corners keep, or leave out."""
         above = bound.costs[:, len(part.kept) :] - bound.lambdas[:, None]
         values = (bound.values - bound.doubt)[:, None]
@@ -278,11 +278,13 @@ class Tree:
             kept=np.concatenate([part.kept, more]), need=part.need - len(more),
         )  # fmt: skip
 
-    def branch(self, part: Part, hints: Hints, i: int) -> tuple[list[Any], list[Part]]:
+    def branch(self, part: Subproblem, hints: Hints, i: int) -> tuple[list[Any], list[Subproblem]]:
         """On an open row: more than half of its copies, or the others."""
         return self.kept_or_not(part, hints, i, int(part.copies[i] - 1) // 2)
 
-    def kept_or_not(self, part: Part, hints: Hints, i: int, z: int) -> tuple[list[Any], list[Part]]:
+    def kept_or_not(
+        self, part: Subproblem, hints: Hints, i: int, z: int
+    ) -> tuple[list[Any], list[Subproblem]]:
         """More than z copies of an open row, or at most z."""
         others = np.arange(len(part.open)) != i
         parts = []

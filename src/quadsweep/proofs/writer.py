@@ -116,7 +116,7 @@ class _TimedChecker(checker.Checker):
         self.clock = clock
 
     def spend(self, steps: int) -> None:
-        if self.clock.left() <= 0:
+        if self.clock.time_left() <= 0:
             raise Unproved("time_limit")
 
 
@@ -177,14 +177,14 @@ def write(
         return _proof(columns, listed)
     if tree["status"] != "optimal":
         raise Unproved(tree["status"])
-    kind = _Kind.of(statement, tree["constant"])
+    kind = _Kind.from_statement(statement, tree["constant"])
     tree_part = {"placement": _placement(tree, kind.balance), "roots": _roots(kind, tree)}
     return _proof(columns, listed | tree_part)
 
 
 def _proof(columns: list[list[float]], part: dict[str, Any]) -> Proof:
-    about = {"format": checker.FORMAT, "version": checker.VERSION, "data": checker.about(columns)}
-    return Proof(about | {"parts": [part]})
+    shared = {"format": checker.FORMAT, "version": checker.VERSION}
+    return Proof(shared | {"data": checker.describe_data(columns), "parts": [part]})
 
 
 def _as_given(p: int) -> dict[str, Any]:
@@ -217,22 +217,22 @@ def _with_several(
 
 def _boxes(
     statement: Statement, most_nodes: int, clock: Clock
-) -> tuple[partial.Placement | several.Placement, several.Tree]:
+) -> tuple[partial.PartialPlacement | several.Placement, several.Tree]:
     """Where the columns are placed, and the tree that is to be written."""
     x, y, k = statement.x, statement.y, statement.k
     if statement.objective == "cov":
         y = statement.sign * (y - statement.beta * x[:, -1])
-        at = partial.Placement.about(x[:, :-1], x[:, -1], y)
+        at = partial.PartialPlacement.whiten(x[:, :-1], x[:, -1], y)
         return at, partial.SignTree(at, (x[:, -1], y), k, most_nodes, clock)
-    place = several.Placement.about(x, y, np.array(sorted(statement.good)))
+    place = several.Placement.whiten(x, y, np.array(sorted(statement.good)))
     squared = statement.objective == "r2"
     return place, several.Optimum(place, k, statement.aim, squared, most_nodes, clock)
 
 
-def _exact(statement: Statement, part: dict[str, Any]) -> checker.Claim:
+def _exact(statement: Statement, part: dict[str, Any]) -> checker.StatedClaim:
     """The claim in exact arithmetic. Its threshold and tolerance allow for what the rounding of
     the value and of the threshold may hide."""
-    claim, exact = part["claim"], checker.Claim(part, statement.columns)
+    claim, exact = part["claim"], checker.StatedClaim(part, statement.columns)
     if not statement.best:
         return exact
     step = math.ulp(max(abs(statement.threshold), abs(statement.value)))
@@ -294,7 +294,7 @@ class _Kind:
     balance: float = 1.0  # and its means, of a product
 
     @classmethod
-    def of(cls, statement: Statement, balance: float) -> _Kind:
+    def from_statement(cls, statement: Statement, balance: float) -> _Kind:
         t, objective = statement.threshold, statement.objective
         if objective in ("cov", "dv"):
             return cls("product", balance**2, balance)
@@ -304,18 +304,18 @@ class _Kind:
             return cls("line", 1 + (t if objective == "r" else math.sqrt(t)))
         return cls("spread" if objective == "tv" else "residual")
 
-    def frame(self, number: int) -> _Frame:
+    def frame(self, number: int) -> _Notation:
         """Of lines: w is y or x, and y or -y. Turned over, the slopes have the other sign."""
         lines = ((1, 1, 1), (0, 1, 1), (1, -1, -1), (0, -1, 1))
         others = {"residual": (int(number == 0), 1, 1), "below": (0, -1, -1)}
         means = (0, 1, self.balance)
-        return _Frame(
+        return _Notation(
             self, *(lines[number] if self.name == "line" else others.get(self.name, means))
         )
 
 
 @dataclass(frozen=True)
-class _Frame:
+class _Notation:
     """How boxes and hints are written; ends change places where signs do, corners keep theirs."""
 
     kind: _Kind

@@ -135,7 +135,7 @@ def gather(
         drop=drops_for(points.n, goal.min_k, asked),
         objective=objective,
         permutations=permutations if goal.name != "var" else 0,
-        time_limit=_WALK * clock.left(),
+        time_limit=_WALK * clock.time_left(),
         n_jobs=n_jobs,
         seed=seed,
         nan_policy="omit",
@@ -171,7 +171,7 @@ class _Sections:
         made: list[Audit] = []
         try:
             for claim in ("sign", "significance"):
-                limit = min(_AUDIT_SECONDS, _AUDIT_SHARE * self._clock.left())
+                limit = min(_AUDIT_SECONDS, _AUDIT_SHARE * self._clock.time_left())
                 question: dict[str, Any] = {**asked, **self._settings}
                 made.append(audit(**question, claim=claim, time_limit=limit))
                 if made[-1].status == "interrupted":
@@ -185,7 +185,7 @@ class _Sections:
         is_asked = draws >= _LINE_DRAWS and walk.objective in LINES and walk.n <= _LINE_ROWS
         if not is_asked or not walk.success or _is_noise(walk) or self.is_interrupted:
             return None
-        limit = min(_LINE_SECONDS, _WALK * self._clock.left())
+        limit = min(_LINE_SECONDS, _WALK * self._clock.time_left())
         seed, jobs = self._settings["seed"], self._settings["n_jobs"]
         try:
             found = walk.significance(
@@ -200,7 +200,7 @@ class _Sections:
 
     def comparison(self, given: Columns, k: int, progress: bool) -> Comparison | None:
         """Other methods on the same points."""
-        limit = min(_OTHERS_SECONDS, self._clock.left())
+        limit = min(_OTHERS_SECONDS, self._clock.time_left())
         if limit == 0 or self.is_interrupted:
             stopped = "the time limit left no time for it"
             self.failures["comparison"] = "interrupted" if self.is_interrupted else stopped

@@ -54,7 +54,7 @@ class Conic(HasFields):
     @property
     def coefficients(self) -> tuple[float, float, float, float, float, float]:
         """(A, B, C, D, E, F) on (x^2, xy, y^2, x, y, 1), in the data's own coordinates."""
-        return self.about((0.0, 0.0), (1.0, 1.0)).local
+        return self.change_coordinates((0.0, 0.0), (1.0, 1.0)).local
 
     @property
     def kind(self) -> str:
@@ -122,10 +122,10 @@ class Conic(HasFields):
 
         middle = (xlim[0] + xlim[1]) / 2, (ylim[0] + ylim[1]) / 2
         half = (xlim[1] - xlim[0]) / 2, (ylim[1] - ylim[0]) / 2
-        pieces = trace(self.about(middle, half).local, points)
+        pieces = trace(self.change_coordinates(middle, half).local, points)
         return [np.asarray(middle) + piece * half for piece in pieces]
 
-    def about(self, origin: tuple[float, float], scale: tuple[float, float]) -> Conic:
+    def change_coordinates(self, origin: tuple[float, float], scale: tuple[float, float]) -> Conic:
         """The same conic with coefficients in u = (x - x0) / sx, w = (y - y0) / sy."""
         a, b, c, d, e, f = self.local
         p, q = scale[0] / self.scale[0], scale[1] / self.scale[1]

@@ -78,7 +78,7 @@ class Question:
             chosen = choose(method, asked.objective, asked.n, asked.k)
         with watching(progress, asked.objective) as callback:
             limited = asked.changed(
-                time_limit=clock.left(), callback=callback, memory_limit=memory_limit,
+                time_limit=clock.time_left(), callback=callback, memory_limit=memory_limit,
                 most_boxes=most_boxes,
             )  # fmt: skip
             outcome = run(chosen, limited)

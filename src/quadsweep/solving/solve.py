@@ -10,7 +10,7 @@ from quadsweep.inputs import validation
 from quadsweep.inputs.arguments import normalize_arguments
 from quadsweep.outofcore.result import OutOfCoreResult
 from quadsweep.outofcore.search import Query
-from quadsweep.outofcore.solve import Resources, load_or_stream, solve_out_of_core
+from quadsweep.outofcore.solve import SourceResources, load_or_stream, solve_out_of_core
 from quadsweep.progress import SearchProgress
 from quadsweep.results.result import Result
 from quadsweep.solving.proving import check_provable, with_proof
@@ -167,7 +167,7 @@ def solve(
             )
         query = Query.checked(objective, k, drop, tol, seed, nan_policy)
         limit = validation.memory(memory_limit)
-        resources = Resources(limit, time_limit, n_jobs, progress, client, out, resume)
+        resources = SourceResources(limit, time_limit, n_jobs, progress, client, out, resume)
         return solve_out_of_core(source, query, resources)
     clock = Clock(validation.seconds(time_limit))
     question = pose(
@@ -179,8 +179,8 @@ def solve(
         check_provable(method, objective, posed.problem)
     result = posed.answer(
         method,
-        time_limit=clock.left(),
+        time_limit=clock.time_left(),
         progress=progress,
         memory_limit=validation.memory(memory_limit),
     )
-    return with_proof(posed, result, clock.left(), progress) if proof else result
+    return with_proof(posed, result, clock.time_left(), progress) if proof else result

@@ -97,9 +97,9 @@ class Prover:
     @cached_property
     def _product(self) -> Form:
         m = self._problem.moments
-        return self.left(m.x, m.y)
+        return self.residual_form(m.x, m.y)
 
-    def left(self, p: Floats, q: Floats, extra: Floats | None = None) -> Form:
+    def residual_form(self, p: Floats, q: Floats, extra: Floats | None = None) -> Form:
         """What the controls leave of p.q, less the sum of ``extra``."""
         return Form(self._controls, self.design, p, q, extra)
 
@@ -109,7 +109,7 @@ class Prover:
     def _slope_form(self, condition: SlopeBeyond) -> Form:
         m = self._problem.moments
         q = -condition.sign * (m.y - condition.beta * m.scale[0] / m.scale[1] * m.x)
-        return self.left(m.x, q / max(float(np.linalg.norm(q)), 1e-300))
+        return self.residual_form(m.x, q / max(float(np.linalg.norm(q)), 1e-300))
 
     def freedom(self, rows_gone: int, rank_lost: int = 0) -> int:
         """Degrees of freedom without so many rows, and with so many controls fewer."""
@@ -131,7 +131,7 @@ class Prover:
         """The lowest threshold, that of the most degrees of freedom, is the easiest."""
         m = self._problem.moments
         try:
-            seconds = self._resources.left()
+            seconds = self._resources.time_left()
             lost = self._product.rank_lost(most, seconds) if m.basis.clear else m.rank
         except Unclear:
             lost = m.rank
@@ -149,7 +149,7 @@ class Prover:
             x, y = math.sqrt(tau) * m.x, condition.sign / math.sqrt(tau) * m.y
             p = (1 + root) * y - (1 - root) * x
             q = (1 - root) * y - (1 + root) * x
-            verdict = self._run(self.left(p, -q), most, patience, branch)
+            verdict = self._run(self.residual_form(p, -q), most, patience, branch)
             if self._is_final(verdict):
                 break
             tau = self._ratio(verdict.removal)
@@ -174,9 +174,9 @@ class Prover:
         if t >= 1:
             return FormProof(True)
         y = condition.sign * m.y
-        a, b = (self.left(v, v).least(most, self._resources.left()) for v in (m.x, y))
+        a, b = (self.residual_form(v, v).least(most, self._resources.time_left()) for v in (m.x, y))
         if not t > 0:
-            return self._run(self.left(m.x, -y), most, patience, branch)  # r > 0 at least
+            return self._run(self.residual_form(m.x, -y), most, patience, branch)  # r > 0 at least
         pending = _intervals(a, b)
         while pending:
             low, high = pending.pop()
@@ -193,11 +193,11 @@ class Prover:
         """t (low a + b / high) / 2 - c."""
         x, s, v = self._problem.moments.x, t * low / 2, t / (2 * high)
         if s == 0:
-            return self.left(y, v * y - x)
+            return self.residual_form(y, v * y - x)
         disc = math.sqrt(1 - 4 * s * v)
         p, q = x - (1 + disc) / (2 * s) * y, s * x - (1 - disc) / 2 * y
         length = float(np.linalg.norm(p))
-        return self.left(p / length, q * length)
+        return self.residual_form(p / length, q * length)
 
     def _r2_form(self, condition: R2Beyond) -> Form:
         m, d = self._problem.moments, self.design

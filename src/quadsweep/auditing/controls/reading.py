@@ -233,7 +233,7 @@ def _clean(
     if absorbed:
         names, listed, z = _with_dummies(names, z, given, absorbed, classes)
     names, z = _with_spanned_constant(names, z)
-    stated = _state(given, at, rows[good], good, errors.of(good), absorbed, weight)
+    stated = _state(given, at, rows[good], good, errors.select_rows(good), absorbed, weight)
     every = Design(
         given.X[good, at], (given.y if given.working is None else given.working)[good], z,
         next((i for i in range(z.shape[1]) if _is_constant(z[:, i])), None),
@@ -258,8 +258,8 @@ def _clean(
         raise ValueError(f"{given.model.name} are audited by refits of the model as it is; give "
                          "none of vcov, weights and controls")  # fmt: skip
     return Regression(
-        design, rows[good], given.given, errors.of(good), by, given.labels, fixed, given.table,
-        dependent, None if overridden else given.model,
+        design, rows[good], given.given, errors.select_rows(good), by, given.labels, fixed,
+        given.table, dependent, None if overridden else given.model,
         given.working is not None, None if given.working is None else given.y[good],
         np.flatnonzero(good), stated,
     )  # fmt: skip
@@ -404,7 +404,7 @@ def _independent(design: Design, columns: Floats) -> Ints:
     """Positions of the columns that the intercept, the classes and those before do not explain."""
     if design.classes is None:
         return independent(columns, design.intercept is not None)
-    about = Classes(design.classes, np.ones(design.n)).about(columns)
+    about = Classes(design.classes, np.ones(design.n)).subtract_means(columns)
     about[np.abs(about) <= DEPENDENT * (np.abs(columns) + np.abs(columns - about))] = 0.0
     return independent(about, intercept=False, before=columns)
 

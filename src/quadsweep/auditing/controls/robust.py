@@ -241,7 +241,7 @@ class RobustProblem(BreakProblem):
             for m in (self.moments, self.stage)
         )
         assert moments is not None
-        return RobustProblem(moments, self.condition, self.errors.of(rows), None, stage)
+        return RobustProblem(moments, self.condition, self.errors.select_rows(rows), None, stage)
 
     @property
     def _unit(self) -> float:

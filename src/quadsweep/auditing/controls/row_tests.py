@@ -59,12 +59,12 @@ class SingleRowTests:
     # ---- without each row ------------------------------------------------------------------
 
     @cached_property
-    def _left(self) -> Floats:
+    def _residual_leverages(self) -> Floats:
         return np.asarray(np.maximum(1 - self._h, _LEFT))
 
     def _products(self, a: Floats, b: Floats) -> Floats:
         """a.b without each row."""
-        return np.asarray(float(a @ b) - a * b / self._left)
+        return np.asarray(float(a @ b) - a * b / self._residual_leverages)
 
     @cached_property
     def _sums(self) -> tuple[Floats, Floats, Floats]:
@@ -139,7 +139,8 @@ class SingleRowTests:
         e = self._w - b * right
         more, root = np.abs(self._slopes - b), np.sqrt(self._h)
         norms, wider = self._norms(e)
-        alpha, epsilon = np.abs(u) / self._left, np.abs(self._w - self._slopes * right) / self._left
+        alpha = np.abs(u) / self._residual_leverages
+        epsilon = np.abs(self._w - self._slopes * right) / self._residual_leverages
         moved = more * norms.by_term + root * (
             alpha * (norms.e + more * norms.x) + epsilon * norms.u
         )
@@ -186,7 +187,7 @@ class SingleRowTests:
     def past(self, rows: Ints) -> Floats:
         """How far past its threshold the statistic is without each of these rows; NaN where that is
         not clear."""
-        own, left = np.arange(len(rows)), self._left[rows, None]
+        own, left = np.arange(len(rows)), self._residual_leverages[rows, None]
         k = self._q[rows] @ self._q.T
         if self._classes is not None:
             of_row, e = self._classes.of_row, self._classes.e

@@ -70,12 +70,12 @@ class Enumeration(Oracle):
 
     def is_feasible(self, m: int) -> bool:
         """Whether every removal of m units can be tried in time."""
-        allowed = self.resources.left() if self.resources.is_limited else MOST
+        allowed = self.resources.time_left() if self.resources.is_limited else MOST
         few = 0.0 if self._refits(self.problem) else _CHUNK * self.seconds(0)
         return self.seconds(m) <= max(allowed, few)
 
     def refutes_at_once(self, fewest: int, most: int) -> bool:
-        left = _SHARE * self.resources.left() if self.resources.is_limited else _AT_ONCE
+        left = _SHARE * self.resources.time_left() if self.resources.is_limited else _AT_ONCE
         sizes = range(fewest, most + 1)
         if len(sizes) > self._size or sum(map(self.seconds, sizes)) > max(left, _AT_ONCE):
             return False

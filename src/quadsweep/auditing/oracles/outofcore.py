@@ -28,7 +28,7 @@ from quadsweep.auditing.oracles import REFUTED, UNDECIDED, Decision, Oracle
 from quadsweep.auditing.oracles.correlation_below import Pair, correlation_below
 from quadsweep.auditing.oracles.threshold_schedule import ThresholdSchedule
 from quadsweep.auditing.resources import Resources
-from quadsweep.outofcore.flags import Decision as Rows
+from quadsweep.outofcore.flags import RowSelection as Rows
 from quadsweep.outofcore.flags import decide, whole
 from quadsweep.outofcore.search import Leaves, Placing, Search
 from quadsweep.outofcore.solve import line_of
@@ -52,7 +52,7 @@ class RoundedSums:
     off_c: float
 
     @classmethod
-    def of(cls, moments: Any, k: int, roundings: float) -> RoundedSums:
+    def from_moments(cls, moments: Any, k: int, roundings: float) -> RoundedSums:
         """From moments that are off by so many roundings, as ``centred_range`` has it."""
         sx, sy, sxx, sxy, syy = moments
         rel = (roundings + 8) * _ULP
@@ -134,7 +134,7 @@ class Engine:
     def everything(self) -> Removal:
         """Nothing removed."""
         total = self.leaves.total().tolist()
-        sums = RoundedSums.of(total, self.n, self.leaves.loaded_partition.roundings)
+        sums = RoundedSums.from_moments(total, self.n, self.leaves.loaded_partition.roundings)
         return Removal(0, sums, whole(self.leaves))
 
     def sums(self) -> Sums[Fraction]:
@@ -159,7 +159,7 @@ class Engine:
         """Concentration steps from all rows to n - m of them, leaves that are cut counted in part:
         what they promise, the leaves, and a real subset that keeps or drops those whole."""
         self.resources.check()
-        return self._asked(m, aim, until="begun")
+        return self._search_size(m, aim, until="begun")
 
     def proposed(self, m: int, aim: Aim) -> Removal | None:
         found = self.begin(m, aim)
@@ -172,8 +172,8 @@ class Engine:
         resources = self.resources
         while True:
             resources.check()
-            limit = min(resources.left(), _PATIENCE * patience)
-            found = self._asked(
+            limit = min(resources.time_left(), _PATIENCE * patience)
+            found = self._search_size(
                 m, aim, until="decided", above=above, k_or_more=k_or_more, time_limit=limit,
                 callback=resources.report,
             )  # fmt: skip
@@ -188,7 +188,8 @@ class Engine:
             if not len(found["wanted"]) or not self.open(found["wanted"].tolist()):
                 return UNDECIDED
 
-    def _asked(self, m: int, aim: Aim, **more: Any) -> dict[str, Any]:
+    def _search_size(self, m: int, aim: Aim, **more: Any) -> dict[str, Any]:
+        """Search the removals of m rows."""
         every = (self.leaves.total() / self.n).tolist()
         return self.search.ask(
             self.leaves, self.n - m, aim.objective, starts=[_turned(every, aim.mirrored)], tol=0.0,
@@ -200,7 +201,7 @@ class Engine:
         size = int(leaves.table[found["leaves"], 0].sum())
         size += len(found["rows"]) + int(found["copies"].sum())
         moments = _turned(found["moments"], aim.mirrored)
-        sums = RoundedSums.of(moments, size, leaves.loaded_partition.roundings)
+        sums = RoundedSums.from_moments(moments, size, leaves.loaded_partition.roundings)
         return Removal(self.n - size, sums, decide(found, leaves))
 
 

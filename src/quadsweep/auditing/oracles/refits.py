@@ -63,7 +63,7 @@ class Refits(Oracle):
         return math.fsum(self.seconds(m) for m in sizes)
 
     def decide(self, fewest: int, most: int, patience: float) -> Decision:
-        allowed = self.resources.left() if self.resources.is_limited else _SECONDS
+        allowed = self.resources.time_left() if self.resources.is_limited else _SECONDS
         if most - fewest >= 64 or (needed := self._needed(fewest, most)) > allowed:
             return UNDECIDED
         if needed > max(self.resources.within(patience), _AT_ONCE):
@@ -81,7 +81,7 @@ class Refits(Oracle):
         expected, start = self.seconds(m), resources.gone()
         found = _core.try_all(
             self.problem.test.core, self._order, m, most_unclear=_UNCLEAR, n_jobs=resources.n_jobs,
-            time_limit=resources.left(), progress=resources.count,
+            time_limit=resources.time_left(), progress=resources.count,
         )  # fmt: skip
         resources.nodes += int(found["count"])
         decision = settled(self.problem, found)

@@ -42,7 +42,7 @@ class ScoreSearch(Oracle):
 
     def __init__(self, problem: BreakProblem, resources: Resources) -> None:
         super().__init__(problem, resources)
-        self._parts = Parts(self.problem)
+        self._parts = ScoreParts(self.problem)
 
     @classmethod
     def handles(cls, problem: BreakProblem) -> bool:
@@ -53,7 +53,7 @@ class ScoreSearch(Oracle):
             return False
         rows = errors.kind in ("HC0", "HC1", "HC2", "HC3")
         clusters = errors.kind == "cluster" and len(errors.clusters) == 1
-        return (rows or clusters) and Parts(problem).usable
+        return (rows or clusters) and ScoreParts(problem).usable
 
     def refutes_at_once(self, fewest: int, most: int) -> bool:
         return self._ask(fewest, most, _AT_ONCE, most_nodes=1).refuted
@@ -98,7 +98,7 @@ class ScoreSearch(Oracle):
         )  # fmt: skip
 
 
-class Parts:
+class ScoreParts:
     """What goes together, and what that does to the threshold.
 
     Attributes

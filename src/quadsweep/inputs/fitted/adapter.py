@@ -33,7 +33,7 @@ class Undefined(ValueError):
 
 
 @dataclass(frozen=True)
-class Design:
+class FittedDesign:
     """The columns of some rows as computed from all rows, and what separates their outcomes.
 
     Attributes
@@ -129,7 +129,7 @@ class Adapter(ABC):
     def read_figures(self, result: Any) -> dict[str, Figures]:
         """What a result of the library states, by term."""
 
-    def design(self, rows: Ints) -> Design | None:
+    def design(self, rows: Ints) -> FittedDesign | None:
         """The columns on some rows; None where the library drops columns by itself."""
         return None
 

@@ -19,7 +19,7 @@ from quadsweep.arrays import Floats, Ints
 from quadsweep.inputs.equations import Equation
 from quadsweep.inputs.fitted.adapter import (
     Adapter,
-    Design,
+    FittedDesign,
     Options,
     refuse_if,
     require_two_clusters,
@@ -218,7 +218,7 @@ class Linearmodels(Adapter):
         names = self.frame.index.names
         return str(names[0] or "entity"), str(names[1] or "time")
 
-    def design(self, rows: Ints) -> Design | None:
+    def design(self, rows: Ints) -> FittedDesign | None:
         if (
             self.kind not in ("PanelOLS", "PooledOLS")
             or sum(int(codes.max()) + 1 for _, codes in self.effects) > _MANY
@@ -230,7 +230,7 @@ class Linearmodels(Adapter):
             levels = np.arange(codes.max() + 1)
             columns.append((codes[rows][:, None] == levels).astype(np.float64))
             names += [f"{name}[{level}]" for level in levels]
-        return Design(names, np.column_stack(columns))
+        return FittedDesign(names, np.column_stack(columns))
 
     # ---- columns ----------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.inputs.equations import Equation
 from quadsweep.inputs.fitted.adapter import (
     Adapter,
-    Design,
+    FittedDesign,
     Undefined,
     complement,
     refuse_if,
@@ -158,7 +158,7 @@ class Pyfixest(Adapter):
     def columns(self) -> Floats | None:
         return None
 
-    def design(self, rows: Ints) -> Design:
+    def design(self, rows: Ints) -> FittedDesign:
         """The columns and the dummies of the effects; without the effects if these are many."""
         from pyfixest.estimation import demean
         from pyfixest.estimation.formula.model_matrix import create_model_matrix
@@ -173,7 +173,7 @@ class Pyfixest(Adapter):
         outcome = outcome if self.method in ("fepois", *_BINARY) else ""
         y = np.asarray(model._Y_untransformed, dtype=np.float64).ravel()[self.live[rows]]
         if made.fixed_effects is None:
-            return Design(names, X, outcome, y)
+            return FittedDesign(names, X, outcome, y)
         effects = np.asarray(made.fixed_effects)[self.live[rows]]
         codes = np.column_stack([np.unique(e, return_inverse=True)[1] for e in effects.T])
         if int(codes.max(axis=0).sum()) <= _MANY:
@@ -183,11 +183,11 @@ class Pyfixest(Adapter):
                 columns.append((column[:, None] == levels).astype(np.float64))
                 effect = _EFFECT.sub(r"\1", str(name))
                 listed += [f"{effect}[{level}]" for level in levels]
-            return Design(listed, np.column_stack(columns), outcome, y)
+            return FittedDesign(listed, np.column_stack(columns), outcome, y)
         unit = X / np.maximum(np.sqrt((X**2).sum(axis=0)), 1e-300)
         unit = demean(unit, codes.astype(np.uintp), np.ones(len(unit)), tol=1e-10)[0]
         unit[:, np.sqrt((unit**2).sum(axis=0)) < _SMALL] = 0.0
-        return Design(names, unit)
+        return FittedDesign(names, unit)
 
     # ---- columns ----------------------------------------------------------------------------
 

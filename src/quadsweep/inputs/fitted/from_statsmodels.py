@@ -19,7 +19,7 @@ from quadsweep.arrays import Floats, Ints
 from quadsweep.inputs.equations import Equation
 from quadsweep.inputs.fitted.adapter import (
     Adapter,
-    Design,
+    FittedDesign,
     Options,
     complement,
     refuse_if,
@@ -215,13 +215,13 @@ class Statsmodels(Adapter):
             return float(mean.min() / max(mean.mean(), 1e-300))
         return float(min(mean.min(), (1 - mean).min()))
 
-    def design(self, rows: Ints) -> Design:
+    def design(self, rows: Ints) -> FittedDesign:
         rows = self.live[rows]
         X, names = self.X[rows], self.column_names[: self.X.shape[1]]
         if self.family in _BINARY + _COUNTS:
             outcome = "binary" if self.family in _BINARY else "count"
-            return Design(names, X, outcome, np.asarray(self.fitted.endog, np.float64)[rows])
-        return Design(names, X)
+            return FittedDesign(names, X, outcome, np.asarray(self.fitted.endog, np.float64)[rows])
+        return FittedDesign(names, X)
 
     # ---- columns ----------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 ``verify()`` proves each shipped one from its integers alone. Imports separability and the lifts.
 """
 
-from quadsweep.paper.counterexamples.proof import Counterexample, Proof, verify
+from quadsweep.paper.counterexamples.proof import Counterexample, CounterexampleProof, verify
 from quadsweep.paper.counterexamples.shipped import SHIPPED
 
-__all__ = ["SHIPPED", "Counterexample", "Proof", "verify"]
+__all__ = ["SHIPPED", "Counterexample", "CounterexampleProof", "verify"]

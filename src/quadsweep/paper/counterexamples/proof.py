@@ -72,7 +72,7 @@ class Counterexample:
 
 
 @dataclass(frozen=True)
-class Proof:
+class CounterexampleProof:
     """What came of checking a counterexample.
 
     Attributes
@@ -98,7 +98,7 @@ class Ranked(NamedTuple):
 
 def verify(
     examples: Iterable[Counterexample] | None = None, show: Callable[[str], object] | None = print
-) -> list[Proof]:
+) -> list[CounterexampleProof]:
     """Check counterexamples from their integers alone, and print each proof.
 
     Parameters
@@ -127,7 +127,7 @@ def verify(
     return proofs
 
 
-def prove(example: Counterexample) -> Proof:
+def prove(example: Counterexample) -> CounterexampleProof:
     """Both parts of the proof, or the reason why one of them fails."""
     lines = [*_statement(example), ""]
     best, second = best_two(example)
@@ -138,7 +138,7 @@ def prove(example: Counterexample) -> Proof:
             reason, part = _meeting(example, lift, number)
             lines += ["", *part]
     lines += ["", f"Not a counterexample: {reason}" if reason else "So it is a counterexample.", ""]
-    return Proof(example, not reason, reason, "\n".join(lines))
+    return CounterexampleProof(example, not reason, reason, "\n".join(lines))
 
 
 def exact_value(

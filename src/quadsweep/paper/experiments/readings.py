@@ -14,13 +14,13 @@ from collections.abc import Callable
 from typing import Any
 
 from quadsweep.arrays import Floats
-from quadsweep.paper.methods import Estimate, r2_of, ransac, theil_sen
+from quadsweep.paper.methods import LineEstimate, r2_of, ransac, theil_sen
 
-Fit = Callable[[Floats, Floats, int, int], Estimate]
+Fit = Callable[[Floats, Floats, int, int], LineEstimate]
 
 
 def _ransac(**options: Any) -> Fit:
-    def fit(x: Floats, y: Floats, k: int, seed: int) -> Estimate:
+    def fit(x: Floats, y: Floats, k: int, seed: int) -> LineEstimate:
         filled = {name: k if value == "k" else value for name, value in options.items()}
         return ransac(x, y, k, seed=seed, **filled)
 
@@ -35,13 +35,13 @@ FITS: dict[str, Fit] = {
 }
 
 
-def line_r2(x: Floats, y: Floats, line: Estimate) -> float:
+def line_r2(x: Floats, y: Floats, line: LineEstimate) -> float:
     """1 - RSS / TSS of a given line.
 
     Examples
     --------
     >>> import numpy as np
-    >>> line_r2(np.array([0.0, 1, 2]), np.array([0.0, 1, 2]), Estimate(None, -1.0, 2.0))
+    >>> line_r2(np.array([0.0, 1, 2]), np.array([0.0, 1, 2]), LineEstimate(None, -1.0, 2.0))
     -3.0
     """
     left = line.residuals(x, y)
@@ -49,27 +49,27 @@ def line_r2(x: Floats, y: Floats, line: Estimate) -> float:
     return 1 - float((left**2).sum()) / total if left is not None and total > 0 else math.nan
 
 
-def _all_points(x: Floats, y: Floats, k: int, line: Estimate) -> float:
+def _all_points(x: Floats, y: Floats, k: int, line: LineEstimate) -> float:
     return line_r2(x, y, line)
 
 
-def _consensus(x: Floats, y: Floats, k: int, line: Estimate) -> float:
+def _consensus(x: Floats, y: Floats, k: int, line: LineEstimate) -> float:
     if line.subset is None:
         return math.nan
     return line_r2(x[line.subset], y[line.subset], line)
 
 
-def _k_nearest(x: Floats, y: Floats, k: int, line: Estimate) -> float:
+def _k_nearest(x: Floats, y: Floats, k: int, line: LineEstimate) -> float:
     near = line.nearest(x, y, k)
     return math.nan if near is None else line_r2(x[near], y[near], line)
 
 
-def _k_nearest_refitted(x: Floats, y: Floats, k: int, line: Estimate) -> float:
+def _k_nearest_refitted(x: Floats, y: Floats, k: int, line: LineEstimate) -> float:
     near = line.nearest(x, y, k)
     return math.nan if near is None else r2_of(x, y, near)
 
 
-SETS: dict[str, Callable[[Floats, Floats, int, Estimate], float]] = {
+SETS: dict[str, Callable[[Floats, Floats, int, LineEstimate], float]] = {
     "R2 of the line on all n points": _all_points,
     "R2 of the line on its own inliers": _consensus,
     "R2 of the line on the k points nearest to it": _k_nearest,

@@ -184,7 +184,7 @@ def tables(results: Results, work: list[Chunk]) -> list[TextTable]:
         for tested, failed in [everything[objective, test]]
     ]
     by_family = [
-        [family, *_family_cells(totals(results, work, lambda c, f=family: _of(c, f)))]  # type: ignore[misc]
+        [family, *_family_cells(totals(results, work, lambda c, f=family: _has_family(c, f)))]  # type: ignore[misc]
         for family in FAMILIES
     ]
     instances = sum(chunk.trials for chunk in work)
@@ -215,7 +215,7 @@ def tables(results: Results, work: list[Chunk]) -> list[TextTable]:
     ]
 
 
-def _of(chunk: Chunk, family: str) -> bool:
+def _has_family(chunk: Chunk, family: str) -> bool:
     return bool(chunk.arguments["family"] == family)
 
 
@@ -238,7 +238,7 @@ def draw(results: Results, work: list[Chunk]) -> Figure:
     figure = Figure(figsize=(9.6, 3.8), layout="constrained")
     left, right = figure.subplots(1, 2)
     for family in FAMILIES:
-        _line(left, results, [c for c in work if _of(c, family)], "r2", GRADIENT, family)
+        _line(left, results, [c for c in work if _has_family(c, family)], "r2", GRADIENT, family)
     if totals(results, work)["r2", GRADIENT][1] > 0:
         left.set_yscale("log", nonpositive="mask")
     left.set_title("R²: the gradient's conic does not separate", loc="left", fontsize=11)

@@ -97,7 +97,7 @@ def naive_sweep(
     if slab is not None:
         return _with_slabs(x, y, k, lift, score, slab, planes, seed)
     if not isinstance(score, str):
-        return _with_function(x, y, k, lift, ScoreFunction.of(score), order)
+        return _with_function(x, y, k, lift, ScoreFunction.from_callable(score), order)
     if score not in objectives.OBJECTIVES:
         known = ", ".join(objectives.OBJECTIVES)
         raise ValueError(f"score must be a callable or one of {known}; got {score!r}")
@@ -176,7 +176,7 @@ class ScoreFunction:
     min_k: int = 1
 
     @classmethod
-    def of(cls, function: Any) -> ScoreFunction:
+    def from_callable(cls, function: Any) -> ScoreFunction:
         if not callable(function):
             known = ", ".join(objectives.OBJECTIVES)
             raise TypeError(f"score must be a callable or one of {known}; got {function!r}")

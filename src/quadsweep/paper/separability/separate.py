@@ -20,7 +20,7 @@ from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.inputs import frames, validation
 from quadsweep.messages import free
 from quadsweep.paper.separability.hulls.distance import TOLERANCE, HullDistances, hull_distance
-from quadsweep.paper.separability.hulls.exact import Decision, Plane, decide
+from quadsweep.paper.separability.hulls.exact import HullDecision, Plane, decide
 from quadsweep.paper.separability.slab import narrowest_slab
 from quadsweep.results.conic import Conic
 from quadsweep.results.formatting import ResultMixin, as_frame, drawn_by
@@ -249,7 +249,7 @@ def _check_reach(n: int, p: int) -> None:
         )
 
 
-def _decided(about: Separation, decision: Decision, ys: Floats) -> Separation:
+def _decided(about: Separation, decision: HullDecision, ys: Floats) -> Separation:
     """The exact answer, or that there is none."""
     plane, conic = decision.plane, None
     if plane is not None and about.x.ndim == 1:
@@ -331,7 +331,7 @@ def _within_slab(about: Separation, ys: Floats, width: float) -> Separation:
     )
 
 
-def _proved(decision: Decision) -> str:
+def _proved(decision: HullDecision) -> str:
     if decision.separable is None:
         return _UNKNOWN
     if decision.separable:
@@ -347,7 +347,7 @@ def conic_of(plane: Plane, x: Floats, y: Floats, origin: tuple[float, float]) ->
     scale = [2.0 ** min(math.frexp(r)[1], 1000) if r > 0 else 1.0 for r in reach]
     x0, y0, sx, sy = (Fraction(v) for v in (*origin, *scale))
     exact: Any = Conic(plane, (0, 0), (1, 1))  # type: ignore[arg-type]  # in fractions
-    local = exact.about((x0, y0), (sx, sy)).local
+    local = exact.change_coordinates((x0, y0), (sx, sy)).local
     largest = max(abs(c) for c in local)
     a, b, c, d, e, f = (float(v / largest) for v in local)
     return Conic((a, b, c, d, e, f), origin, (scale[0], scale[1]))

@@ -59,7 +59,7 @@ class Batch:
     seed: int = 0
 
     @classmethod
-    def like(
+    def from_problem(
         cls,
         problem: Problem,
         x: Floats,
@@ -72,7 +72,7 @@ class Batch:
         if problem.several:
             size = problem.k if k is None else k
             w = problem.weights if weights is None else weights
-            return RegressionBatch.about(problem, x, y, w, size, time_limit)
+            return RegressionBatch.of_problem(problem, x, y, w, size, time_limit)
         if x.ndim < y.ndim:
             x = np.broadcast_to(x, y.shape)
         return cls(
@@ -144,7 +144,7 @@ class RegressionBatch(Batch):
         return replace(self, problems=self.problems[which])
 
     @classmethod
-    def about(
+    def of_problem(
         cls, problem: Problem, x: Floats, y: Floats, weights: Floats | None, k: int, limit: float
     ) -> RegressionBatch:
         """The problem's question about other data: x of shape (T, n, p) or (n, p), y (T, n)."""
@@ -185,16 +185,16 @@ class RegressionBatch(Batch):
 
 
 def _solved(problem: Problem, clock: Clock) -> Outcome:
-    if clock.left() == 0:
+    if clock.time_left() == 0:
         none = np.array([], dtype=np.int64)
         return Outcome(none, math.nan, math.nan, "time_limit", 0)
-    return best(replace(problem, n_jobs=1, time_limit=clock.left()))
+    return best(replace(problem, n_jobs=1, time_limit=clock.time_left()))
 
 
 def _reaches(problem: Problem, goal: float, clock: Clock) -> int:
-    if clock.left() == 0:
+    if clock.time_left() == 0:
         return -1
-    limited = replace(problem, n_jobs=1, time_limit=clock.left())
+    limited = replace(problem, n_jobs=1, time_limit=clock.time_left())
     if provable(problem.p):
         answer = search(limited, above=goal)
         return int(len(answer.inliers) > 0) if answer.decided else -1

@@ -122,7 +122,7 @@ def part_size(n: int) -> int:
 
 
 @dataclass(frozen=True)
-class Part:
+class BatchPart:
     """Some data sets of a batch; ``until`` is a time of day."""
 
     batch: Batch
@@ -145,11 +145,11 @@ class Part:
         return digest_of(np.array([repr(question)]), *arrays)
 
 
-def _parts(batch: Batch, until: float, goals: Floats | None, jobs: int) -> list[Part]:
+def _parts(batch: Batch, until: float, goals: Floats | None, jobs: int) -> list[BatchPart]:
     size = part_size(batch.n)
     cuts = [slice(at, at + size) for at in range(0, batch.count, size)]
     return [
-        Part(
+        BatchPart(
             replace(batch.part(cut), n_jobs=jobs, time_limit=math.inf),
             until,
             None if goals is None else goals[cut],
@@ -158,7 +158,7 @@ def _parts(batch: Batch, until: float, goals: Floats | None, jobs: int) -> list[
     ]
 
 
-def solve_part(part: Part, method: str, **_: Any) -> Columns:
+def solve_part(part: BatchPart, method: str, **_: Any) -> Columns:
     """The best subsets, one row a data set; masks as bytes."""
     found = part.limited().solve(method)
     return {
@@ -170,7 +170,7 @@ def solve_part(part: Part, method: str, **_: Any) -> Columns:
     }
 
 
-def reach_part(part: Part, **_: Any) -> Columns:
+def reach_part(part: BatchPart, **_: Any) -> Columns:
     assert part.goals is not None
     return {"answers": part.limited().reach(part.goals)}
 

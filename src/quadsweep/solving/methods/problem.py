@@ -120,13 +120,13 @@ class Watch:
 
     def goes_on(self) -> bool:
         """Whether to go on; the status says why not."""
-        if self.clock.left() == 0:
+        if self.clock.time_left() == 0:
             self.status = "time_limit"
         elif self._callback is not None:
             gone = self.clock.gone()
             if self._callback(self.value, self.bound, self.nodes, gone) is False:
                 self.status = "interrupted"
-        self.ended = self.status != "heuristic" or self._turn.left() == 0
+        self.ended = self.status != "heuristic" or self._turn.time_left() == 0
         return not self.ended
 
 

@@ -29,7 +29,7 @@ _ROUNDINGS = (2**8, 2**16, 2**32, 2**52)  # from a plane that can be read to all
 
 
 @dataclass(frozen=True)
-class Decision:
+class HullDecision:
     """The exact answer.
 
     Attributes
@@ -49,7 +49,7 @@ class Decision:
     weights: dict[int, Fraction] = field(default_factory=dict)
 
 
-def decide(x: Floats, y: Floats, mask: Mask, lift: str, seconds: float = math.inf) -> Decision:
+def decide(x: Floats, y: Floats, mask: Mask, lift: str, seconds: float = math.inf) -> HullDecision:
     """Whether the hulls of the lifted inliers and outliers are disjoint.
 
     ``x`` has a column for each predictor where there are several.
@@ -64,25 +64,27 @@ def decide(x: Floats, y: Floats, mask: Mask, lift: str, seconds: float = math.in
     """
     twin = _twins(x, y, mask, lift)
     if twin is not None:
-        return _confirmed(x, y, mask, lift, Decision(False, None, dict.fromkeys(twin, Fraction(1))))
+        return _confirmed(
+            x, y, mask, lift, HullDecision(False, None, dict.fromkeys(twin, Fraction(1)))
+        )
     deadline = time.monotonic() + seconds
     frame = _Frame(x, y, mask, lift)
     normal, multipliers = _propose(frame)
     for precision in _ROUNDINGS:
         whole = [round(w * precision) for w in normal]
         if frame.all_positive(whole):
-            return _confirmed(x, y, mask, lift, Decision(True, frame.plane(whole)))
+            return _confirmed(x, y, mask, lift, HullDecision(True, frame.plane(whole)))
     try:
         found = nearest_to_origin(frame.rows, multipliers, deadline)
     except OutOfTime:
-        return Decision(None)
+        return HullDecision(None)
     if found.normal is not None:
-        return _confirmed(x, y, mask, lift, Decision(True, frame.plane(found.normal)))
+        return _confirmed(x, y, mask, lift, HullDecision(True, frame.plane(found.normal)))
     halves = {i: 2 * w for i, w in found.weights.items()}
-    return _confirmed(x, y, mask, lift, Decision(False, None, halves))
+    return _confirmed(x, y, mask, lift, HullDecision(False, None, halves))
 
 
-def _confirmed(x: Floats, y: Floats, mask: Mask, lift: str, decision: Decision) -> Decision:
+def _confirmed(x: Floats, y: Floats, mask: Mask, lift: str, decision: HullDecision) -> HullDecision:
     """The decision, if its certificate holds in the coordinates as given."""
     if decision.separable:
         assert decision.plane is not None

@@ -77,9 +77,9 @@ def _in_turns(problem: Problem, seconds: float) -> Outcome:
     if boxes and given:
         turns += [(_by_boxes, 1.0)]
     for method, share in turns:
-        if found.status in ("optimal", "interrupted") or clock.left() == 0:
+        if found.status in ("optimal", "interrupted") or clock.time_left() == 0:
             break
-        limit = clock.left() * share if given else share
+        limit = clock.time_left() * share if given else share
         found = _both(problem, found, method(problem.changed(time_limit=limit), found))
     if not given and found.status == "time_limit":
         return replace(found, status="heuristic")
@@ -175,7 +175,7 @@ def _settled(
     if any(np.array_equal(best, rows) for rows in unclear):
         value = score(problem, best)
     for rows in unclear:
-        if clock.left() == 0:
+        if clock.time_left() == 0:
             limit = problem.trivial_bound
             return replace(outcome, inliers=best, value=value, bound=limit, status="time_limit")
         exact = score(problem, rows)

@@ -86,7 +86,7 @@ class _Walk(Watch):
     def keep(self, mask: Mask) -> None:
         """Remember a subset if it is the best; an only one is fitted once, as well as any."""
         p, rows = self.problem, np.flatnonzero(mask)
-        self._final = len(self.rows) == 0 and self.clock.left() == 0
+        self._final = len(self.rows) == 0 and self.clock.time_left() == 0
         if self._final:
             value = p.fitted(rows)
         else:
@@ -111,9 +111,9 @@ class _Walk(Watch):
         share = min(len(some), max(p.p + 2, round(p.k * len(some) / p.n)))
         tried = self._stepped(self._starts(some), some, share)
         everyone = np.arange(p.n)
-        if len(some) < p.n and self.clock.left() > 0:
+        if len(some) < p.n and self.clock.time_left() > 0:
             self._moments(everyone)
-        if len(some) < p.n and self.clock.left() == 0:
+        if len(some) < p.n and self.clock.time_left() == 0:
             for rows in step(p, some[tried[0]]):
                 yield _mask(rows, p.n)
             return
@@ -128,7 +128,7 @@ class _Walk(Watch):
                 yield self._stepped(one[None], everyone, p.k)[0]
         work = _SWAPS * p.n * self.z.shape[1] ** 2 * 8
         for _ in range(min(_MOST_SWAPS, int(_SWAP_WORK / work))):
-            if len(self.rows) == 0 or self.clock.left() == 0:
+            if len(self.rows) == 0 or self.clock.time_left() == 0:
                 return
             yield self._stepped(self._swapped(), everyone, p.k)[0]
 
@@ -176,7 +176,7 @@ class _Walk(Watch):
         starts at a time, and no more of them when the time is over."""
         best, scores = [], []
         for first in range(0, len(masks), _AT_ONCE):
-            if first > 0 and self.clock.left() == 0:
+            if first > 0 and self.clock.time_left() == 0:
                 break
             part, score = self._stepped_together(masks[first : first + _AT_ONCE], some, k)
             best.append(part)
@@ -190,7 +190,7 @@ class _Walk(Watch):
         going = np.arange(len(masks))
         moments = self._moments(some)
         for number in range(_STEPS):
-            if number > 1 and self.clock.left() == 0:
+            if number > 1 and self.clock.time_left() == 0:
                 break
             worth, value = self._judged(masks[going], moments, some, first=number == 0)
             if number > 0:

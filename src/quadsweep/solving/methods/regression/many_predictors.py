@@ -37,7 +37,7 @@ def bounded(problem: Problem, spheres: bool = True) -> Outcome:
     found = concentrate(problem)
     if found.status != "heuristic" or not len(found.inliers):
         return found
-    problem = problem.changed(time_limit=clock.left())
+    problem = problem.changed(time_limit=clock.time_left())
     return _bounded(problem, found, [_bound_by_balls, *[_bound_by_spheres] * spheres])
 
 

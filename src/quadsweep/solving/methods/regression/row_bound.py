@@ -93,7 +93,7 @@ class RowBound:
 
     def least_sum(self, enough: float, watch: Watch) -> float:
         """At most the least residual sum of squares of k rows; steps end when it is enough."""
-        seconds = min(SECONDS, watch.clock.left() / 4)
+        seconds = min(SECONDS, watch.clock.time_left() / 4)
         none = np.zeros(len(self._own))
         bound = _core.PairBound(self._pairs, self._own, none, none, self._m)
         most = bound.improve(0.0, self.rss - enough, _MOST_STEPS, self._n_jobs, seconds)
@@ -102,13 +102,15 @@ class RowBound:
     def most_r2(self, value: float, high: float, tol: float, watch: Watch) -> float:
         """What no R2 passes, if that is less than ``high``; by halves."""
         bound = _core.PairBound(self._pairs, self._own, self._square + self._u**2, self._u, self._m)
-        low, clock = value, Clock(min(SECONDS, watch.clock.left() / 4))
-        while high - low > max(tol, 0.01 * (high - value)) and clock.left() and watch.goes_on():
+        low, clock = value, Clock(min(SECONDS, watch.clock.time_left() / 4))
+        while (
+            high - low > max(tol, 0.01 * (high - value)) and clock.time_left() and watch.goes_on()
+        ):
             watch.nodes += 1
             t = low + 0.5 * (high - low) if high < 0.9 else low + 0.3 * (high - low)
             g = 1 - t
             enough = self.rss - g * self.tss - self._error - g * self._total_error
-            most = bound.improve(g, enough, _STEPS, self._n_jobs, clock.left())
+            most = bound.improve(g, enough, _STEPS, self._n_jobs, clock.time_left())
             if most <= enough:
                 high = t
             else:

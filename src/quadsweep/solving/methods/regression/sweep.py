@@ -151,7 +151,7 @@ class _Helper:
 
     @property
     def ended(self) -> bool:
-        return self.stopped or self._watch.ended or self._watch.clock.left() == 0
+        return self.stopped or self._watch.ended or self._watch.clock.time_left() == 0
 
     def goes_on(self) -> bool:
         return not self.ended
