@@ -1,6 +1,7 @@
 """How few observations a conclusion depends on.
 
 ``audit``       the question: the fewest rows whose removal breaks a claim
+``outofcore``   the same question about rows that are not in memory
 ``rows``        the rows it is about, what they are called, and how many may go
 ``design``      the regression: term, controls, weights, what is removed at once
 ``classes``     dummies of a partition, fitted by means whichever rows go

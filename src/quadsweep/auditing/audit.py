@@ -5,15 +5,13 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable
-from contextlib import contextmanager
 from dataclasses import replace
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from quadsweep.arrays import Ints
-from quadsweep.auditing import claims, instruments
+from quadsweep.auditing import claims, instruments, likelihood
 from quadsweep.auditing.break_problem import BreakProblem
 from quadsweep.auditing.claims import Claim, Subject, Terms
 from quadsweep.auditing.confirm import (
@@ -24,26 +22,29 @@ from quadsweep.auditing.confirm import (
     confirm_removal,
 )
 from quadsweep.auditing.controls.heuristics import RowHeuristic
-from quadsweep.auditing.controls.reading import Regression, explained, is_regression, read
+from quadsweep.auditing.controls.reading import Regression, is_regression, read
 from quadsweep.auditing.controls.robust import RobustProblem, TermFit, fit_term
-from quadsweep.auditing.controls.stated import StatedLikelihood, StatedProblem, StatedTerm
+from quadsweep.auditing.controls.stated import (
+    StatedLikelihood,
+    StatedProblem,
+    pose_claim_by_refits,
+    stated_term,
+)
 from quadsweep.auditing.design import Design
 from quadsweep.auditing.fit import Fit, fit
-from quadsweep.auditing.likelihood import LikelihoodProblem, fit_likelihood
-from quadsweep.auditing.minimal_removal import BreakMode, MinimalRemovalSearch, Report
-from quadsweep.auditing.moments import Moments, Sums
-from quadsweep.auditing.oracles.choice import oracles_for
-from quadsweep.auditing.oracles.outofcore import (
-    Engine,
-    OutOfCore,
-    OutOfCoreHeuristic,
-    OutOfCoreProblem,
-    Removal,
+from quadsweep.auditing.minimal_removal import (
+    BreakMode,
+    MinimalRemovalSearch,
+    Report,
+    report_bounds,
 )
+from quadsweep.auditing.moments import Moments
+from quadsweep.auditing.oracles.choice import oracles_for
+from quadsweep.auditing.outofcore import audit_out_of_core
 from quadsweep.auditing.proving import check_provable, refutation
 from quadsweep.auditing.resources import Resources
 from quadsweep.auditing.result import Audit, OutOfCoreAudit, RegressionAudit
-from quadsweep.auditing.rows import FEWEST_KEPT, drop_limit, phrase, two_columns, units_limit
+from quadsweep.auditing.rows import phrase, two_columns, units_limit
 from quadsweep.auditing.verdict import SearchState, reported
 from quadsweep.blas import one_thread
 from quadsweep.clock import Stopped
@@ -51,16 +52,13 @@ from quadsweep.inputs import validation
 from quadsweep.inputs.arguments import normalize_arguments
 from quadsweep.inputs.standard_errors import OWN, StandardErrors, in_one_word
 from quadsweep.messages import argument
-from quadsweep.outofcore.flags import Flags, listed
 from quadsweep.outofcore.search import Query
 from quadsweep.outofcore.solve import SourceResources, load_or_stream, refuse
-from quadsweep.outofcore.sources import Source, collects_itself, is_source
-from quadsweep.progress import Removals, SearchProgress, watching
+from quadsweep.outofcore.sources import collects_itself, is_source
+from quadsweep.progress import SearchProgress
 from quadsweep.solving.question import SourceSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from typing_extensions import Unpack
 
     class Settings(SourceSettings, total=False):
@@ -238,27 +236,12 @@ def audit(
             given_to = SourceResources(
                 resources.memory_limit, time_limit, n_jobs, progress, client, out, resume
             )
-            return _out_of_core(source, claim, terms, max_drop, query, given_to)
+            return audit_out_of_core(source, claim, terms, max_drop, query, given_to)
         given = two_columns(x, y, data, nan_policy=nan_policy)
     if proof and kind is RegressionAudit:
         check_provable(given, claim)
-    with _reporting(progress, resources) as note:
+    with report_bounds(progress, resources) as note:
         return _in_memory(kind, given, claim, terms, max_drop, resources, note, proof)
-
-
-@contextmanager
-def _reporting(progress: Any, resources: Resources) -> Iterator[Report]:
-    """Tells the progress callback the bounds that were noted last."""
-    upper, lower = math.nan, 1
-
-    def note(known: MinimalRemovalSearch) -> None:
-        nonlocal upper, lower
-        upper, lower = math.nan if known.upper is None else known.upper, known.lower
-
-    with watching(progress, Removals()) as callback:
-        if callback is not None:
-            resources.callback = lambda nodes, seconds: callback(upper, lower, nodes, seconds)
-        yield note
 
 
 def audit_given(
@@ -266,11 +249,8 @@ def audit_given(
     resources: Resources, progress: Any = False,
 ) -> Audit:  # fmt: skip
     """The audit of a regression that was read."""
-    with _reporting(progress, resources) as note:
+    with report_bounds(progress, resources) as note:
         return _in_memory(kind, given, claim, terms, max_drop, resources, note, False)
-
-
-# ---- rows in memory -----------------------------------------------------------------------------
 
 
 @one_thread()
@@ -287,11 +267,13 @@ def _in_memory(
         before = check_all_rows(independent, before)
     _check_test(given, claim, before)
     if given.by_refits:
-        claimed, problems = _by_refits(given, claim, terms, before)
+        claimed, problems = pose_claim_by_refits(given, claim, terms, before)
     elif design.link:
-        claimed, problems = _by_likelihood(given, claim, terms, before)
+        claimed, problems = likelihood.pose_claim(given, claim, terms, before)
+        if claimed.is_test and errors.kind == OWN and (stated := stated_term(given)) is not None:
+            problems = tuple(StatedLikelihood(p.moments, p.condition, stated) for p in problems)
     elif design.instrument is not None:
-        claimed, problems = _instrumented(given, claim, terms, before, resources)
+        claimed, problems = instruments.pose_claim(given, claim, terms, before, resources)
     else:
         if errors.reduced_form:
             raise ValueError(f"{argument('vcov', 'anderson-rubin')} is a test of an instrumented "
@@ -300,7 +282,7 @@ def _in_memory(
         claimed = _claim(kind, given, claim, terms, moments, before)
         robust = not errors.classical and claimed.is_test
         if robust and errors.kind == OWN:
-            stated = _stated(given)
+            stated = stated_term(given)
             assert stated is not None
             problems = tuple(StatedProblem(moments, how, stated) for how in claimed.conditions)
         else:
@@ -368,20 +350,13 @@ def _independent(given: Regression) -> StatedModel | None:
 
 def fitted(given: Regression, kept: Ints) -> TermFit:
     """What the regression says about the term on some rows; a fitted model says it itself."""
-    found, stated = _fit_columns(given, kept), _stated(given)
+    found, stated = _fit_columns(given, kept), stated_term(given)
     return found if stated is None else stated.state(found, kept)
-
-
-def _stated(given: Regression) -> StatedTerm | None:
-    """What a fitted model says about its term."""
-    if given.model is None or given.model_rows is None:
-        return None
-    return StatedTerm(given.model, given.model_rows, given.design.term, not given.by_refits)
 
 
 def _fit_columns(given: Regression, kept: Ints) -> TermFit:
     if given.design.link:
-        return fit_likelihood(given.design, kept)
+        return likelihood.fit_likelihood(given.design, kept)
     return fit_term(given.design, kept, given.errors)
 
 
@@ -439,86 +414,6 @@ def _claim(
     )
     significant = None if errors.classical else before.p_value <= terms.level
     return claims.build(claim, full, terms, subject, significant)
-
-
-def _instrumented(
-    given: Regression, claim: str, terms: Terms, before: Fit, resources: Resources
-) -> tuple[Claim, tuple[BreakProblem, ...]]:
-    """The claim about an instrumented term, and the ways in which it breaks."""
-    design, errors = given.design, given.errors
-    if claim == "r2" or given.fixed:
-        raise ValueError("an instrumented term has the claims 'sign', 'slope', 'significance' and "
-                         f"'reverse', and its controls are refitted; got {claim!r}")  # fmt: skip
-    if errors.kind in ("HC2", "HC3"):
-        raise ValueError(f"{errors.kind} standard errors are for least squares; an instrumented "
-                         "term has classical, HC0, HC1 or clustered ones")  # fmt: skip
-    if errors.reduced_form and claim != "significance":
-        raise ValueError(
-            f"{argument('vcov', 'anderson-rubin')} is for {argument('claim', 'significance')}; "
-            f"got {claim!r}"
-        )
-    assert design.instrument is not None
-    if explained(design, design.instrument):
-        name = design.instrument_name
-        raise ValueError(f"the controls explain the instrument {name} on all rows")
-    test = errors.test if errors.reduced_form else f"two-stage least squares, {errors.test}"
-    subject = Subject.coefficient(phrase(given), test, True)
-    if errors.reduced_form:
-        moments = Moments(instruments.reduced_form(design), resources.check)
-        claimed = claims.build(claim, moments.all_rows(), terms, subject)
-        return claimed, tuple(BreakProblem(moments, how) for how in claimed.conditions)
-    full = instruments.coefficient_sums(design)
-    claimed = claims.build(claim, full, terms, subject, before.p_value <= terms.level)
-    return claimed, instruments.problems(design, claimed.conditions, errors)
-
-
-def _by_refits(
-    given: Regression, claim: str, terms: Terms, before: Fit
-) -> tuple[Claim, tuple[BreakProblem, ...]]:
-    """The claim about a term of a model without a search."""
-    stated = _stated(given)
-    assert stated is not None
-    if claim in ("r2", "slope"):
-        raise ValueError(f"{stated.model.name} have the claims 'sign', 'significance' and "
-                         f"'reverse'; got {claim!r}")  # fmt: skip
-    sign = Fraction(1 if before.slope > 0 else -1, 2)
-    full = Sums(given.design.n, given.design.q, Fraction(1), Fraction(1), sign, Fraction(1))
-    subject = Subject.coefficient(phrase(given), given.errors.test, True)
-    claimed = claims.build(claim, full, terms, subject, before.p_value <= terms.level)
-    moments = Moments(given.design)
-    return claimed, tuple(StatedProblem(moments, how, stated) for how in claimed.conditions)
-
-
-def _by_likelihood(
-    given: Regression, claim: str, terms: Terms, before: Fit
-) -> tuple[Claim, tuple[BreakProblem, ...]]:
-    """The same of a logistic or Poisson regression."""
-    design = given.design
-    if claim in ("r2", "slope") or given.fixed:
-        raise ValueError("a logistic or Poisson regression has the claims 'sign', 'significance' "
-                         "and 'reverse', controls refitted; "
-                         f"got {claim!r}")  # fmt: skip
-    if math.isnan(before.slope):
-        raise ValueError(f"the {design.link} fit on all {design.n} rows does not exist: its "
-                         "columns separate the outcome, or nearly so")  # fmt: skip
-    sign = Fraction(1 if before.slope > 0 else -1, 2)
-    full = Sums(design.n, design.q, Fraction(1), Fraction(1), sign, Fraction(1))
-    subject = Subject.coefficient(phrase(given), _test(given), True)
-    claimed = claims.build(claim, full, terms, subject, before.p_value <= terms.level)
-    moments = Moments(design)
-    stated = _stated(given)
-    if stated is not None and claimed.is_test and given.errors.kind == OWN:
-        own = tuple(StatedLikelihood(moments, how, stated) for how in claimed.conditions)
-        return claimed, own
-    return claimed, tuple(LikelihoodProblem(moments, how) for how in claimed.conditions)
-
-
-def _test(given: Regression) -> str:
-    """What the test is called."""
-    if not given.design.link:
-        return given.errors.test
-    own = given.errors.test if given.errors.kind == OWN else "z test"
-    return f"{given.design.link} regression, {own}"
 
 
 def _stage(given: Regression, of: Callable[[Design], Design]) -> Fit | None:
@@ -596,7 +491,7 @@ def _result(
         controls=design.listed or design.names,
         groups=None if units is None else [units[i] for i in removal],
         n_groups=None if units is None else len(units),
-        test=_test(given),
+        test=likelihood.name_test(given) if design.link else given.errors.test,
         refitted=not given.fixed,
         first_stage=_stage(given, instruments.first_stage),
         reduced_form=_stage(given, instruments.reduced_form),
@@ -605,72 +500,4 @@ def _result(
         problems=problems,
         followed=known.followed,
         time_limit=resources.limit,
-    )
-
-
-# ---- rows out of core ---------------------------------------------------------------------------
-
-
-def _out_of_core(
-    source: Source, claim: str, terms: Terms, max_drop: Any, query: Query, given_to: SourceResources
-) -> OutOfCoreAudit:
-    """The fewest rows of a source whose removal breaks a claim."""
-    with given_to.search(source, query, None) as search:
-        resources = Resources(search.clock.limit, search.clock.start)
-        with _reporting(given_to.progress, resources) as note:
-            engine = Engine(search, search.survey(), resources)
-            if engine.n <= FEWEST_KEPT:
-                raise ValueError(f"an audit needs at least 4 rows; got {engine.n}")
-            most = drop_limit(max_drop, engine.n)
-            claimed = claims.build(claim, engine.sums(), terms)
-            known = _search_out_of_core(claimed, engine, most, note)
-            return _out_of_core_result(source, claimed, terms, most, known, engine)
-
-
-def _search_out_of_core(claimed: Claim, engine: Engine, most: int, note: Report) -> SearchState:
-    problems = [OutOfCoreProblem(how, engine) for how in claimed.conditions]
-    if any(problem.broken(engine.everything) for problem in problems):
-        return SearchState(0, 0, engine.everything, "optimal")
-    heuristics = [OutOfCoreHeuristic(problem, most) for problem in problems]
-    modes = [
-        BreakMode(heuristic, [OutOfCore(problem, engine.resources)])
-        for problem, heuristic in zip(problems, heuristics, strict=True)
-    ]
-    try:  # the rows along the boundaries where the answer seems to be, in one pass
-        wanted = sorted({leaf for heuristic in heuristics for leaf in heuristic.boundary()})
-        if wanted:
-            engine.open(wanted)
-    except Stopped as stop:
-        return SearchState(1, None, None, stop.status)
-    found = MinimalRemovalSearch(modes, most, engine.resources, note).run()
-    ended = "memory_limit" if engine.is_full and found.status == "undecided" else found.status
-    return SearchState(found.lower, found.upper, found.removal, ended)
-
-
-def _out_of_core_result(
-    source: Source, claimed: Claim, terms: Terms, most: int, known: SearchState, engine: Engine
-) -> OutOfCoreAudit:
-    passes, leaves, removal = engine.search.passes, engine.leaves, known.removal
-    placing = leaves.partition.placing
-    flags = after = outliers = None
-    if isinstance(removal, Removal):
-        flags = Flags(source, removal.rows, passes.jobs)
-        after = removal.sums.fit(placing)
-        outliers = listed(flags, passes, len(removal), leaves)
-    return OutOfCoreAudit(
-        **reported(claimed, known, most, engine.n),
-        outliers=outliers,
-        before=engine.everything.sums.fit(placing),
-        after=after,
-        level=terms.level,
-        threshold=terms.threshold,
-        tol=terms.tol,
-        nodes=engine.resources.nodes,
-        seconds=engine.resources.gone(),
-        names=source.names,
-        missing=int(leaves.missing.sum()),
-        passes=passes.count,
-        rows_read=passes.rows_read,
-        loaded=len(leaves.row),
-        flags=flags,
     )

@@ -17,13 +17,20 @@ from typing import NamedTuple
 import numpy as np
 
 from quadsweep.arrays import Floats, Ints
+from quadsweep.auditing import claims
 from quadsweep.auditing.break_problem import BreakProblem
+from quadsweep.auditing.claims import Claim, Subject, Terms
 from quadsweep.auditing.conditions import Condition, CorrelationAbove, CorrelationBelow, SlopeBeyond
+from quadsweep.auditing.controls.reading import Regression, explained
 from quadsweep.auditing.controls.robust import RobustProblem
 from quadsweep.auditing.design import Design
+from quadsweep.auditing.fit import Fit
 from quadsweep.auditing.moments import Moments, Sums
 from quadsweep.auditing.refitting import Residuals
+from quadsweep.auditing.resources import Resources
+from quadsweep.auditing.rows import phrase
 from quadsweep.inputs.standard_errors import StandardErrors
+from quadsweep.messages import argument
 
 _LEAST = 1e-300  # instead of a covariance that has turned
 _TURNED = 1e12  # off the score of a removal that turns the second form
@@ -164,3 +171,34 @@ def _sign_problems(reduced: Moments, stage: Moments, condition: SlopeBeyond) -> 
         still = BreakProblem(other, SlopeBeyond(0.0, condition.margin, others))
         out.append(InstrumentProblem(this, SlopeBeyond(0.0, condition.margin, -own), still))
     return out
+
+
+def pose_claim(
+    given: Regression, claim: str, terms: Terms, before: Fit, resources: Resources
+) -> tuple[Claim, tuple[BreakProblem, ...]]:
+    """Return the claim about an instrumented term, and one problem for each way it breaks."""
+    design, errors = given.design, given.errors
+    if claim == "r2" or given.fixed:
+        raise ValueError("an instrumented term has the claims 'sign', 'slope', 'significance' and "
+                         f"'reverse', and its controls are refitted; got {claim!r}")  # fmt: skip
+    if errors.kind in ("HC2", "HC3"):
+        raise ValueError(f"{errors.kind} standard errors are for least squares; an instrumented "
+                         "term has classical, HC0, HC1 or clustered ones")  # fmt: skip
+    if errors.reduced_form and claim != "significance":
+        raise ValueError(
+            f"{argument('vcov', 'anderson-rubin')} is for {argument('claim', 'significance')}; "
+            f"got {claim!r}"
+        )
+    assert design.instrument is not None
+    if explained(design, design.instrument):
+        name = design.instrument_name
+        raise ValueError(f"the controls explain the instrument {name} on all rows")
+    test = errors.test if errors.reduced_form else f"two-stage least squares, {errors.test}"
+    subject = Subject.coefficient(phrase(given), test, True)
+    if errors.reduced_form:
+        moments = Moments(reduced_form(design), resources.check)
+        claimed = claims.build(claim, moments.all_rows(), terms, subject)
+        return claimed, tuple(BreakProblem(moments, how) for how in claimed.conditions)
+    full = coefficient_sums(design)
+    claimed = claims.build(claim, full, terms, subject, before.p_value <= terms.level)
+    return claimed, problems(design, claimed.conditions, errors)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -17,11 +18,18 @@ import numpy as np
 
 from quadsweep import _core
 from quadsweep.arrays import Floats, Ints
+from quadsweep.auditing import claims
 from quadsweep.auditing.break_problem import BreakProblem
+from quadsweep.auditing.claims import Claim, Subject, Terms
 from quadsweep.auditing.conditions import CorrelationAbove, CorrelationBelow, SlopeBeyond
+from quadsweep.auditing.controls.reading import Regression
 from quadsweep.auditing.controls.robust import TermFit
 from quadsweep.auditing.design import Design
+from quadsweep.auditing.fit import Fit
+from quadsweep.auditing.moments import Moments, Sums
+from quadsweep.auditing.rows import phrase
 from quadsweep.auditing.span import basis, residual
+from quadsweep.inputs.standard_errors import OWN
 
 _STEPS = 60
 _SETTLED = 1e-9
@@ -221,3 +229,29 @@ class LikelihoodProblem(BreakProblem):
 
     def passed(self, removal: Ints) -> bool:
         return self.broken(removal)
+
+
+def pose_claim(
+    given: Regression, claim: str, terms: Terms, before: Fit
+) -> tuple[Claim, tuple[BreakProblem, ...]]:
+    """Return the claim about a term of the regression, and one problem for each way it breaks."""
+    design = given.design
+    if claim in ("r2", "slope") or given.fixed:
+        raise ValueError("a logistic or Poisson regression has the claims 'sign', 'significance' "
+                         "and 'reverse', controls refitted; "
+                         f"got {claim!r}")  # fmt: skip
+    if math.isnan(before.slope):
+        raise ValueError(f"the {design.link} fit on all {design.n} rows does not exist: its "
+                         "columns separate the outcome, or nearly so")  # fmt: skip
+    sign = Fraction(1 if before.slope > 0 else -1, 2)
+    full = Sums(design.n, design.q, Fraction(1), Fraction(1), sign, Fraction(1))
+    subject = Subject.coefficient(phrase(given), name_test(given), True)
+    claimed = claims.build(claim, full, terms, subject, before.p_value <= terms.level)
+    moments = Moments(design)
+    return claimed, tuple(LikelihoodProblem(moments, how) for how in claimed.conditions)
+
+
+def name_test(given: Regression) -> str:
+    """Return the name of the test of a logistic or Poisson regression."""
+    own = given.errors.test if given.errors.kind == OWN else "z test"
+    return f"{given.design.link} regression, {own}"

@@ -21,12 +21,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from quadsweep.auditing.oracles import Oracle, first_decision
 from quadsweep.auditing.resources import Resources
 from quadsweep.clock import Clock, Stopped
+from quadsweep.progress import Removals, watching
 
 _PATIENCE = 2.0  # seconds for a question that is asked for the first time
 _SHORT = 0.1  # seconds for all questions to a search before any bound
@@ -357,3 +359,18 @@ class MinimalRemovalSearch:
 
 #: Called with the search whenever it has found out something.
 Report = Callable[[MinimalRemovalSearch], object]
+
+
+@contextmanager
+def report_bounds(progress: Any, resources: Resources) -> Iterator[Report]:
+    """Pass the bounds that were noted last to the progress callback."""
+    upper, lower = math.nan, 1
+
+    def note(known: MinimalRemovalSearch) -> None:
+        nonlocal upper, lower
+        upper, lower = math.nan if known.upper is None else known.upper, known.lower
+
+    with watching(progress, Removals()) as callback:
+        if callback is not None:
+            resources.callback = lambda nodes, seconds: callback(upper, lower, nodes, seconds)
+        yield note

@@ -9,15 +9,21 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 
 import numpy as np
 
 from quadsweep.arrays import Ints
+from quadsweep.auditing import claims
 from quadsweep.auditing.break_problem import BreakProblem
+from quadsweep.auditing.claims import Claim, Subject, Terms
 from quadsweep.auditing.conditions import CorrelationAbove, SlopeBeyond
+from quadsweep.auditing.controls.reading import Regression
 from quadsweep.auditing.controls.robust import CLEAR, TermFit, student
+from quadsweep.auditing.fit import Fit
 from quadsweep.auditing.likelihood import LikelihoodProblem
-from quadsweep.auditing.moments import Sums
+from quadsweep.auditing.moments import Moments, Sums
+from quadsweep.auditing.rows import phrase
 from quadsweep.inputs.fitted.protocol import Figures, Model
 
 
@@ -109,3 +115,27 @@ class StatedLikelihood(LikelihoodProblem):
 def _excess(problem: BreakProblem, stated: StatedTerm, removal: Ints) -> float:
     sums = stated.correlate(problem.moments.design.kept(removal))
     return -math.inf if sums is None else float(problem.condition.excess(sums, (1.0, 1.0)))
+
+
+def stated_term(given: Regression) -> StatedTerm | None:
+    """Return what refits the term of a fitted model; None where there is no model."""
+    if given.model is None or given.model_rows is None:
+        return None
+    return StatedTerm(given.model, given.model_rows, given.design.term, not given.by_refits)
+
+
+def pose_claim_by_refits(
+    given: Regression, claim: str, terms: Terms, before: Fit
+) -> tuple[Claim, tuple[BreakProblem, ...]]:
+    """Return the claim about a term of a model without a search, and its problems."""
+    stated = stated_term(given)
+    assert stated is not None
+    if claim in ("r2", "slope"):
+        raise ValueError(f"{stated.model.name} have the claims 'sign', 'significance' and "
+                         f"'reverse'; got {claim!r}")  # fmt: skip
+    sign = Fraction(1 if before.slope > 0 else -1, 2)
+    full = Sums(given.design.n, given.design.q, Fraction(1), Fraction(1), sign, Fraction(1))
+    subject = Subject.coefficient(phrase(given), given.errors.test, True)
+    claimed = claims.build(claim, full, terms, subject, before.p_value <= terms.level)
+    moments = Moments(given.design)
+    return claimed, tuple(StatedProblem(moments, how, stated) for how in claimed.conditions)
