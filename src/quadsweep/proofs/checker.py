@@ -265,7 +265,7 @@ class StatedClaim:
         return {"r": above, "r2": above, "tv": below, "lts": below}.get(self.objective, False)
 
 
-class NodeState(NamedTuple):
+class Node(NamedTuple):
     """What a node stands for: with more to choose than there is, for nothing."""
 
     frame: int
@@ -279,7 +279,7 @@ class NodeState(NamedTuple):
         words = (f", {low:.9g} <= p{i} <= {high:.9g}" for i, (low, high) in enumerate(ends, 1))
         return f"frame {self.frame}{''.join(words)}"
 
-    def between(self, copies: Sequence[tuple[int, int]]) -> NodeState:
+    def between(self, copies: Sequence[tuple[int, int]]) -> Node:
         """With at least and at most so many copies of the open rows."""
         free, kept, need = [], self.kept, self.need
         for row, (least, most) in zip(self.open, copies, strict=True):
@@ -292,7 +292,7 @@ class NodeState(NamedTuple):
                 free.append(row._replace(copies=most - least))
         return self._replace(open=free, kept=kept, need=need)
 
-    def branch(self, name: int, z: int) -> list[NodeState]:
+    def branch(self, name: int, z: int) -> list[Node]:
         """More than z of the open copies of a row are kept, or at most z."""
         copies = [(row.copies, row.name == name) for row in self.open]
         more = [(z + 1 if here else 0, most) for most, here in copies]
@@ -452,7 +452,7 @@ class Checker:
         self.claim = claim = StatedClaim(part, columns)
         if part["claim"]["subset"] is not None:
             claim.check_subset(part["claim"]["subset"], number(part["claim"]["tol"]))
-        start = NodeState(0, (), claim.rows, [0] * len(claim.products[0]), claim.k)
+        start = Node(0, (), claim.rows, [0] * len(claim.products[0]), claim.k)
         roots = []
         for root in part["roots"]:
             box = [(number(low), number(high)) for low, high in root["box"]]
@@ -472,7 +472,7 @@ class Checker:
         for state, root in zip(roots, part["roots"], strict=True):
             self.walk(state, root["nodes"])
 
-    def walk(self, root: NodeState, nodes: Sequence[Sequence[Any]]) -> None:
+    def walk(self, root: Node, nodes: Sequence[Sequence[Any]]) -> None:
         """The tree below a root, given in the order in which it is met."""
         pending = [root]
         for node in nodes:
@@ -484,9 +484,7 @@ class Checker:
                 raise type(wrong)(f"node {self.nodes} ({state}): {wrong}") from None
         require(not pending, "the tree ends before all its boxes are closed")
 
-    def visit(
-        self, state: NodeState, kind: str, free: Form, lambdas: Form, *more: Any
-    ) -> list[NodeState]:
+    def visit(self, state: Node, kind: str, free: Form, lambdas: Form, *more: Any) -> list[Node]:
         """The states that remain to be shown empty of better subsets."""
         if lambdas:
             state = self.decide(state, free, lambdas)
@@ -508,11 +506,11 @@ class Checker:
                 raise ValueError(f"no node is like {[kind, *more]!r}")
         return []
 
-    def impossible(self, state: NodeState) -> bool:
+    def impossible(self, state: Node) -> bool:
         left = sum(row.copies for row in state.open)
         return state.need > left or (state.need < 0 and not self.claim.or_more)
 
-    def decide(self, state: NodeState, free: Form, lambdas: Form) -> NodeState:
+    def decide(self, state: Node, free: Form, lambdas: Form) -> Node:
         """Without what cannot beat t: rows that must be kept, or cannot be; or nothing is left."""
         if self.impossible(state):
             return state
@@ -546,7 +544,7 @@ class Checker:
             copies.append((row.copies - left_out, most))
         return state.between(copies)
 
-    def list_all(self, state: NodeState) -> None:
+    def list_all(self, state: Node) -> None:
         """Scores every subset that is left, unless none can be better."""
         rows, exactly = state.open, not self.claim.or_more
         if self.claim.hopeless(state.between([(row.copies, row.copies) for row in rows]).kept):
