@@ -49,7 +49,6 @@ class SubsetSearch(TypedDict, total=False):
     enumeration_limit: int
     tree_from: int
     memory_limit: float
-    most_boxes: float
 
 def solve(
     x: Floats,
@@ -145,6 +144,7 @@ def regression_fit(
     intercept: bool = True,
     tol: float = 1e-09,
     above: float | None = None,
+    most_boxes: float = ...,
     **settings: Unpack[SubsetSearch],
 ) -> dict[str, Any]: ...
 def regression_scores(

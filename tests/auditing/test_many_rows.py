@@ -140,7 +140,7 @@ def test_the_fewest_rows_of_the_least_gain_are_those_of_the_sorted_ones(seed: in
         case = BreakProblem(m, how)
         gain = case.gain(np.zeros(0, dtype=np.int64))
         for size in (2, 5, 10, 20):
-            rows = heuristics.lowest(gain, size)
+            rows = heuristics.find_lowest(gain, size)
             removal = heuristics.fewest_first(case, rows, gain[rows])
             expected = least_prefix(case, rows, gain[rows])
             assert (removal is None) == (expected is None)

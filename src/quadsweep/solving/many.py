@@ -195,6 +195,8 @@ def _table(values: Any, name: str) -> Floats:
         raise ValueError(f"{name} must have rows of one length; got several") from None
     if array.ndim not in (1, 2):
         raise ValueError(f"{name} must have one or two dimensions; got shape {array.shape}")
+    if array.dtype.kind == "O" and any(value is None for value in array.flat):  # masked integers
+        return validation.column(array.ravel(), name).reshape(array.shape)
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{name} must hold real numbers; got {validation.kind(array)}")
     return np.asarray(array, dtype=np.float64)
