@@ -32,6 +32,7 @@ MOST_CONTROLS = 60  # columns beside the term, effects inside the clusters apart
 _MOST_ITEMS = 64  # of a unit with an effect
 _SLACK, _SLACK_NORMAL = 1e-9, 1e-7  # of a threshold, for its rounding
 _ROUNDED = 1e-10  # of a column: more is not handled
+_NODES, _FEWEST_NODES = 1e6, 300.0  # of an audit without a limit on time: times items, at least
 _AT_ONCE = 2.0  # seconds for a bound that costs little
 
 
@@ -43,6 +44,7 @@ class ScoreSearch(Oracle):
     def __init__(self, problem: BreakProblem, resources: Resources) -> None:
         super().__init__(problem, resources)
         self._parts = ScoreParts(self.problem)
+        self._nodes_left = max(_NODES / self._parts.items, _FEWEST_NODES)
 
     @classmethod
     def handles(cls, problem: BreakProblem) -> bool:
@@ -59,7 +61,16 @@ class ScoreSearch(Oracle):
         return self._ask(fewest, most, _AT_ONCE, most_nodes=1).refuted
 
     def decide(self, fewest: int, most: int, patience: float) -> Decision:
-        return self._ask(fewest, most, patience)
+        """Ask the search; where no time is given, until all questions together have taken so many
+        nodes."""
+        if self.resources.is_limited:
+            return self._ask(fewest, most, patience)
+        if self._nodes_left < 1:
+            return UNDECIDED
+        before = self.resources.nodes
+        decision = self._ask(fewest, most, patience, self._nodes_left)
+        self._nodes_left -= self.resources.nodes - before
+        return decision
 
     def _ask(
         self, fewest: int, most: int, patience: float, most_nodes: float = math.inf
