@@ -199,9 +199,10 @@ nb::dict fit(const Matrix& columns, const Vector& y, int k, const std::string& o
     Table table = fit_table(columns, y, weights, all_rows(y), objective, intercept);
     add_groups(table, groups);
     check(table, k);
-    Options options{k,         k_or_more,   tol,    std::nullopt,
-                    starts,    seed,        n_jobs, std::max<std::int64_t>(enumeration_limit, 1),
-                    tree_from, memory_limit, most_boxes};
+    Options options{
+        k,         k_or_more,    tol,       std::nullopt,
+        starts,    seed,         n_jobs,    std::max<std::int64_t>(enumeration_limit, 1),
+        tree_from, memory_limit, most_boxes};
     if (above) {
         options.above =
             table.kind == Kind::r2 ? *above : -std::ldexp(*above, -2 * table.y_exponent);
