@@ -112,7 +112,7 @@ sanitize-%:
 	  --deselect tests/core/test_naive.py::test_both_directions_miss_nothing_in_2000_samples
 
 # Every benchmark and every fuzzer, small and side by side: that they run, not what they measure.
-FUZZERS = $(filter-out %/fuzz_runs.py $(wildcard tests/fuzzing/test_*.py),$(wildcard tests/fuzzing/*.py))
+FUZZERS = $(filter-out %/fuzz_runs.py %/mutate_scores.py $(wildcard tests/fuzzing/test_*.py),$(wildcard tests/fuzzing/*.py))
 bench: $(VENV)/.ready wasm
 	printf '%s\n' $(wildcard benchmarks/*.py) $(FUZZERS) | xargs -P $(CORES) -n 1 sh -c \
 	  'said=$$($(BIN)/python "$$0" --quick 2>&1); code=$$?; printf "== %s\n%s\n" "$$0" "$$said"; exit $$code'

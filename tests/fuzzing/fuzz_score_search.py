@@ -135,6 +135,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("instances", type=int, nargs="?", default=100)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--quick", action="store_const", const=5, dest="instances")
     given = parser.parse_args()
     begin = time.perf_counter()
     kinds: dict[str, Counter[str]] = {kind: Counter() for kind in KINDS}

@@ -223,6 +223,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("instances", type=int, nargs="?", default=1_000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--quick", action="store_const", const=40, dest="instances")
     given = parser.parse_args()
     begin, counts = time.perf_counter(), Counter[str]()
     for seed in range(given.seed, given.seed + given.instances):

@@ -304,7 +304,8 @@ class _ControlsProjection:
             else:
                 classes = 0
         self = cls(np.zeros((len(root), 0)), codes, e, classes)
-        Z = np.column_stack([self.residual(column) for column in Z.T]) if codes is not None else Z
+        if codes is not None:
+            Z = np.array([self.residual(column) for column in Z.T]).reshape(Z.shape[::-1]).T
         left = np.linalg.norm(Z, axis=0)
         used = left > _DEPENDENT * before
         if np.any(used & (left < _UNCLEAR * before)):
