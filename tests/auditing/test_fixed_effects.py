@@ -13,6 +13,7 @@ import quadsweep as qs
 from quadsweep.auditing.audit import _in_memory
 from quadsweep.auditing.claims import terms
 from quadsweep.auditing.classes import Classes
+from quadsweep.auditing.confirm import StatedModel
 from quadsweep.auditing.controls import reading
 from quadsweep.auditing.controls.robust import fit_term
 from quadsweep.auditing.design import Design
@@ -116,8 +117,9 @@ def test_audits_are_those_of_columns(claim, groups: str) -> None:
         many = {"none": 4, "classes": 12, "across": 4}[groups]
         design = panel(seed, n=16 + many, classes=many, weights=seed % 2 == 1, groups=groups)
         given = reading.Regression(
-            design, np.arange(design.n), design.n, StandardErrors("classical"), "", None
-        )
+            design, np.arange(design.n), design.n, StandardErrors("classical"), "", None,
+            stated=StatedModel(design.expanded(), StandardErrors("classical")),
+        )  # fmt: skip
         found = [
             _in_memory(
                 RegressionAudit, replace(given, design=d), claim[0],

@@ -79,7 +79,7 @@ def test_next_to_a_threshold_rational_arithmetic_decides(monkeypatch: pytest.Mon
     made, wrong = decisions(range(25))
     assert made > 600
     assert wrong == 0
-    monkeypatch.setattr(break_problem, "clear", lambda error: 0.0)
+    monkeypatch.setattr(break_problem, "rounding_margin", lambda error: 0.0)
     assert decisions(range(25))[1] > 8  # floating point alone does not do
 
 

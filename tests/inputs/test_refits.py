@@ -285,6 +285,8 @@ def test_a_refit_is_the_fit_without_the_rows(kind: str) -> None:
 @pytest.mark.parametrize("missing", [False, True])
 @pytest.mark.parametrize("kind", MODELS)
 def test_refits_of_many_subsets_are_fits_without_the_rows(kind: str, missing: bool) -> None:
+    if kind == "linearmodels BetweenOLS reweighted" and not missing:
+        pytest.skip("in a balanced panel this option changes nothing, and is to be given")
     table = panel(missing and not is_complete(kind), seed=1)
     compare_with_a_fit_by_hand(MODELS[kind], table, 5)
 

@@ -192,7 +192,10 @@ def _fit(d: Design, errors: StandardErrors, kept: Ints, columns: Columns) -> Ter
     z = x if d.instrument is None else d.instrument[kept]
     if d.intercept is not None or d.absorbed:  # far from zero a column shows little of itself
         x, y, z = _centred(x), _centred(y), _centred(z)
+        far = np.abs(controls).max(axis=0, initial=0.0)
         controls = np.column_stack([controls[:, :0], *map(_centred, controls.T)])
+        if np.any(np.abs(controls).max(axis=0, initial=0.0) <= _UNCLEAR**1.5 * far):
+            return None  # its digits are mostly those of its distance from zero
     root = np.ones(len(kept)) if d.weights is None else np.sqrt(d.weights[kept])
     dummies = [_indicators(codes[kept], i > 0) for i, codes in enumerate(d.absorbed)]
     found = _ControlsProjection.fit_columns(np.column_stack([controls, *dummies]), root)

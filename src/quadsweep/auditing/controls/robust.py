@@ -76,7 +76,7 @@ def fit_term(design: Design, kept: Ints, errors: StandardErrors) -> TermFit:
     used = space.rank + 1 + design.fixed
     counted = used - count_uncounted(design, kept, errors)
     about = design.y[kept]
-    if design.is_centred:
+    for _ in range(2 if design.is_centred else 0):  # the mean is rounded
         about = about - float((root * root) @ about) / float((root * root).sum())
     total = float(((root * about) ** 2).sum())
     freedom, variance = _variance(u, rest, space.leverage, (len(kept), used, counted), errors, kept)
