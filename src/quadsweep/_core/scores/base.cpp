@@ -10,7 +10,7 @@ namespace quadsweep::scores {
 namespace {
 
 constexpr double least_pivot = 1e-8;        // of a column's square that has to be left of it
-constexpr double most_leverage = 1 - 1e-7;  // of a row whose score is divided by 1 - leverage
+constexpr double highest_leverage = 1 - 1e-7;  // of a row whose score is divided by 1 - leverage
 constexpr double most_rounding = 1e-6;
 
 // No less than the largest eigenvalue of a positive semidefinite matrix: |A^4|^(1/4).
@@ -148,7 +148,7 @@ bool Base::weigh(const Question& question) {
         leverage[i] = sum;
         leverage_with_term[i] = sum + w[q] * w[q];
         if (question.exponent > 0 && kept[i]) {
-            if (leverage_with_term[i] > most_leverage) return false;
+            if (leverage_with_term[i] > highest_leverage) return false;
             largest = std::max(largest, leverage_with_term[i]);
             weight[i] = std::pow(1 - leverage_with_term[i], -question.exponent);
         }

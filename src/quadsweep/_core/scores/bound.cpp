@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "shared/largest.hpp"
 
@@ -18,7 +17,6 @@ constexpr int few_controls = 3;
 constexpr double scales[] = {0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.35, 1.5, 1.75, 2.0, 2.5};
 constexpr double near_scale = 0.25;  // of the best one of the last narrowing
 constexpr double multipliers[] = {0.3, 1.0, 3.0};
-constexpr double none = -std::numeric_limits<double>::infinity();
 
 double length(const std::vector<double>& v) {
     double sum = 0;

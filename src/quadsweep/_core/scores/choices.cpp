@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <limits>
 
 #include "shared/largest.hpp"
 
 namespace quadsweep::scores {
 namespace {
 
-constexpr double none = -std::numeric_limits<double>::infinity();
 constexpr int intervals = 12;  // of the sum of a cluster's scores, for its square
 
 // The steps of the concave envelope of f(0) = 0, f(1), ..., as long as they rise.

@@ -3,11 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "question.hpp"
 
 namespace quadsweep::scores {
+
+inline constexpr double none = -std::numeric_limits<double>::infinity();  // the sum where there is no choice
 
 struct Increment {
     double value;
