@@ -9,7 +9,7 @@
 namespace quadsweep::scores {
 namespace {
 
-constexpr double least_pivot = 1e-8;        // of a column's square that has to be left of it
+constexpr double least_pivot = 1e-8;           // of a column's square that has to be left of it
 constexpr double highest_leverage = 1 - 1e-7;  // of a row whose score is divided by 1 - leverage
 constexpr double most_rounding = 1e-6;
 

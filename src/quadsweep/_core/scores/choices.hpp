@@ -10,7 +10,8 @@
 
 namespace quadsweep::scores {
 
-inline constexpr double none = -std::numeric_limits<double>::infinity();  // the sum where there is no choice
+inline constexpr double none =
+    -std::numeric_limits<double>::infinity();  // the sum where there is no choice
 
 struct Increment {
     double value;
