@@ -17,7 +17,6 @@ TINY = Scale(
     separability=4,
     sweep={15: 30, 20: 4, 25: 2},
     methods=2,
-    published={15: 4, 20: 2, 25: 1},
     one_direction={15: 6, 20: 2, 25: 1},
     timing=2,
     timing_sizes=(10, 11, 12),

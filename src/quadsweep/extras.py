@@ -12,7 +12,6 @@ from contextlib import contextmanager
 
 # Module: what to install, and the extra that has it.
 _EXTRAS = {
-    "casadi": ("casadi", "ipopt"),
     "dask": ("dask", "distributed"),
     "distributed": ("distributed", "distributed"),
     "formulaic": ("formulaic", "formula"),

@@ -65,10 +65,9 @@ def test_ransac_leaves_gross_outliers_out_of_its_consensus():
     x = np.arange(20.0)
     y = 2 * x
     y[:4] = 500
-    for options in ({}, {"min_samples": 2}, {"min_samples": 2, "stop_n_inliers": 10}):
-        found = ransac(x, y, 5, seed=0, **options)
-        assert not found.subset[:4].any(), options
-        assert found.slope == pytest.approx(2), options
+    found = ransac(x, y, 5, seed=0)
+    assert not found.subset[:4].any()
+    assert found.slope == pytest.approx(2)
 
 
 @pytest.mark.parametrize("seed", range(5))

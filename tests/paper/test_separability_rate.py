@@ -1,16 +1,21 @@
-"""The study of separability and the table of sizes: tests, counts, tables, picture, resuming."""
+"""The study of separability: its tests of an instance, its counts, tables and picture."""
+
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import quadsweep as qs
-from quadsweep.distributed.store import ChunkStore
-from quadsweep.distributed.workers import one_by_one
-from quadsweep.paper.experiments import separability_rate as rate
-from quadsweep.paper.experiments.runner import run
 from quadsweep.results.boundary import gradient_conic
 
 pytestmark = pytest.mark.slow
+
+STUDY = Path(__file__).parents[2] / "docs/studies/separability_rate.py"
+spec = spec_from_file_location("separability_rate", STUDY)
+rate = sys.modules["separability_rate"] = module_from_spec(spec)
+spec.loader.exec_module(rate)
 
 
 @pytest.mark.parametrize("objective", rate.TRIED)
@@ -53,31 +58,27 @@ def test_the_shipped_counterexamples_would_be_counted():
 
 
 def test_the_default_study_has_a_million_instances_over_the_whole_range():
-    work = rate.chunks(rate.INSTANCES)
-    assert sum(chunk.trials for chunk in work) >= 1_000_000
-    assert {c.arguments["family"] for c in work} == set(rate.FAMILIES)
-    assert {c.arguments["n"] for c in work} == set(range(8, 17))
-    shares = [c.arguments["k"] / c.arguments["n"] for c in work]
+    work = rate.cells(rate.INSTANCES)
+    assert sum(cell.count for cell in work) >= 1_000_000
+    assert {cell.family for cell in work} == set(rate.FAMILIES)
+    assert {cell.n for cell in work} == set(range(8, 17))
+    shares = [cell.k / cell.n for cell in work]
     assert min(shares) <= 0.25
     assert max(shares) >= 0.9
 
 
-def test_a_small_study_counts_draws_and_resumes(tmp_path):
-    work = [c for c in rate.chunks(4_000) if c.arguments["n"] == 8]
-    store = ChunkStore(tmp_path)
-    results = run("study", work, store, one_by_one, resume=True)
-    again = run("study", work, store, lambda chunks: iter(()), resume=True)
-    assert rate.totals(results, work) == rate.totals(again, work)
-    counts = rate.totals(results, work)
-    total = sum(chunk.trials for chunk in work)
+def test_a_small_study_counts_and_draws():
+    results = {cell: rate.count_failures(cell) for cell in rate.cells(4_000) if cell.n == 8}
+    counts = rate.totals(results)
+    total = sum(cell.count for cell in results)
     for objective in ("tv", "dv"):
         for test in (rate.GRADIENT, *rate.CONTAINING[objective]):
-            assert counts[objective, test][0] == total
-    assert all(counts["tv", test][1] == 0 for test in (rate.GRADIENT, "L3t", "L4", "L5"))
-    assert counts["cov", "L4"][1] > 0
-    text = "\n".join(table.markdown() for table in rate.tables(results, work))
+            assert counts[objective, test, "tested"] == total
+    assert all(counts["tv", test, "failed"] == 0 for test in (rate.GRADIENT, "L3t", "L4", "L5"))
+    assert counts["cov", "L4", "failed"] > 0
+    text = "\n".join(table.markdown() for table in rate.tables(results))
     assert f"({total:,} instances)" in text
     assert "near a circle" in text
-    figure = rate.draw(results, work)
+    figure = rate.draw(results)
     assert len(figure.axes) == 2
     assert [len(ax.lines) for ax in figure.axes] == [4, 3]

@@ -183,63 +183,26 @@ def lts(x: Floats, y: Floats, k: int, *, seed: int = 0) -> LineEstimate:
     return of_subset(x, y, solve(x, y, k, objective="lts", seed=seed, n_jobs=1).mask)
 
 
-def ransac(
-    x: Floats,
-    y: Floats,
-    k: int,
-    *,
-    seed: int = 0,
-    min_samples: int | None = None,
-    stop_n_inliers: float = math.inf,
-) -> LineEstimate:
-    """Random sample consensus of scikit-learn, 100 trials.
+def ransac(x: Floats, y: Floats, k: int, *, seed: int = 0) -> LineEstimate:
+    """Random sample consensus of scikit-learn: 100 samples of k points, as the paper is read here.
 
-    ``min_samples`` is the size of a random sample, by default k, which is how the paper's "minimum
-    number of k inliers" reads in scikit-learn's terms. The line is that of the final fit; the
-    subset is the consensus. Empty if no sample found a consensus.
+    The line is the final fit and the subset is the consensus; both are None if there is none.
     """
-    from sklearn.linear_model import RANSACRegressor
+    from sklearn.linear_model import LinearRegression, RANSACRegressor
 
     model = RANSACRegressor(
-        _plain_line(),
-        min_samples=k if min_samples is None else min_samples,
-        max_trials=RANSAC_TRIALS,
-        stop_n_inliers=stop_n_inliers,
-        random_state=seed % 2**32,
+        LinearRegression(), min_samples=k, max_trials=RANSAC_TRIALS, random_state=seed % 2**32
     )
     try:
-        model.fit(x[:, None], y)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a consensus of one point has no R2
+            model.fit(x[:, None], y)
     except ValueError:
         return LineEstimate()
     kept = np.asarray(model.inlier_mask_, dtype=bool)
     line = model.estimator_
-    return LineEstimate(kept, line.slope_, line.intercept_, of_subset(x, y, kept).correlation)
-
-
-def _plain_line() -> Any:
-    """Least squares as in LinearRegression, without the checks that take most of its time here.
-
-    A consensus of one point scores nan, without a warning each time.
-    """
-    from sklearn.base import BaseEstimator, RegressorMixin
-
-    class Line(RegressorMixin, BaseEstimator):  # type: ignore[misc]
-        def fit(self, points: Floats, targets: Floats, sample_weight: Any = None) -> Any:
-            u, w = points[:, 0] - points[:, 0].mean(), targets - targets.mean()
-            a = float(u @ u)
-            self.slope_ = float(u @ w) / a if a > 0 else 0.0
-            self.intercept_ = float(targets.mean() - self.slope_ * points[:, 0].mean())
-            return self
-
-        def predict(self, points: Floats) -> Floats:
-            return self.slope_ * points[:, 0] + self.intercept_
-
-        def score(self, points: Floats, targets: Floats, sample_weight: Any = None) -> float:
-            residual, spread = targets - self.predict(points), targets - targets.mean()
-            total = float(spread @ spread)
-            return 1 - float(residual @ residual) / total if total > 0 else math.nan
-
-    return Line()
+    correlation = of_subset(x, y, kept).correlation
+    return LineEstimate(kept, float(line.coef_[0]), float(line.intercept_), correlation)
 
 
 def mcd(x: Floats, y: Floats, k: int, *, seed: int = 0) -> LineEstimate:

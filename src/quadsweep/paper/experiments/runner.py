@@ -1,8 +1,7 @@
-"""The chunks of an experiment; its tables; and studies that run by themselves."""
+"""The chunks of an experiment, and its tables."""
 
 from __future__ import annotations
 
-import argparse
 import csv
 import io
 import time
@@ -16,7 +15,7 @@ import numpy as np
 from quadsweep.arrays import Floats
 from quadsweep.distributed.runner import finish, missing, stored
 from quadsweep.distributed.store import Chunk, ChunkStore, Columns
-from quadsweep.distributed.workers import Workers, local
+from quadsweep.distributed.workers import Workers
 from quadsweep.progress import counting
 
 
@@ -106,21 +105,3 @@ def gather(results: Results, prefix: str, name: str) -> Floats:
     """One column over all chunks of ``split``, in the order of the trials."""
     chunks = sorted(chunk for chunk in results if chunk.startswith(f"{prefix}-"))
     return np.concatenate([results[chunk][name] for chunk in chunks])
-
-
-def study(
-    doc: str, name: str, title: str, size: str, default: int, help: str,
-    chunks: Callable[[int], list[Chunk]],
-    tables: Callable[[Results, list[Chunk]], list[TextTable]], arguments: list[str] | None,
-) -> tuple[Results, list[Chunk], Path]:  # fmt: skip
-    """A study that runs by itself: ``--out``, ``--jobs`` and how many; its tables are printed."""
-    parser = argparse.ArgumentParser(description=doc.split("\n\n")[0])
-    parser.add_argument("--out", type=Path, required=True, help="directory for what it finds")
-    parser.add_argument(f"--{size}", type=int, default=default, help=help)
-    parser.add_argument("--jobs", type=int, default=1, help="processes")
-    options = parser.parse_args(arguments)
-    work = chunks(getattr(options, size))
-    store = ChunkStore(options.out / f"{name}-chunks")
-    results = run(name, work, store, local(options.jobs), resume=True)
-    print(write(tables(results, work), options.out, name, title))
-    return results, work, options.out

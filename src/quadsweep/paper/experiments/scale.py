@@ -25,7 +25,6 @@ class Scale:
     separability : trials of table 1.
     sweep : for each n of table 2, trials of the quadratic sweep.
     methods : trials of each other method of table 2, for each n.
-    published : for each n, trials of the sweep to the letter of the pseudocode.
     one_direction : for each n, trials of the sweep that sorts in one direction.
     timing : trials for each n in ``timing_sizes``.
     large : for each large n, trials of the certified engine.
@@ -35,7 +34,6 @@ class Scale:
     separability: int
     sweep: Mapping[int, int]
     methods: int
-    published: Mapping[int, int]
     one_direction: Mapping[int, int]
     timing: int
     timing_sizes: tuple[int, ...]
@@ -47,7 +45,6 @@ QUICK = Scale(
     separability=50,
     sweep={15: 10_000, 20: 1_000, 25: 100},
     methods=20,
-    published={15: 50, 20: 10, 25: 4},
     one_direction={15: 2_000, 20: 200, 25: 20},
     timing=5,
     timing_sizes=(10, 12, 14, 16, 18, 20, 22, 24),
@@ -59,7 +56,6 @@ PAPER = Scale(
     separability=1_000,
     sweep={15: 1_000_000, 20: 100_000, 25: 10_000},
     methods=1_000,
-    published={15: 20_000, 20: 1_000, 25: 100},
     one_direction={15: 20_000, 20: 2_000, 25: 500},
     timing=100,
     timing_sizes=tuple(range(10, 31)),

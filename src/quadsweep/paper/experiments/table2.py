@@ -7,7 +7,7 @@ within 1e-9 of the best; its R2 ratio is the mean over trials of (R2 of its poin
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,11 +16,9 @@ import numpy as np
 from quadsweep.arrays import Floats, Mask
 from quadsweep.distributed.store import Chunk, Columns
 from quadsweep.paper.experiments import randomness
-from quadsweep.paper.experiments.published import published_sweep
-from quadsweep.paper.experiments.readings import FITS, SETS, applies, column, readings
 from quadsweep.paper.experiments.runner import Results, TextTable, gather, split
 from quadsweep.paper.experiments.scale import Scale, half
-from quadsweep.paper.methods import ANNEALING_STEPS, COMPARATORS, r2_of
+from quadsweep.paper.methods import ANNEALING_STEPS, COMPARATORS, LineEstimate, r2_of
 from quadsweep.paper.separability.lifted_sweep import naive_sweep
 from quadsweep.solving.many import solve_many
 from quadsweep.solving.methods.batch import correlations
@@ -29,7 +27,6 @@ TOLERANCE = 1e-9
 
 # Trials a chunk, for a few seconds each; they fix the chunks, so they do not follow the workers.
 SWEEP_CHUNK = {15: 10_000, 20: 1_000, 25: 100}
-PUBLISHED_CHUNK = {15: 50, 20: 10, 25: 2}
 ONE_DIRECTION_CHUNK = {15: 1_000, 20: 200, 25: 20}
 METHODS_CHUNK = 10
 
@@ -56,20 +53,15 @@ class TableMethod:
     has_k_points: bool = True
 
 
-ALL_POINTS = "R2 of the line on all n points"
-
 ROWS = (
     TableMethod("sweep", "Quadratic sweep", "sweep", "sweep"),
     TableMethod("anneal_published", "Simulated annealing, 1e5 to 1", "methods", "anneal_published"),
     TableMethod("lts", "LTS, all subsets", "methods", "lts"),
-    TableMethod("ransac", "RANSAC", "methods", column("RANSAC, min_samples=k", ALL_POINTS), False),
-    TableMethod("theil_sen", "Theil-Sen", "methods", column("Theil-Sen", ALL_POINTS), False),
+    TableMethod("ransac", "RANSAC", "methods", "ransac", False),
+    TableMethod("theil_sen", "Theil-Sen", "methods", "theil_sen", False),
 )
 
 EXTRA_ROWS = (
-    TableMethod(
-        "published", "Sweep as published: one direction, 1 to 3 of P", "published", "sweep"
-    ),
     TableMethod("one_direction", "Sweep in one direction, 0 to 5 of P", "one_direction", "sweep"),
     TableMethod("certified", "Certified engine", "methods", "certified"),
     TableMethod("concentrate", "Concentration steps", "methods", "concentrate"),
@@ -86,13 +78,6 @@ def sweep_work(n: int, first: int, count: int) -> Columns:
         "best": _values(x, y, method="exhaustive"),
         "sweep": _values(x, y, method="sweep"),
     }
-
-
-def published_work(n: int, first: int, count: int) -> Columns:
-    """The pseudocode to the letter."""
-    x, y = randomness.trials(first, count, n)
-    masks = np.array([published_sweep(x[t], y[t], half(n)) for t in range(count)])
-    return {"best": _values(x, y, method="exhaustive"), "sweep": correlations(x, y, masks) ** 2}
 
 
 def one_direction_work(n: int, first: int, count: int) -> Columns:
@@ -129,7 +114,10 @@ def _values(x: Floats, y: Floats, **how: Any) -> Floats:
 
 def _single_methods(x: Floats, y: Floats, seed: int) -> dict[str, float]:
     k = half(len(x))
-    values = readings(x, y, k, seed)
+    values = {
+        name: line_r2(x, y, COMPARATORS[name](x, y, k, seed=seed))
+        for name in ("ransac", "theil_sen")
+    }
     for name in ("anneal_published", "anneal_fair", "mcd"):
         subset = COMPARATORS[name](x, y, k, seed=seed).subset
         assert subset is not None
@@ -137,13 +125,27 @@ def _single_methods(x: Floats, y: Floats, seed: int) -> dict[str, float]:
     return values
 
 
+def line_r2(x: Floats, y: Floats, line: LineEstimate) -> float:
+    """Return 1 - RSS / TSS of a given line on all points; NaN without a line.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> line_r2(np.array([0.0, 1, 2]), np.array([0.0, 1, 2]), LineEstimate(None, -1.0, 2.0))
+    -3.0
+    """
+    residuals = line.residuals(x, y)
+    total = float(((y - y.mean()) ** 2).sum())
+    if residuals is None or total == 0:
+        return math.nan
+    return 1 - float((residuals**2).sum()) / total
+
+
 def chunks(scale: Scale) -> list[Chunk]:
-    """All of table 2: the sweep's trials, the published ones', the other methods'."""
+    """The chunks of table 2: the sweep, the sweep in one direction, the other methods."""
     pieces: list[Chunk] = []
     for n, trials in scale.sweep.items():
         pieces += split(f"sweep-n{n}", sweep_work, trials, SWEEP_CHUNK[n], n=n)
-    for n, trials in scale.published.items():
-        pieces += split(f"published-n{n}", published_work, trials, PUBLISHED_CHUNK[n], n=n)
     for n, trials in scale.one_direction.items():
         size = ONE_DIRECTION_CHUNK[n]
         pieces += split(f"one_direction-n{n}", one_direction_work, trials, size, n=n)
@@ -158,7 +160,6 @@ def tables(results: Results, scale: Scale) -> list[TextTable]:
     return [
         _methods_table(title, ROWS, [NOTE, walk], results, scale),
         _methods_table("Table 2, further methods", EXTRA_ROWS, [SIGNS], results, scale),
-        _readings_table(results, scale),
     ]
 
 
@@ -179,12 +180,11 @@ COLUMNS = ("Method", "n", "N", "Success rate", "paper", "R2 ratio", "paper", "Mi
 NOTE = (
     "Success: R2 of the k points within 1e-9 of the best of all subsets. R2 ratio: mean over "
     "trials of found / best, with its standard error; for RANSAC (min_samples=k, 100 trials) and "
-    "Theil-Sen, found is 1 - RSS/TSS of the line on all n points, the reading nearest to the paper "
-    "(see the readings below). k = ceil(n/2)."
+    "Theil-Sen, found is 1 - RSS/TSS of the line on all n points. k = ceil(n/2)."
 )
 SIGNS = (
-    "The sign of a plane's normal is arbitrary, so what one direction misses depends on how the "
-    "normal is computed: by singular values in the first rows, by elimination in the second."
+    "The sign of a hyperplane's normal is arbitrary, so which subsets a sweep in one direction "
+    "misses depends on how the normal is computed; here by elimination."
 )
 
 
@@ -250,43 +250,3 @@ def _misses(row: TableMethod, n: int, best: Floats, found: Floats, most: int = 2
     shown = ", ".join(f"{t:,}" for t in missed[:most])
     more = f" and {len(missed) - most:,} more" if len(missed) > most else ""
     return [f"{row.title}, n = {n}: missed the best subset of trials {shown}{more}."]
-
-
-def _readings_table(results: Results, scale: Scale) -> TextTable:
-    sizes = tuple(scale.sweep)
-    lines: list[list[str]] = []
-    for fit in FITS:
-        key = "theil_sen" if fit == "Theil-Sen" else "ransac"
-        for which in SETS:
-            if applies(fit, which):
-                lines += _reading_lines(results, key, fit, which, sizes)
-    header = ["Fit", "R2 of what", "Averaged"]
-    for n in sizes:
-        header += [f"n = {n}", "paper"]
-    return TextTable("Readings of the R2 ratio of a line", [*header, "Farthest"], lines, [FARTHEST])
-
-
-FARTHEST = (
-    "Farthest: the largest difference from the paper over n, in standard errors of a difference of "
-    "two such samples; a reading within 3 may be the paper's. Trials without a consensus are left "
-    "out."
-)
-
-
-def _reading_lines(
-    results: Results, key: str, fit: str, which: str, sizes: Sequence[int]
-) -> Iterator[list[str]]:
-    for averaged in ("mean of ratios", "ratio of means"):
-        cells, farthest = [], 0.0
-        for n in sizes:
-            best = gather(results, f"methods-n{n}", "best")
-            found = gather(results, f"methods-n{n}", column(fit, which))
-            there = np.isfinite(found)
-            best, found = best[there], found[there]
-            ratios = found / best
-            value = ratios.mean() if averaged == "mean of ratios" else found.mean() / best.mean()
-            error = max(_error(ratios), np.finfo(float).tiny)
-            paper = PAPER[key, n][1]
-            farthest = max(farthest, abs(value - paper) / (math.sqrt(2) * error))
-            cells += [f"{value:.4f} ± {error:.4f}", f"{paper:.4f}"]
-        yield [fit, which, averaged, *cells, f"{farthest:.1f}"]
