@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from quadsweep.auditing.tables import AuditTable as AuditTable
     from quadsweep.auditing.tables import audit_table as audit_table
     from quadsweep.choosing.intervals import Bootstrap as Bootstrap
-    from quadsweep.choosing.pairwise import PairwiseResult as PairwiseResult
     from quadsweep.choosing.pairwise import pairwise as pairwise
     from quadsweep.choosing.path import Path as Path
     from quadsweep.choosing.path import path as path
@@ -34,8 +33,6 @@ if TYPE_CHECKING:
     from quadsweep.choosing.stability import stability as stability
     from quadsweep.exploring import Explorer as Explorer
     from quadsweep.exploring import explore as explore
-    from quadsweep.groups import Groups as Groups
-    from quadsweep.groups import by as by
     from quadsweep.outofcore.result import OutOfCoreResult as OutOfCoreResult
     from quadsweep.paper.compare import Comparison as Comparison
     from quadsweep.paper.compare import compare as compare
@@ -60,13 +57,12 @@ _PLACES = {
     "auditing.result": "Audit OutOfCoreAudit RegressionAudit",
     "auditing.tables": "AuditTable audit_table",
     "choosing.intervals": "Bootstrap",
-    "choosing.pairwise": "PairwiseResult pairwise",
+    "choosing.pairwise": "pairwise",
     "choosing.path": "Path path",
     "choosing.path_significance": "PathSignificance",
     "choosing.significance": "Significance significance",
     "choosing.stability": "Stability stability",
     "exploring": "Explorer explore",
-    "groups": "Groups by",
     "outofcore.result": "OutOfCoreResult",
     "paper.compare": "Comparison compare",
     "paper.separability.lifted_sweep": "naive_sweep",

@@ -197,7 +197,6 @@ LONG_RUNS = {
         qs.path(x, y, ks=[190, 150], permutations=9999, progress=press).noise
     ),
     "stability": lambda x, y, press: qs.stability(x, y, 150, resamples=9999, progress=press),
-    "pairwise": lambda x, y, press: qs.pairwise(np.reshape([x, y], (4, 100)), 3, progress=press),
 }
 
 

@@ -149,7 +149,6 @@ def test_relations_of_duckdb_are_collected_at_the_border():
         assert qs.solve("b ~ a + z", data=relation, drop=1).outliers.tolist() == [2]
         assert qs.audit("b ~ a + z", data=relation, term="a").n == 7
         assert len(qs.pairwise(relation.project("a, b, z"), drop=1)) == 3
-        assert list(qs.by(relation, "g", qs.solve, x="a", y="b", drop=0)) == ["u", "v"]
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow", "numpy"])

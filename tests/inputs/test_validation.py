@@ -139,7 +139,7 @@ def test_masked_numbers_are_missing_wherever_columns_are_taken():
     assert qs.audit(x, y, nan_policy="omit").before == clean.before
     assert qs.path(x, y, drop=[1], nan_policy="omit").n == 6
     table = np.ma.column_stack([x, y, y[::-1]])
-    assert qs.pairwise(table, drop=1).rows.tolist() == [6, 6, 7]
+    assert qs.pairwise(table, drop=1)["rows"].tolist() == [6, 6, 7]
     listed = [1.0, np.ma.masked, 3, 4, 6]
     assert qs.solve(listed, Y, 3, nan_policy="omit").n == 4
 

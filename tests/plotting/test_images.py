@@ -51,13 +51,6 @@ def _nonseparable(ax):
     qs.separate(hard.x, hard.y, best.mask).plot(ax=ax)
 
 
-def _three_columns(ax):
-    rng = np.random.default_rng(6)
-    x = rng.normal(size=40)
-    table = np.column_stack([x, x + 0.3 * rng.normal(size=40), rng.normal(size=40)])
-    qs.pairwise(table, drop=4).plot(ax=ax)
-
-
 def _several(**kind):
     def draw(ax):
         plant = qs.datasets.load("stack-loss")
@@ -82,7 +75,6 @@ PICTURES = {
     "compare": _stars(
         lambda x, y: qs.compare(x, y, drop=4, methods=["pearson", "theil_sen", "lts"])
     ),
-    "pairwise": _three_columns,
     "separation": _nonseparable,
     "several-fitted": _several(),
     "several-residuals": _several(kind="residuals"),

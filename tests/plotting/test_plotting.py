@@ -96,7 +96,6 @@ def test_drawing_what_helps_to_choose_leaves_global_state_alone():
         qs.significance(x, y, 12, permutations=9),
         qs.stability(x, y, 12, resamples=5),
         qs.compare(x, y, 12, methods=["pearson", "lts"]),
-        qs.pairwise(np.reshape([x, y], (8, 4)), 6),
     ]
     before, figures = dict(mpl.rcParams), plt.get_fignums()
     for answer in drawn:

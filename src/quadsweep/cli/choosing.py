@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
+import numpy as np
 import typer
 
 from quadsweep.cli import options as opt
-from quadsweep.cli.answering import Outputs, answer, ask, show
+from quadsweep.cli.answering import Outputs, answer, fitted
+from quadsweep.cli.ending import code_of, print_json, width
 from quadsweep.cli.options import amount, given
 from quadsweep.cli.points import read_columns
 from quadsweep.cli.predictors import read_predictors
 from quadsweep.cli.tables import FileOptions
 from quadsweep.inputs.frames import table
+from quadsweep.results.formatting import aligned, figure, plain
 
 
 def path_command(
@@ -165,11 +169,9 @@ def pairwise_command(
     keep: opt.Keep = None,
     drop: opt.Drop = None,
     objective: Annotated[str, typer.Option(metavar="NAME", help="r2, r, cov or tv.")] = "r",
-    plot: opt.Plot = None,
     as_json: opt.Json = False,
     time_limit: opt.TimeLimit = None,
     jobs: opt.Jobs = None,
-    dask: opt.Dask = None,
     encoding: opt.Encoding = None,
     decimal: opt.Decimal = None,
     sheet: opt.Sheet = None,
@@ -179,18 +181,23 @@ def pairwise_command(
 ) -> None:
     """The trimmed correlation of every pair of columns, Pearson's beside it.
 
-    Example: quadsweep pairwise birds.csv --drop 5% --plot matrix.png
+    Example: quadsweep pairwise birds.csv --drop 5%
     """
-    from quadsweep.choosing.pairwise import pairwise
+    from quadsweep.choosing.pairwise import solve_pairs
 
-    options, outputs = (
-        FileOptions(file, encoding, decimal, sheet, missing, header, skip_rows or 0),
-        Outputs(plot, as_json),
-    )
+    options = FileOptions(file, encoding, decimal, sheet, missing, header, skip_rows or 0)
     asked = given(
         k=amount("--keep", keep), drop=amount("--drop", drop), objective=objective,
-        time_limit=time_limit, n_jobs=jobs, client=dask,
+        time_limit=time_limit, n_jobs=jobs,
     )  # fmt: skip
     columns = table(read_columns(options, x))
-    found = ask(pairwise, columns, outputs=outputs, **asked)
-    show(found, outputs, {"source": file, **(found.to_dict() if as_json else {})})
+    pairs, status = solve_pairs(columns, progress=sys.stderr.isatty(), **asked)
+    if as_json:
+        print_json({"source": file, "status": status, **plain(pairs)})
+    else:
+        strongest = np.argsort(-np.nan_to_num(np.abs(pairs["r"]), nan=-1.0), kind="stable")
+        rows = [[figure(v) if isinstance(v, float) else str(v) for v in row]
+                for row in zip(*(values for values in pairs.values()), strict=True)]  # fmt: skip
+        grid, _ = fitted([list(pairs), *(rows[i] for i in strongest)], width())
+        typer.echo(aligned(grid))
+    raise typer.Exit(code_of(status))

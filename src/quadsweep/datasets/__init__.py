@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from quadsweep.arrays import Floats
-from quadsweep.results.formatting import ResultMixin, as_frame, drawn_by
+from quadsweep.results.formatting import ResultMixin, as_frame
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,8 +80,6 @@ class Dataset(ResultMixin):
     def to_frame(self) -> Any:
         """The columns as a data frame."""
         return as_frame(self.columns)
-
-    plot = drawn_by("dataset.plot_dataset", "The points.")
 
 
 def names() -> list[str]:

@@ -26,6 +26,8 @@ def plot_conic(conic: Conic, ax: Axes | None = None, **style: Any) -> Axes:
     """
     fresh = ax is None
     ax = axes_or_new(ax)
+    from contourpy import contour_generator  # comes with matplotlib
+
     if fresh:
         _frame(conic, ax)
         tidy(ax)
@@ -35,8 +37,8 @@ def plot_conic(conic: Conic, ax: Axes | None = None, **style: Any) -> Axes:
     if side.max() > 0:
         ax.contourf(xs, ys, side, levels=[0.0, float(side.max())], colors=[REGION], zorder=0)
     style = {"color": INLIER, "linewidth": 1.2, "alpha": 0.8, "zorder": 1, **style}
-    for piece in conic.curve(xlim, ylim):
-        ax.plot(piece[:, 0], piece[:, 1], **style)
+    for piece in contour_generator(xs, ys, side).lines(0.0):
+        ax.plot(*np.asarray(piece).T, **style)
     ax.set_xlim(xlim)
     ax.set_ylim(ylim)
     return ax

@@ -107,24 +107,6 @@ class Conic(HasFields):
         inside = np.asarray(mask, dtype=bool)
         return bool(np.all(side[inside] > 0) and np.all(side[~inside] < 0))
 
-    def curve(
-        self, xlim: tuple[float, float], ylim: tuple[float, float], points: int = 400
-    ) -> list[Floats]:
-        """The curve inside a window, for drawing.
-
-        Returns
-        -------
-        list of arrays of (x, y) rows
-            One array a connected part; a closed curve ends where it starts. Empty if the window
-            meets no point of the curve.
-        """
-        from quadsweep.results.curve import trace
-
-        middle = (xlim[0] + xlim[1]) / 2, (ylim[0] + ylim[1]) / 2
-        half = (xlim[1] - xlim[0]) / 2, (ylim[1] - ylim[0]) / 2
-        pieces = trace(self.change_coordinates(middle, half).local, points)
-        return [np.asarray(middle) + piece * half for piece in pieces]
-
     def change_coordinates(self, origin: tuple[float, float], scale: tuple[float, float]) -> Conic:
         """The same conic with coefficients in u = (x - x0) / sx, w = (y - y0) / sy."""
         a, b, c, d, e, f = self.local

@@ -80,9 +80,9 @@ class ResultMixin(HasFields, ABC):
         """Return the table, or the summary where there is none, as Markdown."""
         return markdown_table(self.grid() or [("", ""), *self.summary_items()])
 
-    @abstractmethod
     def plot(self, ax: Axes | None = None) -> Axes:
-        """The picture."""
+        """The picture, of results that have one."""
+        raise TypeError(f"there is no picture of a {type(self).__name__}")
 
     @property
     def headline(self) -> str:

@@ -12,7 +12,7 @@ from quadsweep import objectives
 from quadsweep.arrays import Floats, Ints
 from quadsweep.inputs import validation
 from quadsweep.objectives import Objective
-from quadsweep.results.formatting import ResultMixin, drawn_by
+from quadsweep.results.formatting import ResultMixin
 from quadsweep.solving.methods.batch import Batch, BatchOutcome
 from quadsweep.solving.methods.choice import choose
 from quadsweep.solving.methods.parallel_batches import executor
@@ -72,8 +72,6 @@ class BatchResult(BatchOutcome, ResultMixin):
         lines.append(("certificate", f"{proved:,} of {len(self):,} proved optimal"))
         lines.append(("search", f"{self.method}, {int(self.nodes.sum()):,} nodes"))
         return lines
-
-    plot = drawn_by("batch.plot_batch", "Histogram of the values.")
 
     @property
     def inliers(self) -> list[Ints]:
