@@ -40,47 +40,24 @@ def test_points_close_together_next_to_points_far_away(method, near):
 
 
 @pytest.mark.parametrize("method", EXACT)
-@pytest.mark.parametrize("far", [1e40, 1e80, 1e120, 1e150])
-def test_a_far_point_is_in_the_largest_difference_of_variances(method, far):
-    solved([0, 1, 2, 3, 4, far], [0, 1, 0, 1, 0, 1], 3, "dv", method)
-
-
-@pytest.mark.parametrize("method", EXACT)
-@pytest.mark.parametrize("objective", ["r2", "r", "tv", "lts", "var"])
-@pytest.mark.parametrize("sentinel", [1e100, 1e155, 1e200, 1e300, -1e308])
-def test_a_sentinel_among_ordinary_points(objective, method, sentinel):
-    if objective == "var" and method == "auto":
-        method = "certified"
+@pytest.mark.parametrize("objective", ["r2", "r", "cov", "dv", "tv", "lts", "mcd", "var"])
+@pytest.mark.parametrize("sentinel", [1e40, 1e200, -1e308])
+def test_values_a_sentinel_hides_are_exact_or_refused(objective, method, sentinel):
     x, y = np.random.default_rng(0).normal(size=(2, 12))
     x[3] = sentinel
+    method = "certified" if (objective, method) == ("var", "auto") else method
+    if abs(sentinel) > 1e60 and objective != "var":
+        with pytest.raises(ValueError, match="more than 60 powers of ten"):
+            qs.solve(x, y, 6, objective=objective, method=method)
+        return
     result = solved(x.tolist(), y.tolist(), 6, objective, method)
-    assert 3 not in result.inliers or objective == "lts"  # which it serves as a lever
-
-
-@pytest.mark.parametrize("method", EXACT)
-def test_two_sentinels_that_cannot_both_be_dropped(method):
-    x, y = np.random.default_rng(1).normal(size=(2, 9))
-    x[[2, 5]] = 1e160, -1e150
-    for objective in ("r2", "r", "cov"):
-        solved(x.tolist(), y.tolist(), 8, objective, method)
+    assert 3 not in result.inliers or objective in ("lts", "dv", "cov")  # a lever
 
 
 def test_a_value_no_double_can_hold_is_an_error_not_an_answer():
-    x, y = np.random.default_rng(0).normal(size=(2, 12))
-    x[3] = 1e200
+    x, y = 1e160 * np.random.default_rng(0).normal(size=(2, 12))
     with pytest.raises(ValueError, match="beyond the largest floating-point number"):
         qs.solve(x, y, 6, objective="dv")
-
-
-@pytest.mark.parametrize("method", EXACT)
-@pytest.mark.parametrize("objective", ["tv", "dv", "lts"])
-@pytest.mark.parametrize("far", [1e120, 1e200, 1e290])
-def test_rows_beside_as_many_sentinels_are_told_apart(objective, method, far):
-    """The unit is the sentinels' own: squares of ordinary rows were zero in it."""
-    rng = np.random.default_rng(14)
-    x, y = rng.normal(size=9), rng.normal(size=9)
-    y[4:] *= far * rng.random(5)
-    solved(x.tolist(), y.tolist(), 3, objective, method)
 
 
 @pytest.mark.parametrize("method", EXACT)
@@ -96,18 +73,10 @@ def test_rows_beside_as_many_sentinels_are_told_apart_with_two_predictors(method
         assert found.value <= best * (1 + 1e-8)
 
 
-def test_too_many_subsets_of_too_wide_data_are_not_called_optimal():
-    x, y = np.random.default_rng(0).normal(size=(2, 60))
-    x[3] = 1e200
-    result = qs.solve(x, y, 30)
-    assert result.status == "heuristic"
-    assert result.bound == 1
-
-
 @pytest.mark.parametrize("method", EXACT)
 @pytest.mark.parametrize("s", [1e-80, 1e-100, 1e-155, 1e-200, 1e-300, 5e-324])
 def test_a_value_is_not_undefined_because_squares_underflow(method, s):
-    x, y = [s, 2 * s, 3 * s, 1.3, -1.7], [s, 3 * s, 2 * s, -1.1, 1.6]
+    x, y = [s, 2 * s, 3 * s, 1.3, -1.7, 0.7, -2.1], [s, 3 * s, 2 * s, -1.1, 1.6, 0.2, -0.6]
     assert solved(x, y, 4, "r2", method).value == 1
 
 

@@ -339,6 +339,10 @@ def judge(
     it = draw(seed, number, patience, objectives)
     try:
         FORMS[it.form](it)
+    except ValueError as refusal:
+        if "powers of ten" not in str(refusal):
+            raise
+        return Verdict(it.family, fuzz_runs.NONE, marks=(f"refused, {it.family}",))
     except NotClosed:
         by = "with listing" if it.enumerate_up_to >= LISTING else "by bounds alone"
         return Verdict(it.family, fuzz_runs.OPEN, str(it), (f"not closed {by}, {it.family}",))

@@ -33,7 +33,13 @@ Method method_named(const std::string& wanted) {
 
 Problem make_problem(std::span<const double> x, std::span<const double> y, int k,
                      Objective objective, double tol, std::uint64_t seed, int n_jobs) {
-    return {standardise(x, y, objective, n_jobs), objective, k, tol, seed, n_jobs};
+    Problem problem{standardise(x, y, objective, n_jobs), objective, k, tol, seed, n_jobs};
+    if (problem.points.wide && objective != Objective::var) {
+        throw std::invalid_argument(
+            "x or y has entries that differ by more than 60 powers of ten; "
+            "drop or replace values that stand for missing ones, such as 1e300");
+    }
+    return problem;
 }
 
 // From a score to the user's units; the problem may still be made.

@@ -21,7 +21,6 @@
 #include "shared/methods.hpp"
 #include "shared/moment_columns.hpp"
 #include "shared/parallel.hpp"
-#include "wide_listing.hpp"
 
 namespace quadsweep {
 namespace {
@@ -177,7 +176,7 @@ class SubsetWalk {
 }  // namespace
 
 Answer exhaustive(const Problem& problem, Control& control) {
-    if (problem.points.wide) return list_wide(problem, problem.k, control);
+    if (problem.points.wide) return univariate(problem, control);  // only var is asked of these
     const Listing listing(problem);
     const int fixed = std::min(listing.head, task_points);
     std::vector<SubsetWalk> walks;

@@ -29,7 +29,7 @@ struct Points {
     // up.
     std::span<const double> given_x, given_y;
     std::shared_ptr<const std::vector<double>> held;
-    // Squares of these columns may overflow: no kernel that adds them up may be asked.
+    // Squares of these columns may overflow: kernels that add them up must not be run.
     bool wide = false;
 
     int size() const { return static_cast<int>(x.size()); }

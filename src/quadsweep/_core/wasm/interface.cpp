@@ -68,7 +68,8 @@ int quadsweep_solve(const double* x, const double* y, int n, int k, int objectiv
         make_problem({x, size}, {y, size}, k, static_cast<Objective>(objective), tol, seed);
     Control control(time_limit);
     tell(control, problem);
-    return write(problem, method_numbered(method)(problem, control), true, out, inliers);
+    const Method run = problem.points.wide ? concentrate : method_numbered(method);
+    return write(problem, run(problem, control), true, out, inliers);
 }
 
 // Whether some subset of k or more points has a value above `above`: one that has, or none and
@@ -81,6 +82,7 @@ int quadsweep_decide(const double* x, const double* y, int n, int k, int objecti
         make_problem({x, size}, {y, size}, k, static_cast<Objective>(objective), 0.0, 0);
     Control control(time_limit);
     tell(control, problem);
+    if (problem.points.wide) return write(problem, {}, false, out, inliers);
     CertifiedOptions options;
     options.k_or_more = true;
     options.above = score_of(problem.points, problem.objective, above);
