@@ -139,7 +139,8 @@ def audit(
         What the formula is about, or the table whose columns x, y and the others name. With a
         fitted model, the table it was fitted to, for the names of the rows (pyfixest drops them).
     term : str, optional
-        The column of the regression whose coefficient is audited.
+        The column of the regression whose coefficient is audited; ``"Intercept"`` is one. The
+        mean of ``y ~ 1`` needs no term.
     vcov : {"classical", "HC0", "HC1", "HC2", "HC3"}, {"CRV1": clusters}, or clusters
         The standard errors of the test; clusters are a sequence or the name of a column, or two
         names, ``"firm + year"``. Left out, those of the fitted model, with its factors

@@ -49,9 +49,8 @@ class Subject:
     with_controls: bool = False
 
     @classmethod
-    def coefficient(cls, phrase: str, test: str, with_controls: bool) -> Subject:
+    def coefficient(cls, what: str, test: str, with_controls: bool) -> Subject:
         """Of a multiple regression."""
-        what = f"the coefficient of {phrase}"
         return cls(what, what, test, with_controls)
 
     def tested(self, inequality: str) -> str:

@@ -73,8 +73,15 @@ def units_limit(max_drop: Any, design: Design) -> int:
 
 
 def phrase(given: Regression) -> str:
-    """The term and the controls: "educ (given exper and tenure)"."""
+    """What is audited: "the coefficient of educ (given exper and tenure)", or a mean."""
     design = given.design
+    term = f"the coefficient of {design.term}"
+    if np.all(design.x == design.x[0]) and not (given.by_refits or design.link):
+        if not design.q and not given.fixed and design.x[0] == 1:
+            return (
+                f"the {'mean' if design.weights is None else 'weighted mean'} of {design.outcome}"
+            )
+        term = "the intercept"
     constant = None if design.intercept is None else design.names[design.intercept]
     others = [name for name in design.listed or design.names if name != constant]
     others = [name for name in others if name not in ("Intercept", "const")]
@@ -82,7 +89,7 @@ def phrase(given: Regression) -> str:
     how = "given" if not given.fixed else "with fixed"
     about = [f"instrumented by {design.instrument_name}"] if design.instrument_name else []
     about += [f"{how} {_listed(others)}"] if others else []
-    return f"{design.term} ({', '.join(about)})" if about else design.term
+    return f"{term} ({', '.join(about)})" if about else term
 
 
 def _listed(names: Sequence[str]) -> str:

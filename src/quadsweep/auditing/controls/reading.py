@@ -171,6 +171,7 @@ def _with_spanned_constant(names: list[str], z: Floats) -> tuple[list[str], Floa
 def _term(given: Equation, term: Any) -> int:
     """The column whose coefficient is audited."""
     varying = [n for n, c in zip(given.names, given.X.T, strict=True) if not _is_constant(c)]
+    varying = varying or list(given.names)  # the intercept alone: a mean
     term = given.term if term is None else term
     if given.endogenous is not None:
         term = given.endogenous if term is None else term
@@ -181,9 +182,9 @@ def _term(given: Equation, term: Any) -> int:
         if len(varying) == 1:
             return given.names.index(varying[0])
         raise ValueError(f"give {argument('term')}, one of: {', '.join(varying)}")
-    if term in varying:
+    if term in given.names:
         return given.names.index(term)
-    raise ValueError(f"no term {term!r} in the regression{hint(term, varying)}")
+    raise ValueError(f"no term {term!r} in the regression{hint(term, given.names)}")
 
 
 def _instrument(given: Equation) -> tuple[str, Floats | None]:
