@@ -238,7 +238,8 @@ class Result(Certified):
     @property
     def message(self) -> str:
         """The status in words, and anything else worth knowing."""
-        proved, reason, line = self.certificate, self._boundary[1], self.on_a_line
+        proved, line = self.certificate, self.on_a_line
+        reason = self.remark or self._boundary[1]
         exact = "" if line is None else f"They lie on the line {line}."
         return " ".join(filter(None, [proved[0].upper() + proved[1:] + ".", exact, reason]))
 

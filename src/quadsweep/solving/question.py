@@ -19,6 +19,7 @@ from quadsweep.inputs.validation import Sample
 from quadsweep.progress import SearchProgress, watching
 from quadsweep.results.result import Result
 from quadsweep.solving.answering import make_result
+from quadsweep.solving.confirm import confirm
 from quadsweep.solving.methods import Outcome, Problem, run
 from quadsweep.solving.methods.choice import choose
 from quadsweep.solving.methods.regression.choice import choose as choose_several
@@ -85,12 +86,13 @@ class Question:
         result = self.result(outcome, asked.k, chosen, clock.gone())
         open_ = asked.several and method == "auto" and result.status == "heuristic"
         more = remark(chosen, asked) if open_ else ""
-        return replace(result, remark=more) if more else result
+        return replace(result, remark=more) if more and not result.remark else result
 
     def result(self, outcome: Outcome, k: int, method: str, seconds: float) -> Result:
         """An outcome of the problem (for some k) in the user's rows and names."""
         objective = self.problem.objective
-        return make_result(self.given, self.points, k, objective, outcome, method, seconds)
+        found = make_result(self.given, self.points, k, objective, outcome, method, seconds)
+        return confirm(found, self.problem.trivial_bound)
 
 
 def pose(
