@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 
 from quadsweep.objectives import OBJECTIVES
-from quadsweep.paper.counterexamples import Counterexample, verify
+from quadsweep.paper.counterexample_proofs import Counterexample, verify
 from quadsweep.paper.experiments.runner import TextTable
 
 FILE = Path(__file__).with_name("counterexample-sizes.json")
@@ -32,7 +32,7 @@ def examples(text: str) -> list[Counterexample]:
         )
         for entry in json.loads(text)
     ]  # fmt: skip
-    for proof in verify(found, show=None):
+    for proof in verify(found):
         if not proof.valid:
             raise ArithmeticError(f"{proof.example.name} does not verify: {proof.reason}")
     return found

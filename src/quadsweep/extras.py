@@ -23,7 +23,6 @@ _EXTRAS = {
     "piqp": ("piqp", "separability"),
     "polars": ("polars", "frames"),
     "pyarrow": ("pyarrow", "frames"),
-    "simanneal": ("simanneal", "experiments"),
     "sklearn": ("scikit-learn", "sklearn"),
 }
 

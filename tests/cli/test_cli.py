@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import quadsweep as qs
-import quadsweep.paper.counterexamples
-from quadsweep.paper.counterexamples import SHIPPED
+import quadsweep.paper.counterexample_proofs
+from quadsweep.paper.counterexample_proofs import SHIPPED
 
 TABLE = """Species name,Group,body mass (kg),"brain, g"
 Cow,mammal,465,423

@@ -11,7 +11,7 @@ import threading
 import numpy as np
 import pytest
 
-from quadsweep.paper.methods import COMPARATORS, LineEstimate, of_subset, r2_of, ransac
+from quadsweep.paper.compare import COMPARATORS, LineEstimate, fit_subset, r2_of, ransac
 
 
 def line_with_outliers(seed: int, n: int = 20, bad: int = 6):
@@ -203,4 +203,4 @@ def test_what_is_undefined_is_none():
         assert COMPARATORS[name](x, flat, 4).correlation is None, name
     mostly_tied = np.array([0.0, 0, 0, 0, 1, 2])
     assert COMPARATORS["biweight"](x, mostly_tied, 4).correlation is None
-    assert of_subset(flat, x, np.ones(6, dtype=bool)).slope is None
+    assert fit_subset(flat, x, np.ones(6, dtype=bool)).slope is None

@@ -10,8 +10,13 @@ import numpy as np
 import pytest
 
 import quadsweep as qs
-from quadsweep.paper.counterexamples import SHIPPED, Counterexample, verify
-from quadsweep.paper.counterexamples.proof import best_two, exact_value
+from quadsweep.paper.counterexample_proofs import (
+    SHIPPED,
+    Counterexample,
+    best_two,
+    exact_value,
+    verify,
+)
 
 LIFTED = {
     "L5": lambda u, v: (u * u, u * v, v * v, u, v),
@@ -23,12 +28,11 @@ by_name = pytest.mark.parametrize("example", SHIPPED, ids=lambda e: e.name)
 
 
 @by_name
-def test_shipped_counterexamples_are_proved_by_a_text_one_can_follow(example, capsys):
+def test_shipped_counterexamples_are_proved_by_a_text_one_can_follow(example):
     (proof,) = verify([example])
     assert proof.valid
     assert proof.reason == ""
-    printed = capsys.readouterr().out
-    assert printed.strip() == proof.text.strip()
+    printed = proof.text
     assert "1. The best subset" in printed
     assert printed.count("The hulls meet") == len(example.lifts)
     for point in example.points:
@@ -51,33 +55,16 @@ def test_weights_of_the_proof_give_one_mean_by_another_road(example):
         assert sum(signed.values()) == 0
 
 
-@by_name
-def test_a_moved_point_that_makes_the_best_subset_separable_is_noticed(example):
-    index = 6  # an outlier of the certificate in all three
-    assert index not in example.inliers
-    rejected = set()
-    for step in (-40, -20, -3, 3, 20, 40):
-        points = list(example.points)
-        points[index] = (points[index][0] + step, points[index][1])
-        changed = replace(example, points=tuple(points))
-        (proof,) = verify([changed], show=None)
-        if not proof.valid:
-            rejected.add("cut off by the conic" if "cut off" in proof.reason else "does not have")
-            assert proof.reason in proof.text
-            assert "Not a counterexample" in proof.text
-    assert rejected
-
-
 def test_every_kind_of_flaw_is_named():
     example = SHIPPED[2]
     other = replace(example, inliers=(0, 1, 2, 3, 4, 6))
-    (proof,) = verify([other], show=None)
+    (proof,) = verify([other])
     assert "{0, 1, 2, 3, 4, 6} does not have the best covariance" in proof.reason
     assert "{0, 1, 2, 3, 5, 7} has" in proof.reason
     twins = replace(example, points=(*example.points[:7], example.points[6]))
-    (proof,) = verify([replace(twins, inliers=best_two(twins)[0].subset)], show=None)
+    (proof,) = verify([replace(twins, inliers=best_two(twins)[0].subset)])
     assert "two subsets share the best" in proof.reason or "cut off" in proof.reason
-    (proof,) = verify([replace(example, lifts=("L5",))], show=None)
+    (proof,) = verify([replace(example, lifts=("L5",))])
     assert "under L5 the best subset is cut off by the conic" in proof.reason
 
 
@@ -96,7 +83,7 @@ def test_a_tampered_copy_is_rejected_with_the_reason(name, index, change, reason
     example = next(e for e in SHIPPED if e.name == name)
     points = list(example.points)
     points[index] = (points[index][0] + change[0], points[index][1] + change[1])
-    (proof,) = verify([replace(example, points=tuple(points))], show=None)
+    (proof,) = verify([replace(example, points=tuple(points))])
     assert not proof.valid
     assert reason in proof.reason
 
@@ -134,7 +121,7 @@ def test_best_two_are_the_best_two_by_sorting():
 def test_too_many_subsets_are_refused():
     points = tuple((i, i * i) for i in range(40))
     with pytest.raises(ValueError, match="too many to list"):
-        verify([Counterexample("x", "r2", ("L5",), points, tuple(range(20)))], show=None)
+        verify([Counterexample("x", "r2", ("L5",), points, tuple(range(20)))])
 
 
 def test_the_table_of_sizes_is_repeated_from_the_points_alone():

@@ -139,9 +139,11 @@ def counterexamples_command() -> None:
 
     Example: quadsweep counterexamples
     """
-    from quadsweep.paper import counterexamples
+    from quadsweep.paper import counterexample_proofs
 
-    proofs = counterexamples.verify()
+    proofs = counterexample_proofs.verify()
+    for proof in proofs:
+        typer.echo(proof.text)
     wrong = [proof.example.name for proof in proofs if not proof.valid]
     raise typer.Exit(fail(f"not proved: {', '.join(wrong)}", 1) if wrong else DONE)
 

@@ -289,7 +289,7 @@ def _values(texts: list[str]) -> list[Any]:
 
 
 def _nonseparable(objective: str) -> Dataset:
-    from quadsweep.paper.counterexamples.shipped import SHIPPED
+    from quadsweep.paper.counterexample_proofs import SHIPPED
 
     example = next(shipped for shipped in SHIPPED if shipped.name == f"nonseparable-{objective}")
     x, y = np.array(example.points, dtype=float).T.copy()

@@ -1,36 +1,57 @@
-"""The certified optimum beside every method it is usually compared with.
+"""The certified optimum beside the methods it is usually compared with.
 
-The methods answer different questions, so the criterion is the k points each would keep: its own
-subset where it names k points; otherwise the k points nearest to its line. Those with neither (rank
-correlations) have a correlation to show and no subset.
+=================  ==================================================  ======  ====  ===========
+name               idea                                                subset  line  correlation
+=================  ==================================================  ======  ====  ===========
+anneal_published   annealing from 1e5 to 1: a random walk on R2        yes     yes   yes
+anneal_fair        the same number of steps from 1 to 1e-4             yes     yes   yes
+lts                k points with the least residual sum of squares     yes     yes   yes
+ransac             most points near a line through a random sample     yes     yes   yes
+mcd                the least covariance determinant found at random    yes     yes   yes
+theil_sen          median of the lines through pairs of points                 yes
+pearson            all points                                                  yes   yes
+spearman           ranks                                                             yes
+kendall            pairs in the same order                                           yes
+quadrant           signs about the medians                                           yes
+biweight           weights that fade with distance from the medians                  yes
+=================  ==================================================  ======  ====  ===========
+
+Methods are judged by the k points that they would keep: their own subset if it has k points,
+otherwise the k points nearest to their line. Rank correlations have neither.
 """
 
 from __future__ import annotations
 
 import importlib
+import math
+import random
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
+
+import numpy as np
 
 from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.clock import Clock
 from quadsweep.inputs import validation
 from quadsweep.inputs.arguments import normalize_arguments
 from quadsweep.messages import argument
+from quadsweep.objectives import OBJECTIVES, centred_sums
 from quadsweep.outofcore.solve import loaded
-from quadsweep.paper.methods import COMPARATORS, r2_of
 from quadsweep.progress import CountProgress, Tick, counting
 from quadsweep.results.formatting import HasFields, ResultMixin, as_frame, drawn_by
 from quadsweep.results.result import Result
 from quadsweep.solving.question import pose
 
+ANNEALING_STEPS = 10_000
 CERTIFIED = "certified"
-SAME = 1e-9  # R2 as close to the optimum as this is the optimum
+RANSAC_TRIALS = 100
+SAME = 1e-9  # R2 within this of the optimum counts as the optimum
 
-_LIBRARIES = {
-    "anneal_published": "simanneal",
-    "anneal_fair": "simanneal",
+_LIBRARIES = {  # imported before a method is timed
     "ransac": "sklearn.linear_model",
     "theil_sen": "sklearn.linear_model",
     "mcd": "sklearn.covariance",
@@ -39,7 +60,7 @@ _LIBRARIES = {
 }
 _NEEDS = "needs "
 _ABOUT_R2 = (
-    "of the points each method would keep: its own where it names as many, else those nearest to "
+    "of the points each method would keep: its own if it names as many, else those nearest to "
     "its line; slope, intercept and correlation are the method's own"
 )
 _ABOUT_ANNEALING = (
@@ -50,8 +71,224 @@ _COLUMNS = ("method", "R²", "best points", "slope", "intercept", "correlation",
 
 
 @dataclass(frozen=True, eq=False)
+class LineEstimate:
+    """What a method returns; None for what it does not estimate.
+
+    Attributes
+    ----------
+    subset : boolean array or None
+        The points the method relies on, not always k of them.
+    slope, intercept : float or None
+    correlation : float or None
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> LineEstimate(slope=1.0, intercept=0.0).kept(np.array([0.0, 1, 2]), np.array([0.0, 5, 2]), 2)
+    array([ True, False,  True])
+    """
+
+    subset: Mask | None = None
+    slope: float | None = None
+    intercept: float | None = None
+    correlation: float | None = None
+
+    def residuals(self, x: Floats, y: Floats) -> Floats | None:
+        """Return the residuals of the method's line; None without a line."""
+        if self.slope is None or self.intercept is None:
+            return None
+        return np.asarray(y - self.slope * x - self.intercept)
+
+    def kept(self, x: Floats, y: Floats, k: int) -> Mask | None:
+        """Return the k points the method would keep: its own subset, or the nearest to its line."""
+        if self.subset is not None and int(self.subset.sum()) == k:
+            return self.subset
+        residuals = self.residuals(x, y)
+        if residuals is None:
+            return None
+        nearest = np.zeros(len(y), dtype=bool)
+        nearest[np.argsort(np.abs(residuals), kind="stable")[:k]] = True
+        return nearest
+
+
+Comparator = Callable[..., LineEstimate]
+
+
+def fit_subset(x: Floats, y: Floats, subset: Mask) -> LineEstimate:
+    """Fit the least squares line and the Pearson correlation of some of the points."""
+    a, b, c = centred_sums(x[subset], y[subset])
+    if not a > 0:
+        return LineEstimate(subset)
+    slope = c / a
+    intercept = float(y[subset].mean() - slope * x[subset].mean())
+    r = c / math.sqrt(a) / math.sqrt(b) if b > 0 else None
+    return LineEstimate(subset, slope, intercept, r)
+
+
+def r2_of(x: Floats, y: Floats, subset: Mask) -> float:
+    """Return R2 of the least squares line of some of the points; NaN if it is undefined."""
+    return OBJECTIVES["r2"].value(x[subset], y[subset])
+
+
+def anneal(
+    hottest: float, coldest: float, x: Floats, y: Floats, k: int, *,
+    seed: int = 0, steps: int = ANNEALING_STEPS,
+) -> LineEstimate:  # fmt: skip
+    """Find a subset by simulated annealing: swaps of a kept point, geometric cooling.
+
+    R2 lies in [0, 1]. At the paper's temperatures, 1e5 to 1, at least a third of the worsening
+    steps are accepted, and mostly all: nearly a random walk.
+    """
+    rng, n = random.Random(seed), len(x)
+    u = ((x - x.mean()) / (x.std() or 1.0)).tolist()
+    w = ((y - y.mean()) / (y.std() or 1.0)).tolist()
+    order = rng.sample(range(n), n)  # the first k are kept
+    kept = [(u[i], w[i]) for i in order[:k]]
+    columns = zip(*((p, q, p * p, p * q, q * q) for p, q in kept), strict=True)
+    sums = tuple(sum(column) for column in columns)
+    energy = -_r2_of_sums(sums, k)
+    best, best_energy = order[:k], energy
+    for step in range(1, steps + 1) if k < n else ():
+        temperature = hottest * math.exp(math.log(coldest / hottest) * step / steps)
+        p, q = int(rng.random() * k), k + int(rng.random() * (n - k))
+        i, j = order[p], order[q]
+        changes = (
+            u[j] - u[i], w[j] - w[i], u[j] * u[j] - u[i] * u[i], u[j] * w[j] - u[i] * w[i],
+            w[j] * w[j] - w[i] * w[i],
+        )  # fmt: skip
+        moved = tuple(a + b for a, b in zip(sums, changes, strict=True))
+        new = -_r2_of_sums(moved, k)
+        if new > energy and math.exp((energy - new) / temperature) < rng.random():
+            continue
+        order[p], order[q], sums, energy = j, i, moved, new
+        if energy < best_energy:
+            best, best_energy = order[:k], energy
+    subset = np.zeros(n, dtype=bool)
+    subset[best] = True
+    return fit_subset(x, y, subset)
+
+
+def _r2_of_sums(sums: tuple[float, ...], k: int) -> float:
+    su, sw, suu, suw, sww = sums
+    a, b, c = suu - su * su / k, sww - sw * sw / k, suw - su * sw / k
+    return c * c / (a * b) if a > 1e-12 and b > 1e-12 else 0.0
+
+
+def lts(x: Floats, y: Floats, k: int, *, seed: int = 0) -> LineEstimate:
+    """Find the k points with the least residual sum of squares, exactly."""
+    from quadsweep.solving.solve import solve
+
+    return fit_subset(x, y, solve(x, y, k, objective="lts", seed=seed, n_jobs=1).mask)
+
+
+def ransac(x: Floats, y: Floats, k: int, *, seed: int = 0) -> LineEstimate:
+    """Run scikit-learn's random sample consensus: 100 samples of k points each.
+
+    The line is the final fit and the subset is the consensus; both are None if there is none.
+    """
+    from sklearn.linear_model import LinearRegression, RANSACRegressor
+
+    model = RANSACRegressor(
+        LinearRegression(), min_samples=k, max_trials=RANSAC_TRIALS, random_state=seed % 2**32
+    )
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a consensus of one point has no R2
+            model.fit(x[:, None], y)
+    except ValueError:
+        return LineEstimate()
+    kept = np.asarray(model.inlier_mask_, dtype=bool)
+    line = model.estimator_
+    correlation = fit_subset(x, y, kept).correlation
+    return LineEstimate(kept, float(line.coef_[0]), float(line.intercept_), correlation)
+
+
+def mcd(x: Floats, y: Floats, k: int, *, seed: int = 0) -> LineEstimate:
+    """Run scikit-learn's minimum covariance determinant with a support of k, not reweighted."""
+    from sklearn.covariance import fast_mcd
+
+    scale = x.std() or 1.0, y.std() or 1.0
+    points = np.column_stack([(x - x.mean()) / scale[0], (y - y.mean()) / scale[1]])
+    if np.linalg.matrix_rank(points) < 2:
+        return LineEstimate()
+    share = min((k + 0.5) / len(x), 1.0)  # scikit-learn rounds share * n down
+    with warnings.catch_warnings():
+        # k points on a line have determinant 0, and scikit-learn divides by it.
+        warnings.simplefilter("ignore", RuntimeWarning)
+        support = fast_mcd(points, support_fraction=share, random_state=seed % 2**32)[2]
+    return fit_subset(x, y, np.asarray(support, dtype=bool))
+
+
+def theil_sen(x: Floats, y: Floats, k: int, *, seed: int = 0) -> LineEstimate:
+    """Run scikit-learn's Theil-Sen: the spatial median of lines through pairs of points."""
+    from sklearn.linear_model import TheilSenRegressor
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about the number of iterations
+        model = TheilSenRegressor(random_state=seed % 2**32).fit(x[:, None], y)
+    return LineEstimate(None, float(model.coef_[0]), float(model.intercept_))
+
+
+def pearson(x: Floats, y: Floats, k: int, *, seed: int = 0) -> LineEstimate:
+    """Fit all points."""
+    return replace(fit_subset(x, y, np.ones(len(x), dtype=bool)), subset=None)
+
+
+def correlate(
+    measure: Callable[[Floats, Floats], Any], x: Floats, y: Floats, k: int, *, seed: int = 0
+) -> LineEstimate:
+    """Measure a correlation of all points; None if a column is constant or the value is NaN."""
+    if np.ptp(x) == 0 or np.ptp(y) == 0:
+        return LineEstimate()
+    value = float(measure(x, y))
+    return LineEstimate() if math.isnan(value) else LineEstimate(correlation=value)
+
+
+def _rank_correlation(name: str, x: Floats, y: Floats) -> Any:
+    from scipy import stats
+
+    return getattr(stats, name)(x, y).statistic
+
+
+def _quadrant(x: Floats, y: Floats) -> Any:
+    """Return the mean sign of (x - median)(y - median)."""
+    return (np.sign(x - np.median(x)) * np.sign(y - np.median(y))).mean()
+
+
+def _biweight(x: Floats, y: Floats) -> Any:
+    """Return the biweight midcorrelation; NaN if a median absolute deviation is 0."""
+    return _biweight_scores(x) @ _biweight_scores(y)
+
+
+def _biweight_scores(values: Floats) -> Floats:
+    """Return deviations from the median times (1 - u^2)^2, u = deviation / (9 MAD), length one."""
+    deviation = values - np.median(values)
+    spread = np.median(np.abs(deviation))
+    if spread == 0:
+        return np.full(len(values), math.nan)
+    u = deviation / (9 * spread)
+    scores: Floats = np.where(np.abs(u) < 1, deviation * (1 - u * u) ** 2, 0.0)
+    return np.asarray(scores / np.linalg.norm(scores))
+
+
+COMPARATORS: dict[str, Comparator] = {
+    "anneal_published": partial(anneal, 1e5, 1.0),
+    "anneal_fair": partial(anneal, 1.0, 1e-4),
+    "lts": lts,
+    "ransac": ransac,
+    "mcd": mcd,
+    "theil_sen": theil_sen,
+    "pearson": pearson,
+    "spearman": partial(correlate, partial(_rank_correlation, "spearmanr")),
+    "kendall": partial(correlate, partial(_rank_correlation, "kendalltau")),
+    "quadrant": partial(correlate, _quadrant),
+    "biweight": partial(correlate, _biweight),
+}
+
+
+@dataclass(frozen=True, eq=False)
 class MethodAnswer(HasFields):
-    """One method's answer; None where it has nothing to say.
+    """One method's answer; None for what it does not estimate.
 
     Attributes
     ----------
@@ -63,7 +300,7 @@ class MethodAnswer(HasFields):
     own : bool
         Whether the method itself chose those k points; otherwise they are the nearest to its line.
     slope, intercept, correlation : float or None
-        The method's own line and its own correlation figure.
+        The method's own estimates.
     seconds : float
     subset : boolean array or None
         The k points, among those considered.
@@ -91,16 +328,15 @@ class MethodAnswer(HasFields):
 
     @property
     def missing(self) -> str:
-        """The library the method could not do without; empty if it had all it needs."""
+        """The library that is not installed; empty if nothing is missing."""
         return self.note.removeprefix(_NEEDS) if self.note.startswith(_NEEDS) else ""
 
     def cells(self) -> tuple[str, ...]:
-        """The row as texts."""
+        """Return the row as texts."""
         found = "yes" if self.own else "nearest to its line"
         word = {True: found, False: "no", None: ""}[self.optimal]
         numbers = [_short(v) for v in (self.slope, self.intercept, self.correlation)]
-        time_ = self.note or f"{self.seconds:.2g}"
-        return (self.name, _short(self.r2), word, *numbers, time_)
+        return (self.name, _short(self.r2), word, *numbers, self.note or f"{self.seconds:.2g}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +350,7 @@ class Comparison(ResultMixin):
         The certified optimum.
     n, k : int
     status : str
-        ``finished``, ``time_limit`` or ``interrupted``; rows not reached are left out.
+        ``finished``, ``time_limit`` or ``interrupted``; methods not reached have no row.
     """
 
     json_fields = "n k status rows result"
@@ -132,11 +368,11 @@ class Comparison(ResultMixin):
         raise KeyError(method)
 
     def grid(self) -> list[Sequence[str]]:
-        """One row a method; not those whose library is not installed."""
+        """Return one row for each method whose library is installed."""
         return [_COLUMNS, *(row.cells() for row in self.rows if not row.missing)]
 
     def summary_items(self) -> list[tuple[str, str]]:
-        """What the table comes to."""
+        """Return the summary as pairs of a name and a text."""
         choosing, lines_only = (
             [row.optimal for row in self.rows[1:] if row.optimal is not None and row.own is own]
             for own in (True, False)
@@ -145,10 +381,9 @@ class Comparison(ResultMixin):
             ("kept", f"{self.k:,} of {self.n:,} points"),
             ("found by", f"{sum(map(bool, choosing))} of {len(choosing)} other methods that choose "
              f"points; nearest to the lines of {sum(map(bool, lines_only))} of {len(lines_only)}"),
+            ("R²", _ABOUT_R2),
         ]  # fmt: skip
-        lines.append(("R²", _ABOUT_R2))
-        shown = [row.method for row in self.rows if not row.missing]
-        if "anneal_published" in shown and "anneal_fair" in shown:
+        if {"anneal_published", "anneal_fair"} <= {row.method for row in self.rows}:
             lines.append(("annealing", _ABOUT_ANNEALING))
         if absent := [row for row in self.rows if row.missing]:
             text = ", ".join(f"{row.name} (needs {row.missing})" for row in absent)
@@ -182,21 +417,21 @@ def compare(
     progress: CountProgress = None,
     data: Any = None,
 ) -> Comparison:
-    """Other methods' R2, lines and correlations beside the certified optimum.
+    """Compare the certified optimum with other methods' points, lines and correlations.
 
     Parameters
     ----------
     points, x, y, k, drop, tol, n_jobs, nan_policy, data :
         As in :func:`solve`.
     methods : sequence of str, optional
-        Names of :data:`quadsweep.paper.methods.COMPARATORS`; all of them if left out. A method
-        whose library is not installed has a row that says so, which the table leaves out.
+        Names of :data:`quadsweep.paper.compare.COMPARATORS`; by default all. A method whose
+        library is not installed has a row that says so, which the printed table omits.
     time_limit : float, optional
-        Seconds for everything; methods that were not reached are left out.
+        Seconds for the whole comparison; methods not reached have no row.
     seed : int
         For methods that draw random numbers.
     progress : bool or callable, optional
-        As in :func:`quadsweep.solve`; a callable is given (done, total, seconds).
+        As in :func:`quadsweep.solve`; a callable receives (done, total, seconds).
 
     Returns
     -------
@@ -215,8 +450,8 @@ def compare(
         x, y, data=data, objective="r2", tol=tol, n_jobs=n_jobs, seed=seed, nan_policy=nan_policy
     )
     if question.problem.several:
-        raise ValueError("compare is of two columns; got several predictors")
-    names = _names(methods)
+        raise ValueError("compare takes one predictor; got several")
+    names = _check_names(methods)
     question = question.keeping(k, drop)
     points, size = question.points, question.problem.k
     result = question.answer(time_limit=clock.time_left())
@@ -226,13 +461,12 @@ def compare(
     return Comparison(tuple(rows), result, points.n, size, status)
 
 
-def _names(methods: Any) -> list[str]:
+def _check_names(methods: Any) -> list[str]:
     if methods is None:
         return list(COMPARATORS)
     if isinstance(methods, str):
         raise TypeError(f"{argument('methods')} must be a sequence of names; got {methods!r}")
-    names = list(methods)
-    for name in names:
+    for name in (names := list(methods)):
         if name not in COMPARATORS:
             raise ValueError(
                 f"{argument('methods')} must be among {', '.join(COMPARATORS)}; got {name!r}"
@@ -250,6 +484,7 @@ def _run(
     clock: Clock,
     tick: Tick,
 ) -> str:
+    """Append a row for each method; return how it ended."""
     try:
         for done, name in enumerate(names, 1):
             if clock.time_left() == 0:
@@ -263,45 +498,31 @@ def _run(
 
 
 def _certified_row(result: Result, rows: Ints) -> MethodAnswer:
-    a_sign = 1.0 if (result.slope or 0.0) >= 0 else -1.0
+    sign = 1.0 if (result.slope or 0.0) >= 0 else -1.0
     return MethodAnswer(
-        CERTIFIED,
-        result.value,
-        result.success,
-        True,
-        result.slope,
-        result.intercept,
-        a_sign * result.value**0.5,
-        result.seconds,
-        result.mask[rows],
+        CERTIFIED, result.value, result.success, True, result.slope, result.intercept,
+        sign * result.value**0.5, result.seconds, result.mask[rows],
         "" if result.success else "not proved",
-    )
+    )  # fmt: skip
 
 
 def _row(name: str, x: Floats, y: Floats, k: int, seed: int, best: float | None) -> MethodAnswer:
     try:
-        if name in _LIBRARIES:
-            importlib.import_module(_LIBRARIES[name])  # not a part of the method's time
+        importlib.import_module(_LIBRARIES.get(name, "numpy"))
         start = time.perf_counter()
         estimate = COMPARATORS[name](x, y, k, seed=seed)
     except ModuleNotFoundError as missing:
-        return MethodAnswer(name, note=f"{_NEEDS}{missing.name}")
+        return MethodAnswer(name, note=f"{_NEEDS}{str(missing.name).split('.')[0]}")
     except ValueError:
         return MethodAnswer(name, note="found nothing")
     seconds = time.perf_counter() - start
     subset = estimate.kept(x, y, k)
     r2 = None if subset is None else r2_of(x, y, subset)
+    is_own = subset is not None and subset is estimate.subset
     return MethodAnswer(
-        name,
-        r2,
-        None if r2 is None or best is None else bool(r2 >= best - SAME),
-        subset is not None and subset is estimate.subset,
-        estimate.slope,
-        estimate.intercept,
-        estimate.correlation,
-        seconds,
-        subset,
-    )
+        name, r2, None if r2 is None or best is None else bool(r2 >= best - SAME), is_own,
+        estimate.slope, estimate.intercept, estimate.correlation, seconds, subset,
+    )  # fmt: skip
 
 
 def _short(value: float | None) -> str:

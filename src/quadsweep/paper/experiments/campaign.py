@@ -47,7 +47,7 @@ NAMES = (*EXPERIMENTS, "figures", "all")
 # What must be installed beside the core.
 _LIBRARIES = {
     "table1": ("pyarrow", "piqp"),
-    "table2": ("pyarrow", "simanneal", "sklearn"),
+    "table2": ("pyarrow", "sklearn"),
     "timing": ("pyarrow", "matplotlib"),
     "figures": ("matplotlib",),
 }
@@ -182,7 +182,7 @@ def _processor() -> str:
 
 
 def _versions(
-    packages: Sequence[str] = ("numpy", "scipy", "scikit-learn", "piqp", "simanneal"),
+    packages: Sequence[str] = ("numpy", "scipy", "scikit-learn", "piqp"),
 ) -> dict[str, str]:
     from importlib.metadata import PackageNotFoundError, version
 

@@ -15,10 +15,10 @@ import numpy as np
 
 from quadsweep.arrays import Floats, Mask
 from quadsweep.distributed.store import Chunk, Columns
+from quadsweep.paper.compare import ANNEALING_STEPS, COMPARATORS, LineEstimate, r2_of
 from quadsweep.paper.experiments import randomness
 from quadsweep.paper.experiments.runner import Results, TextTable, gather, split
 from quadsweep.paper.experiments.scale import Scale, half
-from quadsweep.paper.methods import ANNEALING_STEPS, COMPARATORS, LineEstimate, r2_of
 from quadsweep.paper.separability.lifted_sweep import naive_sweep
 from quadsweep.solving.many import solve_many
 from quadsweep.solving.methods.batch import correlations
