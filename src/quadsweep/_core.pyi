@@ -349,6 +349,7 @@ class ScoreTest:
         exponent: float = 0.0,
         gained: bool = False,
         error: float = 0.0,
+        most_sets: float = ...,
     ) -> None: ...
 
 def decide_scores(

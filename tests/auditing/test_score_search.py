@@ -39,6 +39,13 @@ def test_rows_of_a_panel_are_proved() -> None:
     assert found.lower > 2
 
 
+def test_rows_of_units_with_many_rows_are_bounded() -> None:
+    found = qs.audit(
+        "y ~ x + z | unit", panel(4, 80), term="x", vcov={"CRV1": "unit"}, time_limit=20.0
+    )
+    assert 2 < found.lower <= found.upper
+
+
 @pytest.mark.parametrize("kind", ["HC2", "HC3"])
 def test_rows_are_proved_with_leverages(kind: str) -> None:
     rng = np.random.default_rng(5)

@@ -37,6 +37,7 @@ class Instance:
     exponent: float
     gained: bool
     most: int
+    most_sets: float  # of a unit's items, before they are looked at singly
 
 
 def instance(seed: int) -> Instance:
@@ -45,6 +46,8 @@ def instance(seed: int) -> Instance:
     panel = seed % 2 == 1
     if panel:
         sizes = rng.integers(1, 6, size=rng.integers(4, 7))
+        if rng.random() < 0.3:
+            sizes = rng.integers(6, 10, size=rng.integers(2, 4))
         unit = np.repeat(np.arange(len(sizes)), sizes)
         cluster = unit // 2 if rng.random() < 0.35 else unit
         item = np.arange(len(unit))
@@ -90,7 +93,8 @@ def instance(seed: int) -> Instance:
     by_row = len(np.unique(numbered[2])) == n and not panel
     exponent = float(rng.choice([0.0, 0.5, 1.0])) if by_row else 0.0
     most = int(rng.integers(1, 4 if n < 16 else 3))
-    return Instance(z, x, y, root, *numbered, panel, exponent, gained, most)
+    most_sets = float(rng.choice([1.0, 4.0, 100.0]))
+    return Instance(z, x, y, root, *numbered, panel, exponent, gained, most, most_sets)
 
 
 def ratios(case: Instance, kept: np.ndarray) -> np.ndarray:
@@ -187,7 +191,7 @@ def score_test(case: Instance) -> _core.ScoreTest | None:
     return _core.ScoreTest(
         columns, effect, item_first=items, unit_first=units, cluster_first=clusters,
         part_first=inside,
-        exponent=case.exponent, gained=case.gained, error=1e-15,
+        exponent=case.exponent, gained=case.gained, error=1e-15, most_sets=case.most_sets,
     )  # fmt: skip
 
 

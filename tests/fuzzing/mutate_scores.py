@@ -24,17 +24,17 @@ CHANGES = {
         "bound.cpp", "t_ = length_term_ / (1 - k1_);", "t_ = length_term_; k1_ = 0;"),
     "so do those of the residual": (
         "bound.cpp", "r_ = length_residual_ / (1 - k2_);", "r_ = length_residual_; k2_ = 0;"),
-    "products, second order": ("bound.cpp", "+ 0.5 * (most_of", "+ 0 * (most_of"),
+    "products, second order": ("bound.cpp", "0.5 * (most_of", "0 * (most_of"),
     "products, the rest": (
         "bound.cpp", "length_term_ * length_outcome_ * k1_ / (1 - k1_)", "0.0"),
     "squares of what goes": ("bound.cpp", "own * (2 * base_.score[g] + own);",
                              "own * 2 * base_.score[g];"),
-    "pulls": ("bound.cpp", "sum *= sign;", "sum = 0;"),
+    "pulls": ("bound.cpp", "sum = sign * sum + off;", "sum = 0;"),
     "scores with the term's shift": (
-        "bound.cpp", "sum += most_of(by.data(), q_, 0, t_more_, t_);", "", 2),
+        "bound.cpp", "q_, 0, t_more_, t_);", "0, 0, 0, 0);", 2),
     "scores with the residual's shift": (
-        "bound.cpp", "sum += most_of(by.data(), p, at_residual(), r_more_, r_);", "", 2),
-    "scores with both": ("bound.cpp", "t_ * r_ * std::sqrt(square)", "0"),
+        "bound.cpp", "r_more_, r_);", "0, 0);", 2),
+    "scores with both": ("bound.cpp", "(std::sqrt(square) +", "(0 +"),
     "scores with both, of parts": ("bound.cpp", "t_ * r_ * base_.item_both[item]", "0"),
     "squares of parts": ("bound.cpp", "2 * sum - base_.item_square[item]",
                          "2 * sum - 2 * base_.item_square[item]"),
@@ -42,10 +42,11 @@ CHANGES = {
     "rest of the pulls": ("bound.cpp", "return 2 * pulls + stretch", "return stretch"),
     "leverages": ("bound.cpp", "sum + form / (1 - k2_)", "sum"),
     "others of a cluster": (
-        "bound.cpp", "(t_ * tops_[s] + r_ * tops_[n + s] + t_ * r_ * tops_[2 * n + s])", "0"),
-    "means that move": ("bound.cpp", "products[a * d + b] += left[a] * left[b] / effect;", ";"),
-    "boxes below zero": ("bound.cpp", "low_[k] = -choices_->largest(negative.data()) -",
-                         "low_[k] = -"),
+        "bound.cpp", "(t_ * top[0] + r_ * top[n] + t_ * r_ * top[2 * n])", "0"),
+    "means that move": ("sets.cpp", "products[k * d + b] += left[k] * left[b] / left[d];", ";"),
+    "means that move, item by item": ("sets.cpp", "mean_[k] *= 1 + 1e-9;", "mean_[k] = 0;"),
+    "boxes below zero": ("bound.cpp", "if (sign < 0 && k >= sets_->at_norm()) continue;",
+                         "if (sign < 0) continue;"),
     "boxes too narrow": ("bound.cpp", "most - lambda * need", "most - 1.5 * lambda * need"),
     "too many ruled out": ("choices.cpp", "others[m - count[s]] >= need",
                            "others[m - count[s]] >= 1.1 * need"),
@@ -69,7 +70,8 @@ int main(int, char** given) {
         in >> q.rows >> q.controls >> q.exponent >> q.gained >> q.threshold >> options.m;
         q.columns = read<double>(in); q.effect = read<double>(in);
         q.item_first = read<int>(in); q.unit_first = read<int>(in);
-        q.cluster_first = read<int>(in); q.part_first = read<int>(in); q.error = 1e-15;
+        q.cluster_first = read<int>(in); q.part_first = read<int>(in);
+        q.error = 1e-15; in >> q.most_sets;
         Control control(20); options.most_nodes = 300;
         auto verdict = scores::decide(q, options, control);
         refuted += verdict.proved && verdict.near.empty();
@@ -96,7 +98,8 @@ def written(count: int) -> str:
                               (head[0], head[1] - 2, *map(_plain, head[2:]))))  # fmt: skip
         for values in (columns.ravel(), effect, *firsts):
             lines.append(" ".join([str(len(values)), *(repr(_plain(v)) for v in values)]))
-    return "\n".join([str(len(lines) // 7), *lines])
+        lines.append(repr(case.most_sets))
+    return "\n".join([str(len(lines) // 8), *lines])
 
 
 def _plain(value: object) -> object:

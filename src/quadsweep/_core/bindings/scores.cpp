@@ -26,7 +26,7 @@ void check_parts(const std::vector<int>& first, int count, const char* what) {
 void make_question(Question* self, const Matrix& columns, const Column& effect,
                    std::vector<int> item_first, std::vector<int> unit_first,
                    std::vector<int> cluster_first, std::vector<int> part_first, double exponent,
-                   bool gained, double error) {
+                   bool gained, double error, double most_sets) {
     Question question;
     question.rows = static_cast<int>(columns.shape(0));
     question.controls = static_cast<int>(columns.shape(1)) - 2;
@@ -39,6 +39,7 @@ void make_question(Question* self, const Matrix& columns, const Column& effect,
     question.exponent = exponent;
     question.gained = gained;
     question.error = error;
+    question.most_sets = most_sets;
     check_parts(question.item_first, question.rows, "items do not cover the rows");
     check_parts(question.unit_first, question.items(), "units do not cover the items");
     check_parts(question.cluster_first, question.units(), "clusters do not cover the units");
@@ -53,11 +54,6 @@ void make_question(Question* self, const Matrix& columns, const Column& effect,
     }
     if (question.controls < 0 || question.effect.size() != columns.shape(0)) {
         throw std::invalid_argument("columns differ in length");
-    }
-    for (int u = 0; u < question.units(); ++u) {
-        if (question.unit_first[u + 1] - question.unit_first[u] > 64) {
-            throw std::invalid_argument("a unit has more than 64 items");
-        }
     }
     if (exponent != 0 && !question.of_rows()) {
         throw std::invalid_argument("leverages are for clusters of one row");
@@ -95,7 +91,8 @@ void quadsweep::bind_scores(nb::module_& m) {
     nb::class_<Question>(m, "ScoreTest")
         .def("__init__", &make_question, "columns"_a, "effect"_a, nb::kw_only(), "item_first"_a,
              "unit_first"_a, "cluster_first"_a, "part_first"_a = std::vector<int>{},
-             "exponent"_a = 0.0, "gained"_a = false, "error"_a = 0.0);
+             "exponent"_a = 0.0, "gained"_a = false, "error"_a = 0.0,
+             "most_sets"_a = Question{}.most_sets);
     m.def("decide_scores", &decide_scores, "test"_a, "most"_a, "threshold"_a, nb::kw_only(),
           "n_jobs"_a = 1, "memory_limit"_a = infinity, "most_nodes"_a = infinity,
           "time_limit"_a.none() = nb::none(), "progress"_a.none() = nb::none());

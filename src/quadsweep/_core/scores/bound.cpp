@@ -79,131 +79,53 @@ Outcome Bound::look(std::vector<int>& free) {
     return Outcome::open;
 }
 
-// ---- sets
-// ----------------------------------------------------------------------------------------
-
 void Bound::measure_sets() {
+    sets_ = std::make_unique<Sets>(question_, base_, *choices_);
     const std::size_t n = choices_->size();
-    value_.assign(values() * n, 0.0);
-    both_.assign(question_.of_parts() ? 0 : n * q_ * (q_ + 1), 0.0);
-    with_outcome_.resize(n);
-    with_itself_.resize(n);
-    own_.resize(n);
-    std::vector<double> products;
-    for (std::size_t s = 0; s < n; ++s) measure_set(s, products);
-    cancelled_ = 0;
-    std::vector<double> sizes(n);
-    if (!question_.is_coarse()) {
-        for (std::size_t s = 0; s < n; ++s) {
-            const int u = choices_->unit[choices_->unit_of[s]];
-            const double own = std::abs(own_[s]);
-            sizes[s] = question_.of_parts() ? std::abs(base_.item_square[choices_->item[s]])
-                                            : own * (2 * std::abs(base_.score[u]) + own);
-        }
-        cancelled_ = choices_->largest(sizes.data());
-        tops_.clear();
-        return;
-    }
-    choices_->add_scores(own_, base_.score);
+    std::vector<double> own(n), slack(n), sizes(n);
     double largest = 0;
     for (double g : base_.score) largest = std::max(largest, std::abs(g));
-    for (std::size_t s = 0; s < n; ++s) sizes[s] = std::abs(own_[s]);
-    const double moved = choices_->largest(sizes.data());
-    cancelled_ = moved * (2 * largest + moved);
-    // In every cluster the largest sums of the norms of what may go.
-    tops_.assign(3 * n, 0.0);
-    std::vector<double> norms(3 * n);
-    const int p = q_ + 1;
     for (std::size_t s = 0; s < n; ++s) {
-        double term = with_itself_[s] * with_itself_[s], residual = 0, both = 0;
-        for (int a = 0; a < q_; ++a) {
-            term += value(a)[s] * value(a)[s];
-            residual += value(at_residual() + a)[s] * value(at_residual() + a)[s];
-        }
-        for (int k = 0; k < q_ * p; ++k) both += both_[s * q_ * p + k] * both_[s * q_ * p + k];
-        norms[s] = std::sqrt(residual);
-        norms[n + s] = std::sqrt(term);
-        norms[2 * n + s] = std::sqrt(both);
+        own[s] = sets_->own(s);
+        slack[s] = sets_->slack_of_own(s);
+        sizes[s] = question_.of_parts() ? std::abs(base_.item_square[choices_->item[s]])
+                                        : std::abs(own[s]) + slack[s];
     }
-    for (std::size_t g = 0; g < choices_->cluster.size(); ++g) {
-        const std::size_t from = choices_->first[choices_->cluster_first[g]];
-        const std::size_t to = choices_->first[choices_->cluster_first[g + 1]];
-        for (int k = 0; k < 3; ++k) {
-            const double top = choices_->largest_in_cluster(static_cast<int>(g), &norms[k * n]);
-            std::fill(tops_.begin() + k * n + from, tops_.begin() + k * n + to, top);
-        }
-    }
+    cancelled_ = choices_->largest(sizes.data());
+    tops_.clear();
+    if (question_.of_parts()) return;
+    cancelled_ *= 2 * largest + cancelled_;
+    choices_->add_scores(std::move(own), std::move(slack), base_.score);
+    if (choices_->is_coarse()) sum_norms();
 }
 
-// What goes with a set: sums of products of the rows kept, less those without it.
-void Bound::measure_set(std::size_t s, std::vector<double>& products) {
-    const int d = base_.width, p = q_ + 1, u = choices_->unit[choices_->unit_of[s]];
+// In every cluster the largest sums of the lengths of what may go.
+void Bound::sum_norms() {
     const std::size_t n = choices_->size();
-    const int first = question_.unit_first[u];
-    products.assign(d * d, 0.0);
-    std::vector<double>& left = trial_;
-    left.assign(d, 0.0);
-    double effect = 0;
-    bool emptied = true;
-    const auto gone = [&](int item) { return (choices_->mask[s] >> (item - first) & 1) != 0; };
-    for (int item = first; item < question_.unit_first[u + 1]; ++item) {
-        if (base_.item_gone[item]) continue;
-        for (int i = question_.item_first[item]; i < question_.item_first[item + 1]; ++i) {
-            const double* w = base_.at(i);
-            if (gone(item)) {
-                for (int a = 0; a < d; ++a) {
-                    for (int b = 0; b <= a; ++b) products[a * d + b] += w[a] * w[b];
-                }
-            } else {
-                emptied = false;
-                effect += question_.effect[i] * question_.effect[i];
-                for (int a = 0; a < d; ++a) left[a] += question_.effect[i] * w[a];
-            }
+    std::vector<double> lengths(n);
+    for (int k = 0; k < 3; ++k) {
+        for (std::size_t s = 0; s < n; ++s) lengths[s] = sets_->length(k, s);
+        for (int g = 0; g < static_cast<int>(choices_->cluster.size()); ++g) {
+            tops_.push_back(choices_->largest_in_cluster(g, lengths.data()));
         }
     }
-    if (!emptied && effect > 0) {
-        for (int a = 0; a < d; ++a) {
-            for (int b = 0; b <= a; ++b) products[a * d + b] += left[a] * left[b] / effect;
-        }
-    }
-    const auto product = [&](int a, int b) {
-        return products[std::max(a, b) * d + std::min(a, b)];
-    };
-    double k1 = 0, k2 = 0;
-    for (int a = 0; a < p; ++a) {
-        for (int b = 0; b < p; ++b) {
-            const double v = product(a, b);
-            k2 += v * v;
-            if (a < q_ && b < q_) k1 += v * v;
-            if (a < q_ && !both_.empty()) both_[(s * q_ + a) * p + b] = v;
-        }
-    }
-    for (int a = 0; a < q_; ++a) {
-        value_[a * n + s] = product(a, q_);
-        value_[(at_outcome() + a) * n + s] = product(a, q_ + 2);
-        value_[(at_residual() + a) * n + s] = product(a, q_ + 1);
-    }
-    value_[(at_residual() + q_) * n + s] = product(q_, q_ + 1);
-    value_[at_norm() * n + s] = std::sqrt(k1);
-    value_[(at_norm() + 1) * n + s] = std::sqrt(k2);
-    with_outcome_[s] = product(q_, q_ + 2);
-    with_itself_[s] = product(q_, q_);
-    own_[s] = -product(q_, q_ + 1);
 }
 
-// ---- what goes altogether
-// ------------------------------------------------------------------------
+// ---- what goes altogether ----
 
 void Bound::sum_boxes() {
     const std::size_t n = choices_->size();
-    low_.assign(values(), 0.0);
-    high_.assign(values(), 0.0);
-    std::vector<double> negative(n);
-    for (int k = 0; k < values(); ++k) {
-        high_[k] = choices_->largest(value(k)) + base_.rounding;
-        if (k >= at_norm()) continue;
-        for (std::size_t s = 0; s < n; ++s) negative[s] = -value(k)[s];
-        low_[k] = -choices_->largest(negative.data()) - base_.rounding;
+    low_.assign(sets_->values(), 0.0);
+    high_.assign(sets_->values(), 0.0);
+    trial_.resize(n);
+    for (int k = 0; k < sets_->values(); ++k) {
+        for (double sign : {1.0, -1.0}) {
+            if (sign < 0 && k >= sets_->at_norm()) continue;
+            const double* value = sets_->value(k);
+            for (std::size_t s = 0; s < n; ++s) trial_[s] = sign * value[s] + sets_->slack(k, s);
+            (sign > 0 ? high_ : low_)[k] =
+                sign * (choices_->largest(trial_.data()) + base_.rounding);
+        }
     }
 }
 
@@ -212,7 +134,8 @@ void Bound::sum_rows() {
     most_term_ = most_outcome_ = most_residual_ = most_k1_ = most_k2_ = infinity;
     const int n = static_cast<int>(choices_->size());
     const bool single = question_.units() == question_.rows;
-    if (!single || n > most_pairs || (q_ <= few_controls && high_[at_norm() + 1] <= 0.5)) return;
+    if (!single || n > most_pairs || (q_ <= few_controls && high_[sets_->at_norm() + 1] <= 0.5))
+        return;
     std::vector<int> rows(n);
     for (int s = 0; s < n; ++s) rows[s] = question_.item_first[choices_->item[s]];
     for (int i : rows) {
@@ -257,8 +180,8 @@ void Bound::sum_rows() {
 // How far the coefficients of the term and of the residual on the controls may move; false where
 // the controls may become dependent.
 bool Bound::bound_shifts() {
-    k1_ = std::min(most_k1_, high_[at_norm()]);
-    k2_ = std::min(most_k2_, high_[at_norm() + 1]);
+    k1_ = std::min(most_k1_, high_[sets_->at_norm()]);
+    k2_ = std::min(most_k2_, high_[sets_->at_norm() + 1]);
     if (k1_ >= most_k || k2_ >= most_k) return false;
     const auto norm = [&](int from, int dimension) {
         double sum = 0;
@@ -266,8 +189,8 @@ bool Bound::bound_shifts() {
         return std::sqrt(sum);
     };
     length_term_ = std::min(norm(0, q_), most_term_);
-    length_outcome_ = std::min(norm(at_outcome(), q_), most_outcome_);
-    length_residual_ = std::min(norm(at_residual(), q_ + 1), most_residual_);
+    length_outcome_ = std::min(norm(sets_->at_outcome(), q_), most_outcome_);
+    length_residual_ = std::min(norm(sets_->at_residual(), q_ + 1), most_residual_);
     t_ = length_term_ / (1 - k1_);
     r_ = length_residual_ / (1 - k2_);
     t_more_ = k1_ * t_;
@@ -299,18 +222,20 @@ bool Bound::bound_leverages() {
     return true;
 }
 
-// ---- costs
-// ---------------------------------------------------------------------------------------
+// ---- costs ----
 
-// No less than the product of `by` with a vector that is in a box, a bit wider, and no longer.
-double Bound::most_of(const double* by, int dimension, int from, double wider,
+// No less than the product of `by`, each entry up to `wrong` off, with a vector that is in a box, a
+// bit wider, and no longer.
+double Bound::most_of(const double* by, const double* wrong, int dimension, int from, double wider,
                       double most_length) const {
-    double sum = 0, square = 0;
+    double sum = 0, square = 0, off = 0;
     for (int k = 0; k < dimension; ++k) {
         sum += std::max(by[k] * (high_[from + k] + wider), by[k] * (low_[from + k] - wider));
+        sum += wrong[k] * (reach(from + k) + wider);
         square += by[k] * by[k];
+        off += wrong[k] * wrong[k];
     }
-    return std::min(sum, std::sqrt(square) * most_length);
+    return std::min(sum, (std::sqrt(square) + std::sqrt(off)) * most_length);
 }
 
 void Bound::cost_sets() {
@@ -322,54 +247,73 @@ void Bound::cost_sets() {
 
 // What a set takes of C, and what it adds to |S|^2 (to minus S in one direction, where gained).
 double Bound::cost_of_set(std::size_t s, double& of_product) const {
-    const int p = q_ + 1, u = choices_->unit[choices_->unit_of[s]];
-    const bool coarse = question_.is_coarse(), gained = question_.gained;
-    std::size_t g = u;
-    if (coarse) {
-        const auto after = std::upper_bound(choices_->cluster_first.begin(),
-                                            choices_->cluster_first.end(), choices_->unit_of[s]);
-        g = choices_->cluster[after - choices_->cluster_first.begin() - 1];
-    }
-    const double own = own_[s], sign = gained ? -1 : 1;
-    static thread_local std::vector<double> by;
+    const int p = q_ + 1, at_outcome = sets_->at_outcome(), at_residual = sets_->at_residual();
+    const bool gained = question_.gained;
+    const double sign = gained ? -1 : 1;
+    static thread_local std::vector<double> by, wrong;
     by.resize(2 * p);
+    wrong.resize(2 * p);
     for (int a = 0; a < q_; ++a) {
-        by[a] = sign * value(a)[s];
-        by[p + a] = sign * value(at_outcome() + a)[s];
+        by[a] = sign * sets_->value(a)[s];
+        wrong[a] = sets_->slack(a, s);
+        by[p + a] = sign * sets_->value(at_outcome + a)[s];
+        wrong[p + a] = sets_->slack(at_outcome + a, s);
     }
-    of_product =
-        sign * with_outcome_[s] + 0.5 * (most_of(by.data(), q_, at_outcome(), 0, length_outcome_) +
-                                         most_of(by.data() + p, q_, 0, 0, length_term_));
+    of_product = sign * sets_->with_outcome(s) + sets_->slack_with_outcome(s) +
+                 0.5 * (most_of(by.data(), wrong.data(), q_, at_outcome, 0, length_outcome_) +
+                        most_of(by.data() + p, wrong.data() + p, q_, 0, 0, length_term_));
     // What the shifts of the coefficients do to the scores: on all clusters, but for what goes.
-    double sum = 0;
-    for (int a = 0; a < q_; ++a) sum += base_.pull_term[a] * value(a)[s];
-    for (int a = 0; a < p; ++a) sum += base_.pull_residual[a] * value(at_residual() + a)[s];
-    sum *= sign;
-    if (question_.of_parts()) return sum_of_item(choices_->item[s], sum);
-    const double moved = gained ? 0 : own;
-    double stays = base_.direction[g];
-    if (!coarse && !gained) stays += own;
+    double sum = 0, off = 0;
     for (int a = 0; a < q_; ++a) {
-        by[a] = sign * (moved * base_.by_term[g * q_ + a] - stays * value(at_residual() + a)[s]);
+        sum += base_.pull_term[a] * sets_->value(a)[s];
+        off += std::abs(base_.pull_term[a]) * sets_->slack(a, s);
     }
-    sum += most_of(by.data(), q_, 0, t_more_, t_);
     for (int a = 0; a < p; ++a) {
-        const double with_term = a < q_ ? value(a)[s] : with_itself_[s];
-        by[a] = sign * (moved * base_.by_residual[g * p + a] - stays * with_term);
+        sum += base_.pull_residual[a] * sets_->value(at_residual + a)[s];
+        off += std::abs(base_.pull_residual[a]) * sets_->slack(at_residual + a, s);
     }
-    sum += most_of(by.data(), p, at_residual(), r_more_, r_);
-    double square = 0;
+    sum = sign * sum + off;
+    if (question_.of_parts()) return sum_of_item(choices_->item[s], sum);
+    const int cluster = choices_->cluster_of[choices_->block_of[s]];
+    const bool joint = !choices_->is_alone(cluster);
+    const std::size_t g = choices_->cluster[cluster];
+    const double own = sets_->own(s), off_own = sets_->slack_of_own(s);
+    const double moved = gained ? 0 : own, off_moved = gained ? 0 : off_own;
+    // A cluster of several blocks: what the others add to its score is left to tops_.
+    const double stays = base_.direction[g] + (joint || gained ? 0 : own);
+    for (int a = 0; a < q_; ++a) {
+        const double by_term = base_.by_term[g * q_ + a];
+        by[a] = sign * (moved * by_term - stays * sets_->value(at_residual + a)[s]);
+        wrong[a] =
+            off_moved * std::abs(by_term) + std::abs(stays) * sets_->slack(at_residual + a, s);
+    }
+    sum += most_of(by.data(), wrong.data(), q_, 0, t_more_, t_);
+    for (int a = 0; a < p; ++a) {
+        const double by_residual = base_.by_residual[g * p + a];
+        const double with_term = a < q_ ? sets_->value(a)[s] : sets_->with_itself(s);
+        const double off_term = a < q_ ? sets_->slack(a, s) : sets_->slack_with_itself(s);
+        by[a] = sign * (moved * by_residual - stays * with_term);
+        wrong[a] = off_moved * std::abs(by_residual) + std::abs(stays) * off_term;
+    }
+    sum += most_of(by.data(), wrong.data(), p, at_residual, r_more_, r_);
+    double square = 0, square_of_both = 0;
     for (int k = 0; k < q_ * p; ++k) {
-        const double v = moved * base_.by_both[g * q_ * p + k] - stays * both_[s * q_ * p + k];
+        const double by_both = base_.by_both[g * q_ * p + k];
+        const double v = moved * by_both - stays * sets_->both(s)[k];
         square += v * v;
+        square_of_both += by_both * by_both;
     }
-    sum += t_ * r_ * std::sqrt(square);
-    if (gained) return sum - base_.direction[g] * own;
-    if (coarse) {
-        const std::size_t n = choices_->size();
-        sum += std::abs(own) * (t_ * tops_[s] + r_ * tops_[n + s] + t_ * r_ * tops_[2 * n + s]);
-        return 2 * sum;
+    sum += t_ * r_ *
+           (std::sqrt(square) + off_moved * std::sqrt(square_of_both) +
+            std::abs(stays) * sets_->slack_of_both(s));
+    if (gained) return sum - base_.direction[g] * own + std::abs(base_.direction[g]) * off_own;
+    if (joint) {
+        const std::size_t n = choices_->cluster.size();
+        const double* top = &tops_[cluster];
+        sum += (std::abs(own) + off_own) * (t_ * top[0] + r_ * top[n] + t_ * r_ * top[2 * n]);
     }
+    // The square of a cluster's score is left to the choices where some have several blocks.
+    if (choices_->is_coarse()) return 2 * sum;
     return 2 * sum + own * (2 * base_.score[g] + own);
 }
 
@@ -377,12 +321,13 @@ double Bound::cost_of_set(std::size_t s, double& of_product) const {
 double Bound::sum_of_item(int item, double sum) const {
     const int p = q_ + 1;
     const double sign = question_.gained ? -1 : 1;
-    static thread_local std::vector<double> by;
+    static thread_local std::vector<double> by, none_wrong;
     by.resize(p);
+    none_wrong.assign(p, 0.0);
     for (int a = 0; a < q_; ++a) by[a] = -sign * base_.item_term[item * q_ + a];
-    sum += most_of(by.data(), q_, 0, t_more_, t_);
+    sum += most_of(by.data(), none_wrong.data(), q_, 0, t_more_, t_);
     for (int a = 0; a < p; ++a) by[a] = -sign * base_.item_residual[item * p + a];
-    sum += most_of(by.data(), p, at_residual(), r_more_, r_);
+    sum += most_of(by.data(), none_wrong.data(), p, sets_->at_residual(), r_more_, r_);
     sum += t_ * r_ * base_.item_both[item];
     if (question_.gained) return sum + base_.item_square[item];
     sum = 2 * sum - base_.item_square[item];
@@ -407,14 +352,11 @@ double Bound::rest() const {
         const std::size_t n = choices_->size();
         std::vector<double> of_term(n), of_residual(n);
         for (std::size_t s = 0; s < n; ++s) {
-            double x = with_itself_[s] * with_itself_[s], e = 0;
-            for (int a = 0; a < q_; ++a) {
-                x += value(a)[s] * value(a)[s];
-                e += value(at_residual() + a)[s] * value(at_residual() + a)[s];
-            }
-            const bool coarse = question_.is_coarse();
-            of_term[s] = coarse ? std::sqrt(e) * tops_[s] : e;
-            of_residual[s] = coarse ? std::sqrt(x) * tops_[n + s] : x;
+            const double e = sets_->length(0, s), x = sets_->length(1, s);
+            const int g = choices_->cluster_of[choices_->block_of[s]];
+            const bool joint = !choices_->is_alone(g);
+            of_term[s] = e * (joint ? tops_[g] : e);
+            of_residual[s] = x * (joint ? tops_[choices_->cluster.size() + g] : x);
         }
         stretch += std::sqrt(choices_->largest(of_term.data())) * t_ +
                    std::sqrt(choices_->largest(of_residual.data())) * r_;
@@ -463,8 +405,7 @@ void Bound::offer(double scale, double fixed) {
     std::swap(cost_, trial_);
 }
 
-// ---- what follows
-// --------------------------------------------------------------------------------
+// ---- what follows ----
 
 // The costs of a removal in question add up to what is needed: so for every lambda >= 0 no sum over
 // it is larger than the largest of itself plus lambda times the cost, less lambda times the need.
@@ -473,15 +414,16 @@ void Bound::narrow_boxes() {
     const double curvature = question_.gained ? 0 : scale_;
     const double need = need_ - margin_;
     trial_.resize(n);
-    for (int k = 0; k < values(); ++k) {
+    for (int k = 0; k < sets_->values(); ++k) {
         for (double sign : {1.0, -1.0}) {
-            if (sign < 0 && k >= at_norm()) continue;
+            if (sign < 0 && k >= sets_->at_norm()) continue;
+            const double* value = sets_->value(k);
             double end = sign > 0 ? high_[k] : -low_[k];
             if (!(end > 0) || control_.over()) continue;
             for (double multiplier : multipliers) {
                 const double lambda = multiplier * end / total_;
                 for (std::size_t s = 0; s < n; ++s) {
-                    trial_[s] = sign * value(k)[s] + lambda * cost_[s];
+                    trial_[s] = sign * value[s] + sets_->slack(k, s) + lambda * cost_[s];
                 }
                 const double most = choices_->largest(trial_.data(), lambda * curvature);
                 end = std::min(end, most - lambda * need + base_.rounding);
@@ -498,8 +440,8 @@ void Bound::choose_worst() {
     double most = none;
     for (std::size_t s = 0; s < choices_->size(); ++s) {
         if (choices_->count[s] != 1) continue;
-        const double v =
-            bounded ? choices_->alone(s, cost_.data(), curvature) : value(at_norm() + 1)[s];
+        const double v = bounded ? choices_->alone(s, cost_.data(), curvature)
+                                 : sets_->value(sets_->at_norm() + 1)[s];
         if (v > most) {
             most = v;
             worst_ = choices_->item[s];

@@ -8,6 +8,7 @@
 #include "base.hpp"
 #include "choices.hpp"
 #include "question.hpp"
+#include "sets.hpp"
 #include "shared/control.hpp"
 
 namespace quadsweep::scores {
@@ -32,17 +33,11 @@ class Bound {
     int worst() const { return worst_; }         // the item to branch on
 
   private:
-    // Where among the values of sets: products with the term, the outcome, the residual; norms.
-    int at_outcome() const { return q_; }
-    int at_residual() const { return 2 * q_; }
-    int at_norm() const { return 3 * q_ + 1; }
-    int values() const { return 3 * q_ + 3; }
-    const double* value(int k) const { return value_.data() + k * choices_->size(); }
     double reach(int k) const { return std::max(high_[k], -low_[k]); }
 
     Outcome look(std::vector<int>& free);
     void measure_sets();
-    void measure_set(std::size_t s, std::vector<double>& products);
+    void sum_norms();
     void sum_boxes();
     void sum_rows();
     bool bound_shifts();
@@ -50,7 +45,8 @@ class Bound {
     void cost_sets();
     double cost_of_set(std::size_t s, double& of_product) const;
     double sum_of_item(int item, double sum) const;
-    double most_of(const double* by, int dimension, int from, double wider, double length) const;
+    double most_of(const double* by, const double* wrong, int dimension, int from, double wider,
+                   double length) const;
     double rest() const;
     void choose_scale(bool first);
     void offer(double scale, double fixed);
@@ -63,11 +59,9 @@ class Bound {
     int q_, m_;
     double most_sets_;
     std::unique_ptr<Choices> choices_;
+    std::unique_ptr<Sets> sets_;
 
-    std::vector<double> value_;  // one column of sets after the other
-    std::vector<double> both_;   // a set's products of the controls with them and the term
-    std::vector<double> with_outcome_, with_itself_, own_;  // of the term
-    std::vector<double> tops_;  // of a set's cluster: the three largest sums of norms
+    std::vector<double> tops_;  // of each cluster: the three largest sums of lengths
     std::vector<double> low_, high_;
     double most_term_ = 0, most_outcome_ = 0, most_residual_ = 0, most_k1_ = 0, most_k2_ = 0;
     // Lengths of the three sums of products, of the coefficients, and what these add to the sums.

@@ -1,5 +1,8 @@
-// The sets of items that may go: one of each unit's, at most m items in all; and the largest sum of
-// their values that any choice has.
+// The sets of items that may go: at most m items in all, of each block one set; and the largest sum
+// of their values that any choice has.
+//
+// A block is what is free of a unit, if its sets are few. Else each of its items is one by itself:
+// then what a set takes depends on the others of the unit, and is known up to a slack.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +18,7 @@ inline constexpr double none =
 
 struct Increment {
     double value;
-    int owner;  // a unit, or a cluster
+    int owner;  // a block, or a cluster
 };
 
 class Choices {
@@ -26,11 +29,15 @@ class Choices {
 
     bool listed() const { return listed_; }
     std::size_t size() const { return count.size(); }
-    int units() const { return static_cast<int>(unit.size()); }
+    int blocks() const { return static_cast<int>(unit.size()); }
+    // Whether some cluster has several blocks, whose scores add up before they are squared.
+    bool is_coarse() const { return blocks() > static_cast<int>(cluster.size()); }
+    bool is_alone(int g) const { return cluster_first[g + 1] - cluster_first[g] == 1; }
 
     // No less than the largest sum of these values of sets.
     double largest(const double* value) const;
-    // The same of value + curvature ((G + L)^2 - G^2), L the sum of `own` in a cluster.
+    // The same of value + curvature ((G + L)^2 - G^2), L the sum of `own` in a cluster; where no
+    // cluster has several blocks that is part of the values.
     double largest(const double* value, double curvature) const;
     // The largest sum of values over the sets of one of the clusters listed.
     double largest_in_cluster(int g, const double* value) const;
@@ -40,24 +47,30 @@ class Choices {
     double alone(std::size_t s, const double* value, double curvature) const;
 
     int m;
-    std::vector<int> unit;                    // those with free items
+    std::vector<int> unit;                    // of each block
+    std::vector<char> split;                  // whether its unit has other blocks
+    std::vector<int> member, member_first;    // the free items of each
     std::vector<std::size_t> first;           // the sets of each
-    std::vector<int> unit_of, count;          // of each set: whose, and how many items
-    std::vector<std::uint64_t> mask;          // which, counted from the unit's first
+    std::vector<int> block_of, count;         // of each set: whose, and how many items
+    std::vector<std::uint64_t> mask;          // which members
     std::vector<int> item;                    // the first of them
-    std::vector<int> cluster, cluster_first;  // where clusters have several units: units of each
-    // Where clusters have several units: what each set adds to its cluster's score, and G.
-    void add_scores(std::vector<double> own_of_sets, const std::vector<double>& score_of_clusters);
-
-    std::vector<double> score, own;  // G of each cluster listed; what each set adds
+    std::vector<int> cluster, cluster_first;  // with free items: the blocks of each
+    std::vector<int> cluster_of;              // of each block, among these
+    // What each set adds to its cluster's score, up to how much, and G of all clusters.
+    void add_scores(std::vector<double> own_of_sets, std::vector<double> slack_of_sets,
+                    const std::vector<double>& score_of_clusters);
 
   private:
     struct Piece {
         double slope, constant;
     };
+    struct Part {
+        int unit, from, to;  // among the free items
+    };
 
-    void list(int u, const std::vector<int>& items, std::size_t next, std::uint64_t so_far, int n);
-    void add_unit(int a, const double* value, std::vector<Increment>& out, int owner) const;
+    double most_sets_of(const std::vector<Part>& parts, double of_unit, double most) const;
+    void list(std::size_t next, std::uint64_t so_far, int n);
+    void add_block(int a, const double* value, std::vector<Increment>& out, int owner) const;
     void add_cluster(int g, const double* value, double curvature,
                      std::vector<Increment>& out) const;
     std::vector<Piece> pieces(int g, double curvature) const;
@@ -69,9 +82,8 @@ class Choices {
     void sum_others(const std::vector<Increment>& sorted, const std::vector<double>& all, int owner,
                     bool owns, std::vector<double>& sums) const;
 
-    const Question& question_;
-    std::vector<double> low_, high_;  // of G and what is added
-    double most_;
+    std::vector<double> score_, own_, slack_;  // G of each cluster listed; what each set adds
+    std::vector<double> low_, high_;           // of G and what is added
     bool listed_ = true;
 };
 

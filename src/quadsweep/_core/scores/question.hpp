@@ -28,8 +28,9 @@ struct Question {
     std::vector<int> part_first;
     double exponent = 0;  // of 1 - leverage, under every score: 1/2 for HC2, 1 for HC3; rows only
     bool gained = false;
-    double threshold = 0;  // T
-    double error = 0;      // of the columns, relative to their lengths
+    double threshold = 0;      // T
+    double error = 0;          // of the columns, relative to their lengths
+    double most_sets = 4'096;  // of the items of one unit: of more, items are looked at singly
 
     int items() const { return static_cast<int>(item_first.size()) - 1; }
     int units() const { return static_cast<int>(unit_first.size()) - 1; }
@@ -38,8 +39,6 @@ struct Question {
     bool of_parts() const { return !part_first.empty(); }
     bool of_rows() const { return static_cast<int>(part_first.size()) == rows + 1; }
     int scores() const { return of_parts() ? static_cast<int>(part_first.size()) - 1 : clusters(); }
-    // Whether some cluster has several units, whose scores add up before they are squared.
-    bool is_coarse() const { return clusters() < units(); }
     int columns_with_outcome() const { return controls + 2; }
 };
 

@@ -29,7 +29,6 @@ from quadsweep.auditing.span import basis
 from quadsweep.clock import Stopped
 
 MOST_CONTROLS = 60  # columns beside the term, effects inside the clusters apart
-_MOST_ITEMS = 64  # of a unit with an effect
 _SLACK, _SLACK_NORMAL = 1e-9, 1e-7  # of a threshold, for its rounding
 _ROUNDED = 1e-10  # of a column: more is not handled
 _NODES, _FEWEST_NODES = 1e6, 300.0  # of an audit without a limit on time: times items, at least
@@ -138,9 +137,6 @@ class ScoreParts:
                 self._given = True
                 self.effect = np.where(present, self._design.root_weights, 0.0)
                 self._unit = labels
-                pairs = np.unique(np.column_stack([labels, item]), axis=0)
-                largest = int(np.unique(pairs[:, 0], return_counts=True)[1].max())
-                self.usable &= largest <= _MOST_ITEMS
         columns = int(m.q.shape[1]) if self._given else self._design.q
         self.usable &= columns <= MOST_CONTROLS
 
