@@ -1,4 +1,4 @@
-"""The search, live, on standard error: one line that is rewritten and cleared at the end.
+"""The search, live, on standard error: one line that rich rewrites and clears at the end.
 
 Where standard error is not a terminal a line is printed now and then instead. Quick solves show
 nothing at all.
@@ -10,13 +10,17 @@ import math
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol, TextIO
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-SearchProgress = bool | Callable[[float, float, int, float], object] | None
+if TYPE_CHECKING:
+    from rich.live import Live
+
+SearchTick = Callable[[float, float, int, float], object]
+SearchProgress = bool | SearchTick | None
 Tick = Callable[[int, int, float], object]
 CountProgress = bool | Tick | None
 
@@ -47,79 +51,68 @@ class Removals:
 class StatusLine:
     """One line of text that is rewritten on a terminal, and repeated now and then elsewhere."""
 
-    def __init__(self, stream: TextIO | None = None) -> None:
-        self._stream = stream or sys.stderr
-        self._live = self._stream.isatty()
-        self._next = _QUIET
-        self._width = 0
+    def __init__(self, quiet: float = _QUIET) -> None:
+        self._next, self._stream = quiet, sys.stderr
+        self._live: Live | None = None
 
-    def wait(self, seconds: float) -> None:
-        """Say nothing before so many seconds."""
-        self._next = seconds
-
-    def due(self, seconds: float) -> bool:
-        """Whether it is time to say something again."""
+    def show(self, seconds: float, make: Callable[[], str]) -> None:
+        """Show what ``make`` returns, where it is time to say something again."""
         if seconds < self._next:
-            return False
-        self._next = seconds + (_REWRITE if self._live else _LINES)
-        return True
+            return
+        text = "".join(c if c.isprintable() else " " for c in make())  # names of rows and columns
+        if not self._stream.isatty():
+            self._next = seconds + _LINES
+            print(text, file=self._stream, flush=True)
+            return
+        self._next = seconds + _REWRITE
+        from rich.console import Console
+        from rich.live import Live
+        from rich.text import Text
 
-    def show(self, text: str) -> None:
-        text = "".join(c if c.isprintable() else " " for c in text)  # names of rows and columns
-        if self._live:
-            from shutil import get_terminal_size
-
-            text = text[: get_terminal_size().columns - 1]  # a wrapped line is not rewritten
-            self._stream.write("\r" + text.ljust(self._width))
-            self._width = len(text)
-        else:
-            self._stream.write(text + "\n")
-        self._stream.flush()
+        if self._live is None:
+            console = Console(file=self._stream, force_jupyter=False)
+            self._live = Live(
+                console=console, auto_refresh=False, transient=True, redirect_stdout=False,
+                redirect_stderr=False,
+            )  # fmt: skip
+            self._live.start()
+        self._live.update(Text(text, no_wrap=True, overflow="crop"), refresh=True)
 
     def close(self) -> None:
         """Leave the line empty for whatever comes next."""
-        if self._width:
-            self._stream.write("\r" + " " * self._width + "\r")
-            self._stream.flush()
-            self._width = 0
+        if self._live is not None:
+            self._live.stop()
 
 
-class Display(StatusLine):
-    """A progress callback: ``display(value, bound, nodes, seconds)``, closed when the search ends.
+class _SearchLine:
+    """A callback that says how far a search is: ``line(value, bound, nodes, seconds)``."""
 
-    Examples
-    --------
-    >>> import io
-    >>> from quadsweep.objectives import get
-    >>> shown = io.StringIO()
-    >>> Display(get("r2"), shown)(0.5, 0.75, 1000, 2.0)
-    >>> print(shown.getvalue(), end="")
-    R² 0.5, bound 0.75, gap 0.25, 1,000 nodes, 2 s
-    """
-
-    def __init__(self, objective: Quantity, stream: TextIO | None = None) -> None:
-        super().__init__(stream)
-        self._objective = objective
-        self._about = ""
-        self._gaps: list[tuple[float, float]] = []
+    def __init__(self, line: StatusLine, quantity: Quantity) -> None:
+        self._line, self._quantity = line, quantity
+        self.begin("")
 
     def begin(self, name: str) -> None:
-        """Of several searches, the next one."""
-        self._about, self._gaps = f"{name}: ", []
+        """Begin the next of several searches."""
+        self._name, self._gaps = name and f"{name}: ", list[tuple[float, float]]()
 
     def __call__(self, value: float, bound: float, nodes: int, seconds: float) -> None:
-        if self.due(seconds):
-            gap = max(self._objective.sense * (bound - value), 0.0)
-            self._gaps.append((seconds, gap))
-            parts = _known(self._objective, value, bound, gap)
-            parts += [f"{nodes:,} nodes", f"{seconds:.0f} s"]
-            if seconds >= _FORECAST:
-                parts.append(time_left(self._gaps))
-            self.show(self._about + ", ".join(parts))
+        self._line.show(seconds, lambda: self._describe(value, bound, nodes, seconds))
+
+    def _describe(self, value: float, bound: float, nodes: int, seconds: float) -> str:
+        gap = max(self._quantity.sense * (bound - value), 0.0)
+        self._gaps.append((seconds, gap))
+        parts = [
+            (math.isfinite(value), f"{self._quantity.title} {value:.6g}"),
+            (math.isfinite(bound), f"bound {bound:.6g}"),
+            (math.isfinite(value) and math.isfinite(bound), f"gap {gap:.2g}"),
+            (True, f"{nodes:,} nodes, {seconds:.0f} s"),
+            (seconds >= _FORECAST, time_left(self._gaps)),
+        ]
+        return self._name + ", ".join(text for is_known, text in parts if is_known)
 
 
 def time_left(gaps: Sequence[tuple[float, float]]) -> str:
-    """What the gap since half of the time says about the rest: seconds and gap, oldest first.
+    """Return what the gap since half of the time says about the rest; seconds and gap, in order.
 
     A gap that closes by more than a tenth in that time is taken to go on closing as fast.
 
@@ -133,48 +126,26 @@ def time_left(gaps: Sequence[tuple[float, float]]) -> str:
     return f"about {gap * (now - then) / (before - gap):,.0f} s left"
 
 
-class Count(StatusLine):
-    """Progress of many like things: ``count(done, total, seconds)``.
-
-    Examples
-    --------
-    >>> import io
-    >>> shown = io.StringIO()
-    >>> Count("permutations", shown)(300, 999, 3.0)
-    >>> print(shown.getvalue(), end="")
-    300 of 999 permutations, 3 s, about 7 s to go
-    """
-
-    def __init__(self, what: str, stream: TextIO | None = None) -> None:
-        super().__init__(stream)
-        self._what = what
-
-    def __call__(self, done: int, total: int, seconds: float) -> None:
-        if self.due(seconds):
-            rest = f", about {seconds * (total - done) / done:.0f} s to go" if done else ""
-            self.show(f"{done:,} of {total:,} {self._what}, {seconds:.0f} s{rest}")
-
-
-def watching(
-    progress: Any, objective: Quantity
-) -> AbstractContextManager[Callable[[float, float, int, float], object] | None]:
+@contextmanager
+def watching(progress: Any, quantity: Quantity) -> Iterator[SearchTick | None]:
     """The callback meant by a ``progress`` argument, cleaned up afterwards."""
-    return _callback(progress, lambda: Display(objective))
+    with _callback(progress, lambda line: _SearchLine(line, quantity)) as callback:
+        yield callback
 
 
 @contextmanager
 def watching_several(
-    progress: Any, objective: Quantity
-) -> Iterator[Callable[[str], Callable[[float, float, int, float], object] | bool]]:
+    progress: Any, quantity: Quantity
+) -> Iterator[Callable[[str], SearchTick | bool]]:
     """For searches one after the other: what ``progress`` means for the next one, given its name.
 
     A line names it, and counts the seconds of all of them; a callable is called as for one.
     """
     start = time.perf_counter()
-    with watching(progress, objective) as callback:
+    with watching(progress, quantity) as callback:
 
-        def following(name: str) -> Callable[[float, float, int, float], object] | bool:
-            if not isinstance(callback, Display):
+        def begin_next(name: str) -> SearchTick | bool:
+            if not isinstance(callback, _SearchLine):
                 return callback or False
             before = time.perf_counter() - start
             callback.begin(name)
@@ -182,29 +153,39 @@ def watching_several(
                 value, bound, nodes, before + seconds
             )
 
-        yield following
+        yield begin_next
 
 
 @contextmanager
 def counting(progress: Any, what: str) -> Iterator[Tick]:
     """The same for runs that count: a callback of (done, total, seconds)."""
-    with _callback(progress, lambda: Count(what)) as callback:
+
+    def describe(done: int, total: int, seconds: float) -> str:
+        rest = f", about {seconds * (total - done) / done:.0f} s to go" if done else ""
+        return f"{done:,} of {total:,} {what}, {seconds:.0f} s{rest}"
+
+    def make(line: StatusLine) -> Tick:
+        return lambda *known: line.show(known[2], lambda: describe(*known))
+
+    with _callback(progress, make) as callback:
         yield callback or (lambda done, total, seconds: None)
 
 
-def _callback(progress: Any, display: Callable[[], Any]) -> AbstractContextManager[Any]:
-    if is_false(progress):
-        return nullcontext()
+@contextmanager
+def _callback(progress: Any, make: Callable[[StatusLine], Any]) -> Iterator[Any]:
     if is_shown(progress):
-        line = display()
-        if progress is None:
-            line.wait(_UNASKED)
-        return closing(line)
-    if progress is None:
-        return nullcontext()
-    if callable(progress):
-        return nullcontext(_heeded(progress))
-    raise TypeError(f"progress must be True, False, None or a callable; got {progress!r}")
+        line = StatusLine(_UNASKED if progress is None else _QUIET)
+        try:
+            yield make(line)
+        finally:
+            line.close()
+    elif progress is None or is_false(progress):
+        yield None
+    elif callable(progress):
+        # A False of NumPy stops as well as a plain one does.
+        yield lambda *known: False if is_false(answer := progress(*known)) else answer
+    else:
+        raise TypeError(f"progress must be True, False, None or a callable; got {progress!r}")
 
 
 def is_shown(progress: Any) -> bool:
@@ -221,24 +202,3 @@ def is_false(answer: object) -> bool:
     [True, True, False, False, False]
     """
     return isinstance(answer, (bool, np.bool_)) and not answer
-
-
-def _heeded(progress: Callable[..., object]) -> Callable[..., object]:
-    """A user's callback, with every False a plain one for whoever asks it."""
-
-    def ask(*arguments: Any) -> object:
-        answer = progress(*arguments)
-        return False if is_false(answer) else answer
-
-    return ask
-
-
-def _known(objective: Quantity, value: float, bound: float, gap: float) -> list[str]:
-    parts = []
-    if math.isfinite(value):
-        parts.append(f"{objective.title} {value:.6g}")
-    if math.isfinite(bound):
-        parts.append(f"bound {bound:.6g}")
-    if math.isfinite(value) and math.isfinite(bound):
-        parts.append(f"gap {gap:.2g}")
-    return parts

@@ -2,13 +2,15 @@
 
 import io
 import math
+import re
+import sys
 
 import numpy as np
 import pytest
 
 import quadsweep as qs
 from quadsweep.objectives import get
-from quadsweep.progress import Count, Display, counting, watching
+from quadsweep.progress import counting, watching
 
 
 class Terminal(io.StringIO):
@@ -16,74 +18,68 @@ class Terminal(io.StringIO):
         return True
 
 
-def screen(text):
+def open_terminal(monkeypatch):
+    monkeypatch.setattr("sys.stderr", Terminal())
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("TERM", "xterm")
+    return sys.stderr
+
+
+def screen(stream):
     """What a terminal line shows after all rewrites."""
-    line = ""
-    for part in text.split("\r"):
-        line = part + line[len(part) :]
-    return line
+    line = re.split(r"\r|\x1b\[2K|\x1b\[1A|\n", stream.getvalue())[-1]
+    return re.sub(r"\x1b\[[?\d;]*[a-zA-Z]", "", line).rstrip()
 
 
-def test_shows_nothing_in_the_first_half_second():
-    stream = Terminal()
-    Display(get("r2"), stream)(0.5, 0.7, 100, 0.4)
-    assert stream.getvalue() == ""
-
-
-def test_rewrites_one_line_and_clears_it():
-    stream = Terminal()
-    display = Display(get("r2"), stream)
-    display(0.5, 0.75, 1000, 1.0)
-    assert screen(stream.getvalue()) == "R² 0.5, bound 0.75, gap 0.25, 1,000 nodes, 1 s"
-    display(0.51, 0.75, 3000, 2.0)
-    assert screen(stream.getvalue()).startswith("R² 0.51, bound 0.75, gap 0.24, 3,000 nodes, 2 s")
-    display.close()
-    assert screen(stream.getvalue()).strip() == ""
-    assert "\n" not in stream.getvalue()
+def test_one_line_appears_after_half_a_second_is_rewritten_and_cleared(monkeypatch):
+    terminal = open_terminal(monkeypatch)
+    with watching(True, get("r2")) as display:
+        display(0.5, 0.7, 100, 0.4)
+        assert terminal.getvalue() == ""
+        display(0.5, 0.75, 1000, 1.0)
+        assert screen(terminal) == "R² 0.5, bound 0.75, gap 0.25, 1,000 nodes, 1 s"
+        display(0.51, 0.75, 3000, 2.0)
+        assert screen(terminal) == "R² 0.51, bound 0.75, gap 0.24, 3,000 nodes, 2 s"
+    assert screen(terminal) == ""
 
 
 def test_never_wraps_on_a_narrow_terminal(monkeypatch):
+    terminal = open_terminal(monkeypatch)
     monkeypatch.setenv("COLUMNS", "30")
-    stream = Terminal()
-    Display(get("r2"), stream)(0.5, 0.75, 1000, 1.0)
-    assert screen(stream.getvalue()) == "R² 0.5, bound 0.75, gap 0.25,"
+    with watching(True, get("r2")) as display:
+        display(0.5, 0.75, 1000, 1.0)
+        assert screen(terminal) == "R² 0.5, bound 0.75, gap 0.25,"
 
 
-def test_a_bound_that_stands_still_has_a_count_that_moves_and_no_forecast():
-    stream = Terminal()
-    display = Display(get("r2"), stream)
+def test_a_bound_that_stands_still_has_a_count_that_moves_and_no_forecast(monkeypatch):
+    terminal = open_terminal(monkeypatch)
     seen = []
-    for second in range(1, 60):
-        display(0.98, 1.0, 5_000 * second, float(second))
-        seen.append(screen(stream.getvalue()).rstrip())
+    with watching(True, get("r2")) as display:
+        for second in range(1, 60):
+            display(0.98, 1.0, 5_000 * second, float(second))
+            seen.append(screen(terminal))
     assert len(set(seen)) == len(seen), "every line differs from the one before"
     assert seen[2] == "R² 0.98, bound 1, gap 0.02, 15,000 nodes, 3 s"
     assert seen[-1].endswith("295,000 nodes, 59 s, time left: cannot tell")
 
 
-def test_a_gap_that_closes_has_a_forecast():
-    stream = Terminal()
-    display = Display(get("lts"), stream)
-    for second in range(1, 11):
-        display(100.0, 100.0 - 80.0 + 4 * second, second, float(second))
-    assert screen(stream.getvalue()).endswith("gap 40, 10 nodes, 10 s, about 10 s left")
+def test_a_gap_that_closes_has_a_forecast(monkeypatch):
+    terminal = open_terminal(monkeypatch)
+    with watching(True, get("lts")) as display:
+        for second in range(1, 11):
+            display(100.0, 100.0 - 80.0 + 4 * second, second, float(second))
+        assert screen(terminal).endswith("gap 40, 10 nodes, 10 s, about 10 s left")
 
 
-def test_prints_sparse_lines_where_there_is_no_terminal():
-    stream = io.StringIO()
-    display = Display(get("lts"), stream)
-    for tenth in range(250):
-        display(3.0, 1.0, tenth, tenth / 10)
-    display.close()
-    lines = stream.getvalue().splitlines()
+def test_prints_sparse_lines_where_there_is_no_terminal(capfd):
+    with watching(True, get("lts")) as display:
+        display(math.nan, math.inf, 10, 0.6)  # what is not known yet is left out
+        for tenth in range(6, 250):
+            display(3.0, 1.0, tenth, tenth / 10)
+    lines = capfd.readouterr().err.splitlines()
     assert len(lines) == 3
-    assert lines[0].startswith("residual sum of squares 3, bound 1, gap 2")
-
-
-def test_leaves_out_what_is_not_known_yet():
-    stream = io.StringIO()
-    Display(get("r2"), stream)(math.nan, math.inf, 10, 1.0)
-    assert stream.getvalue() == "10 nodes, 1 s\n"
+    assert lines[0] == "10 nodes, 1 s"
+    assert lines[1].startswith("residual sum of squares 3, bound 1, gap 2")
 
 
 def test_solve_shows_progress_on_standard_error(capfd):
@@ -96,8 +92,7 @@ def test_solve_shows_progress_on_standard_error(capfd):
 
 
 def test_is_cleared_when_the_search_fails(monkeypatch):
-    stream = Terminal()
-    monkeypatch.setattr("sys.stderr", stream)
+    terminal = open_terminal(monkeypatch)
 
     def search():
         with watching(True, get("r2")) as display:
@@ -106,26 +101,17 @@ def test_is_cleared_when_the_search_fails(monkeypatch):
 
     with pytest.raises(RuntimeError):
         search()
-    assert screen(stream.getvalue()).strip() == ""
+    assert screen(terminal) == ""
 
 
-def test_counts_are_shown_with_the_time_they_still_take_and_cleared():
-    stream = Terminal()
-    count = Count("permutations", stream)
-    count(10, 999, 0.2)
-    assert stream.getvalue() == ""
-    count(333, 999, 2.0)
-    assert screen(stream.getvalue()) == "333 of 999 permutations, 2 s, about 4 s to go"
-    count.close()
-    assert screen(stream.getvalue()).strip() == ""
-
-
-def test_long_runs_show_their_count_on_standard_error(monkeypatch):
-    stream = Terminal()
-    monkeypatch.setattr("sys.stderr", stream)
-    with counting(True, "sizes") as tick:
-        tick(3, 9, 1.0)
-    assert "3 of 9 sizes" in stream.getvalue()
+def test_counts_are_shown_with_the_time_they_still_take_and_cleared(monkeypatch):
+    terminal = open_terminal(monkeypatch)
+    with counting(True, "permutations") as count:
+        count(10, 999, 0.2)
+        assert terminal.getvalue() == ""
+        count(333, 999, 2.0)
+        assert screen(terminal) == "333 of 999 permutations, 2 s, about 4 s to go"
+    assert screen(terminal) == ""
     with pytest.raises(TypeError, match="progress must be"), counting(3, "sizes"):
         pass
 
@@ -149,12 +135,11 @@ def test_any_other_answer_of_a_callback_goes_on(go_on):
 
 
 def test_a_false_of_numpy_shows_nothing_and_a_true_does(monkeypatch):
-    stream = Terminal()
-    monkeypatch.setattr("sys.stderr", stream)
+    terminal = open_terminal(monkeypatch)
     for shown in (np.False_, np.True_):
         with counting(shown, "sizes") as tick:
             tick(3, 9, 1.0)
-        assert ("3 of 9 sizes" in stream.getvalue()) == shown
+        assert ("3 of 9 sizes" in terminal.getvalue()) == shown
 
 
 def test_by_default_a_terminal_sees_what_takes_two_seconds_and_a_log_does_not(monkeypatch):

@@ -105,15 +105,12 @@ def report_command(
 def _table(
     options: FileOptions, x: str | None, y: str | None, label: str | None, report: Report
 ) -> Table | None:
-    """The data once more, for the page that solves; None where it can be read only once."""
-    from quadsweep.report.live import available
-
+    """Read the data once more, with all columns; None where they can be read only once."""
     answer = report.answer
     readable = Path(options.file).is_file() or options.file in datasets.names()
-    if not available() or not readable or len(answer.names) != 2:
+    if not readable or len(answer.names) != 2:
         return None
-    table = read_page_table(options, x or answer.names[0], y or answer.names[1], label)
-    return replace(table, drop=answer.n - answer.k, objective=answer.objective)
+    return read_page_table(options, x or answer.names[0], y or answer.names[1], label)
 
 
 def explore_command(

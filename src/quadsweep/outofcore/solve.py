@@ -153,8 +153,7 @@ def report_passes(progress: Any) -> Iterator[Callable[[str, int, int, float], ob
     line = StatusLine()
 
     def tell(what: str, done: int, total: int, seconds: float) -> None:
-        if line.due(seconds):
-            line.show(f"{what}, {done:,} of {total:,} parts, {seconds:.0f} s")
+        line.show(seconds, lambda: f"{what}, {done:,} of {total:,} parts, {seconds:.0f} s")
 
     try:
         yield tell

@@ -1,8 +1,7 @@
 """One page that shows the answer, how it depends on k, and what to be careful about.
 
-``content.py`` computes, ``page.py`` writes; the page itself is ``page.html``, ``page.css``,
-``axes.js`` and ``page.js``, which ``shell.py`` puts into one file that asks nothing of the network.
-The page that solves is in ``live/``. Imports the questions it asks
+``content.py`` computes, ``page.py`` writes; ``shell.py`` puts the page into one file that asks
+nothing of the network. Its picture and its controls are in ``live/``. Imports the questions it asks
 (solving, choosing, auditing, the paper); never opens a file or a browser.
 """
 

@@ -1,5 +1,4 @@
-// Figures in words, axes, and the picture of the path: shared by the page that solves and by the
-// report that only shows what was computed.
+// Figures in words, axes, and the picture of the path.
 
 const SVG = "http://www.w3.org/2000/svg";
 const byId = (id) => document.getElementById(id);

@@ -7,7 +7,6 @@ markup, and in the embedded JSON so that nothing in it can end the script.
 from __future__ import annotations
 
 import html
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -17,12 +16,11 @@ import numpy as np
 
 from quadsweep.auditing.fit import Fit
 from quadsweep.auditing.result import Audit, RegressionAudit
-from quadsweep.objectives import centred_sums
-from quadsweep.plotting.canvas import limits
+from quadsweep.messages import free
 from quadsweep.report.content import Report
 from quadsweep.report.live import Table, available, fragments
-from quadsweep.report.live.page import MOST_VALUES
-from quadsweep.report.shell import embedded, filled, page_around, script, text_of
+from quadsweep.report.live.page import MOST_VALUES, POLICY
+from quadsweep.report.shell import page_around, text_of
 from quadsweep.results.formatting import (
     chance,
     embedded_picture,
@@ -34,92 +32,100 @@ from quadsweep.results.formatting import (
 )
 from quadsweep.results.result import Result
 
-_MOST_POINTS = 5_000  # drawn on the page
-_MOST_ROWS = 200  # listed by name
-
-
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
+_MOST_POINTS = 5_000  # whose answers for every size are on the page
 
 
 def to_html(report: Report, table: Table | None = None) -> str:
-    """The page as text.
+    """Return the page as text.
 
-    With the data as a table, and where the engine for pages was built, the picture is live: the
-    reader can ask further. Otherwise it shows what was computed.
+    The slider goes through the answers that came with the page. Where the engine for pages was
+    built, the reader can ask anything else; ``table`` has the columns for that, and its path.
     """
     answer = report.answer
-    title = f"{answer.names[1]} against {answer.names[0]}"
-    value = answer.title
+    own = _own_table(report)
+    if table is None or table.values > MOST_VALUES or not available():
+        table = replace(own, path=table.path, builtin=table.builtin) if table else own
+    fits = table.values <= MOST_VALUES and (available() or answer.n <= _MOST_POINTS)
     parts = {
-        "title": html.escape(title),
+        "title": html.escape(f"{answer.names[1]} against {answer.names[0]}"),
         "subtitle": html.escape(_subtitle(report)),
         "answer": html.escape(_answer(report)),
-        "value": html.escape(value),
         "regression": regression_section(report),
         "comparison": _comparison(report),
         "cautions": "".join(f"<p>{html.escape(note)}</p>" for note in _notes(report)),
         "made": _made(report),
     }
-    if table is not None and available() and table.values <= MOST_VALUES:
-        parts |= {"audit": ""} | _live(report, table, value)
-    else:
-        parts |= {"audit": _audit_section(report)} | _static(report, value)
-    return page_around("page.html", parts)
+    return page_around("page.html", parts | (_interactive if fits else _drawn)(report, table))
 
 
-def _static(report: Report, value: str) -> dict[str, str]:
-    """What was computed, and a slider that shows it."""
-    parts = {
-        "value": html.escape(value),
-        "drawn": html.escape(_drawn_note(report.answer)),
-        "skipped": _skipped(report.answer),
-        "path_caption": html.escape(_path_caption(report, value)),
-        "surprise": _surprise(report),
-    }
-    return {
-        "policy": _POLICY,
-        "style": text_of("page.css"),
-        "tail": "",
-        "picture": filled("static.html", parts),
-        "scripts": embedded("data", _payload(report, value))
-        + "\n"
-        + script("axes.js", "live/geometry.js", "page.js"),
-    }
+def _own_table(report: Report) -> Table:
+    """Return the points of the answer as a table for the page."""
+    answer = report.answer
+    columns: list[Any] = []
+    names: list[str] = list(answer.names)
+    labels = answer.labels is not None and not isinstance(answer.labels, range)
+    if labels and answer.labels is not None:
+        columns, names = [[str(label) for label in answer.labels]], [free("label", names), *names]
+    columns += [answer.x.tolist(), answer.y.tolist()]
+    return Table(
+        report.source or "the data", names, columns, len(columns) - 2, len(columns) - 1,
+        label=0 if labels else None,
+    )  # fmt: skip
 
 
-def _live(report: Report, table: Table, value: str) -> dict[str, str]:
-    """The engine, begun at the answer, with the path as computed."""
+def _interactive(report: Report, table: Table) -> dict[str, str]:
+    """Return the parts of a page whose picture moves, begun at the answer."""
+    answer = report.answer
     path = {
         "drops": [step.n - step.k for step in report.steps],
         "values": [finite(step.value) for step in report.steps],
         "proved": [step.success for step in report.steps],
         "noise": _noise(report),
-        "told": f"{_path_caption(report, value)} {_verdict(report)}".strip(),
+        "told": f"{_path_caption(report)} {_verdict(report)}".strip(),
     }
-    return fragments([replace(table, known=_known(report, table))], path, audits=_audit(report))
+    start = replace(
+        table, known=_known(report, table), drop=answer.n - answer.k, objective=answer.objective
+    )
+    return fragments([start], path, audits=_audit(report))
 
 
 def _known(report: Report, table: Table) -> dict[str, Any] | None:
-    """The answer for the page's first question, rows by their place among those without a gap."""
+    """Return the answers for the sizes of the path, rows by their place among those used."""
     answer = report.answer
     if len(answer.mask) != len(table.columns[0]) or table.x is None or table.y is None:
         return None
+    names = ("value", "bound", "gap", "status", "method", "nodes", "seconds")
+    steps = report.steps if answer.n <= _MOST_POINTS else [answer]
     return {
         "n": answer.n,
         "x": table.x,
         "y": table.y,
-        "drop": answer.n - answer.k,
         "objective": answer.objective,
-        "outliers": np.searchsorted(answer.used, answer.outliers).tolist(),
-        "answer": {
-            "value": finite(answer.value),
-            "bound": finite(answer.bound),
-            "gap": finite(answer.gap),
-            "status": answer.status,
-            "method": answer.method,
-            "nodes": answer.nodes,
-            "seconds": answer.seconds,
-        },
+        "answers": [
+            {
+                "drop": step.n - step.k,
+                "outliers": np.searchsorted(step.used, step.outliers),
+                **{name: getattr(step, name) for name in names},
+            }
+            for step in steps
+        ],
+    }
+
+
+def _drawn(report: Report, table: Table) -> dict[str, str]:
+    """Return the parts of a page with too many points to move: pictures and sentences."""
+    shown = [("The points", report.answer, ""), ("How many to drop", report.path, _verdict(report))]
+    sections = "".join(
+        f"<section><h2>{title}</h2>{_picture(result, title)}<p>{html.escape(text)}</p></section>"
+        for title, result, text in shown
+    )
+    audits = _audit(report) and f"<section><h2>How few rows it depends on</h2>{_audit(report)}"
+    return {
+        "policy": POLICY,
+        "style": text_of("page.css"),
+        "picture": sections + (audits and f"{audits}</section>"),
+        "tail": "",
+        "scripts": "",
     }
 
 
@@ -167,23 +173,8 @@ def _sentence(step: Result, why: str = "") -> str:
     )
 
 
-def _drawn_note(answer: Result) -> str:
-    if answer.n <= _MOST_POINTS:
-        return ""
-    return f"{_MOST_POINTS:,} of the {answer.n:,} points are drawn."
-
-
-def _skipped(answer: Result) -> str:
-    if not len(answer.omitted):
-        return ""
-    labels = [str(answer.label(i)) for i in answer.omitted[:_MOST_ROWS]]
-    more = len(answer.omitted) - len(labels)
-    text = ", ".join(labels) + (f", and {more:,} more" if more else "")
-    return f"<p>Left out for missing or infinite values: {html.escape(text)}.</p>"
-
-
-def _path_caption(report: Report, value: str) -> str:
-    text = f"{value} of the best subset against the number of points dropped."
+def _path_caption(report: Report) -> str:
+    text = f"{report.answer.title} of the best subset against the number of points dropped."
     if report.path.noise is not None:
         text += (
             f" The band holds 90% of what {len(report.path.noise.null):,} shufflings of y reach, "
@@ -197,11 +188,6 @@ def _path_caption(report: Report, value: str) -> str:
             "best found."
         )
     return text
-
-
-def _surprise(report: Report) -> str:
-    verdict = _verdict(report)
-    return f"<p>{html.escape(verdict)}</p>" if verdict else ""
 
 
 def _verdict(report: Report) -> str:
@@ -220,13 +206,6 @@ def _audit(report: Report) -> str:
         return ""
     text = "".join(f"<p>{html.escape(audit_text(audit))}</p>" for audit in report.audits)
     return text + why
-
-
-def _audit_section(report: Report) -> str:
-    text, title = _audit(report), "How few rows it depends on"
-    if not text:
-        return ""
-    return f"<section aria-labelledby='audit'><h2 id='audit'>{title}</h2>{text}</section>"
 
 
 def _notes(report: Report) -> list[str]:
@@ -282,69 +261,6 @@ def _proof(report: Report) -> str:
     )
 
 
-def _payload(report: Report, value: str) -> dict[str, Any]:
-    answer = report.answer
-    everyone = answer.used
-    x, y = answer.x[everyone], answer.y[everyone]
-    xlim, ylim = limits(x, 0.06), limits(y, 0.06)
-    a, _, c = centred_sums(x, y)
-    slope = c / a if a > 0 else math.nan
-    drawn = _drawn(report, everyone)
-    return {
-        "names": list(answer.names),
-        "value": value,
-        "n": answer.n,
-        "named": answer.labels is not None and not isinstance(answer.labels, range),
-        "xlim": xlim,
-        "ylim": ylim,
-        "slope": finite(slope),
-        "intercept": finite(float(y.mean() - slope * x.mean())),
-        "points": [[int(i), answer.x[i], answer.y[i], str(answer.label(i))] for i in drawn],
-        "frames": [
-            {
-                **_frame(step, set(drawn.tolist())),
-                "surprise": _chance(report, step.k),
-                "lead": _answer(report) if step is answer else _sentence(step),
-            }
-            for step in report.steps
-        ],
-        "noise": _noise(report),
-        "start": report.start,
-    }
-
-
-def _drawn(report: Report, everyone: Any) -> Any:
-    """Rows to draw: all, or those dropped in the answer and a fair sample of the others."""
-    if len(everyone) <= _MOST_POINTS:
-        return everyone
-    rng = np.random.default_rng(0)
-    half = _MOST_POINTS // 2
-    out = report.answer.outliers
-    chosen = out if len(out) <= half else rng.choice(out, half, replace=False)
-    rest = np.setdiff1d(everyone, chosen)
-    return np.union1d(chosen, rng.choice(rest, _MOST_POINTS - len(chosen), replace=False))
-
-
-def _frame(step: Result, drawn: set[int]) -> dict[str, Any]:
-    labels = [str(step.label(i)) for i in step.outliers[:_MOST_ROWS]]
-    conic = step.conic
-    return {
-        "drop": step.n - step.k,
-        "k": step.k,
-        "value": finite(step.value),
-        "proof": step.certificate,
-        "proved": step.success,
-        "slope": None if step.slope is None else finite(step.slope),
-        "intercept": finite(step.intercept),
-        "kind": "none found" if conic is None else conic.kind,
-        "out": [int(i) for i in step.outliers if int(i) in drawn],
-        "labels": labels,
-        "at": [[step.x[i], step.y[i]] for i in step.outliers[:_MOST_ROWS]],
-        "more": len(step.outliers) - len(labels),
-        "conic": None if conic is None else [conic.local, conic.origin, conic.scale],
-    }
-
-
 def _noise(report: Report) -> dict[str, Any] | None:
     noise = report.path.noise
     if noise is None or len(noise.null) == 0:
@@ -354,18 +270,6 @@ def _noise(report: Report) -> dict[str, Any] | None:
         name: [finite(v) for v in values[shown]]
         for name, values in zip(("low", "middle", "high"), noise.band(), strict=True)
     }
-
-
-def _chance(report: Report, k: int) -> str:
-    """How often noise does as well with as many points kept."""
-    noise = report.path.noise
-    if noise is None or len(noise.null) == 0 or k not in noise.k:
-        return ""
-    at = int(np.flatnonzero(noise.k == k)[0])
-    return (
-        f"With {k:,} points kept, p = {noise.p_value[at]:.3g} from {len(noise.null):,} shufflings; "
-        f"corrected for having looked at {len(noise.k):,} sizes, p = {noise.corrected[at]:.3g}."
-    )
 
 
 # ---- audits with controls, and what is said of a section that failed -----------------------------
@@ -404,7 +308,7 @@ def regression_section(report: Report) -> str:
         f"<section aria-labelledby='regression'><h2 id='regression'>{html.escape(title)}</h2>"
         f"<p class='quiet'>Beside it: {html.escape(some(others))}. "
         f"{html.escape(first.test[0].upper() + first.test[1:])}.</p>"
-        f"{text}{why}{scrolled(_fits(audits), 'fits')}{_picture(audits)}</section>"
+        f"{text}{why}{scrolled(_fits(audits), 'fits')}{_picture_of_audits(audits)}</section>"
     )
 
 
@@ -422,12 +326,18 @@ def _figures(fit: Fit) -> tuple[str, ...]:
     return f"{fit.n:,}", figure(fit.slope), error, p, figure(fit.r2)
 
 
-def _picture(audits: Sequence[RegressionAudit]) -> str:
-    """The added-variable plot of the first audit that removes rows; none without matplotlib."""
+def _picture_of_audits(audits: Sequence[RegressionAudit]) -> str:
+    """Return the added-variable plot of the first audit that removes rows."""
     shown = next((audit for audit in audits if len(audit.outliers)), audits[0])
+    return _picture(shown, f"Added-variable plot of {shown.term}: {shown.message}")
+
+
+def _picture(result: Any, about: str) -> str:
+    """Return a picture of a result; none without matplotlib."""
     try:
-        source = embedded_picture(shown, (7.0, 4.6), "svg", metadata={"Date": None})
+        source = embedded_picture(result, (7.0, 4.6), "svg", metadata={"Date": None})
     except Exception as wrong:
         return f"<p>There is no picture: {html.escape(str(wrong))}.</p>"
-    about = html.escape(f"Added-variable plot of {shown.term}: {shown.message}", quote=True)
-    return source and f'<figure><img alt="{about}" src="{source}"></figure>'
+    return source and (
+        f'<figure><img alt="{html.escape(about, quote=True)}" src="{source}"></figure>'
+    )

@@ -16,9 +16,10 @@ ANIMALS = qs.datasets.load("animals")
 # Middles of dots that a name covers, of the names shown.
 COVERED = """
 const boxes = (what) => [...document.querySelectorAll(what)].map((m) => m.getBoundingClientRect());
-const marks = boxes("#scatter .mark"), dots = boxes("#scatter .in .dot");
-const inside = (m, d) => {
-  const x = (d.left + d.right) / 2, y = (d.top + d.bottom) / 2;
+const marks = boxes("#scatter .mark"), path = document.querySelector("#scatter .dots");
+const dots = [...path.getAttribute("d").matchAll(/M([-\\d.]+) ([-\\d.]+)/g)].map(([, x, y]) =>
+  new DOMPoint(x, y).matrixTransform(path.getScreenCTM()));
+const inside = (m, { x, y }) => {
   return x > m.left && x < m.right && y > m.top && y < m.bottom;
 };
 return [marks.length, marks.reduce((sum, m) => sum + dots.filter((d) => inside(m, d)).length, 0)];

@@ -1,7 +1,8 @@
 // The page's side of the worker. One question at a time; the next one ends the one before, but not
 // in its first moments: while a reader drags, the answers of the way there are shown too.
 
-const ENGINE = (async () => {
+const HAS_ENGINE = byId("engine").textContent.trim() !== "";
+const ENGINE = HAS_ENGINE && (async () => {
   const bytes = Uint8Array.from(atob(byId("engine").textContent.trim()), (c) => c.charCodeAt(0));
   const module = await WebAssembly.compile(bytes);
   const source = URL.createObjectURL(new Blob([byId("worker").textContent], { type: "text/javascript" }));

@@ -2,7 +2,7 @@
 
 const titleOf = (objective) => byId("objective").querySelector(`option[value="${objective}"]`).textContent;
 const PROOFS = {
-  optimal: "proved optimal", time_limit: "best so far; the proof goes on", memory_limit: "best found; memory stopped the proof",
+  optimal: "proved optimal", time_limit: HAS_ENGINE ? "best so far; the proof goes on" : "best found; the time limit stopped the proof", memory_limit: "best found; memory stopped the proof",
   interrupted: "interrupted",
 };
 const MOST_NAMED = 15, MOST_ROWS = 200;
@@ -73,7 +73,7 @@ function refresh(keepAxes = false) {
   if (!keepAxes) scatter.lay(state.points, [columnName("x"), columnName("y")]);
   const most = Math.max(0, state.used.length - LEAST_KEPT[state.objective]);
   state.drop = Math.min(state.drop, most);
-  byId("slider").max = most;
+  byId("slider").max = HAS_ENGINE || !state.table ? most : knownDrops().length - 1;
   byId("undo").disabled = state.history.length === 0;
   byId("restore").disabled = !(state.edits.gone.size || state.edits.moved.size || state.edits.added.length);
   byId("left-out").textContent = state.left.length
@@ -147,22 +147,29 @@ function undefinedBecause(x, y) {
   return "";
 }
 
+// Without the engine the slider goes from one answer that came with the page to the next.
+const knownDrops = () => state.table.known.answers.map((one) => one.drop);
+const sliderAt = (drop) => (HAS_ENGINE ? drop : knownDrops().indexOf(drop));
+const dropAt = (place) => (HAS_ENGINE ? place : knownDrops()[place]);
+
 // The answer that came with the page, where it is to this very question.
 function knownAnswer(x, y) {
   const { known } = state.table;
   if (!known || edited() || state.logX || state.logY || x.length !== known.n) return null;
-  if (state.x !== known.x || state.y !== known.y || state.drop !== known.drop || state.objective !== known.objective) return null;
+  if (state.x !== known.x || state.y !== known.y || state.objective !== known.objective) return null;
+  const answer = known.answers.find((one) => one.drop === state.drop);
+  if (!answer) return null;
   const inside = new Uint8Array(known.n).fill(1);
-  for (const i of known.outliers) inside[i] = 0;
+  for (const i of answer.outliers) inside[i] = 0;
   const inliers = [...inside.keys()].filter((i) => inside[i]);
-  return { ...known.answer, finished: true, inliers, inside, x, y, total: known.answer.seconds };
+  return { ...answer, finished: true, inliers, inside, x, y, total: answer.seconds };
 }
 
 function solve(changed = true) {
   const [x, y] = usedColumns();
   const trouble = state.table ? undefinedBecause(x, y) : "";
   byId("count").textContent = `${count(state.drop)} of ${count(x.length)} dropped`;
-  byId("slider").value = state.drop;
+  byId("slider").value = state.table ? sliderAt(state.drop) : 0;
   document.body.dataset.settled = ""; // until the answer to this question is on the screen
   if (trouble) {
     solver.cancel();
@@ -179,6 +186,7 @@ function solve(changed = true) {
     show();
     return;
   }
+  if (!HAS_ENGINE) return;
   const started = performance.now();
   state.stale = true;
   solver.ask("solve", { x, y, k: x.length - state.drop, objective: state.objective }, (heard, last) => {
@@ -522,7 +530,7 @@ function listenToKeys(svg) {
 function listen() {
   const on = (id, kind, act) => byId(id).addEventListener(kind, act);
   on("slider", "input", () => {
-    state.drop = Number(byId("slider").value);
+    state.drop = dropAt(Number(byId("slider").value));
     solve(false);
   });
   on("objective", "change", () => ((state.objective = byId("objective").value), refresh()));
@@ -567,6 +575,7 @@ function listen() {
   on("read-pasted", "click", () => offerTable(byId("pasted").value, "the pasted table"));
   on("file", "change", () => readFile(byId("file").files[0]));
   on("builtin", "change", () => takeBuiltin(given.tables[Number(byId("builtin").value)]));
+  if (!HAS_ENGINE) return;
   document.addEventListener("dragover", (event) => event.preventDefault());
   document.addEventListener("drop", (event) => {
     event.preventDefault();
@@ -592,6 +601,7 @@ async function readFile(file) {
 const takeBuiltin = (one) => takeTable({ ...one, source: one.source || "the table" }, one);
 
 function begin() {
+  document.body.classList.toggle("fixed", !HAS_ENGINE);
   listen();
   if (given.tables.length > 1) {
     byId("builtin-label").hidden = false;

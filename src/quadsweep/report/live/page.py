@@ -44,7 +44,7 @@ class Table:
     python : str or None
         What reads the same numbers in Python; None where nothing short does.
     known : dict or None
-        The answer to the question the page begins with, shown before the engine is ready.
+        Answers to questions about these points, shown without the engine.
     """
 
     source: str
@@ -104,7 +104,7 @@ def fragments(
     samples: Sequence[Table] = (),
     audits: str = "",
 ) -> dict[str, str]:
-    """The parts of a page: its policy, markup, style and scripts.
+    """The parts of a page: its policy, markup, style and scripts, with the engine if there is one.
 
     ``samples`` are tables that an empty page offers, ``audits`` markup of audits already made.
     """
@@ -114,7 +114,7 @@ def fragments(
         "path": path,
         "seconds": PATH_SECONDS,
     }
-    engine = base64.b64encode(_ENGINE_BINARY.read_bytes()).decode("ascii")
+    engine = base64.b64encode(_ENGINE_BINARY.read_bytes()).decode("ascii") if available() else ""
     worker = "\n".join(map(text_of, (*_ENGINE, "live/worker.js")))
     picture, tail = text_of("live/live.html").split("<!-- tail -->\n")
     picture = picture.replace("<!-- objectives -->", _objectives())
