@@ -298,6 +298,7 @@ class LinearTest:
         instrument: bool = False,
         fixed: int = 0,
         error: float = 0.0,
+        variance: float = 1.0,
     ) -> None: ...
 
 class LikelihoodTest:

@@ -141,11 +141,12 @@ def audit(
     term : str, optional
         The column of the regression whose coefficient is audited; ``"Intercept"`` is one. The
         mean of ``y ~ 1`` needs no term.
-    vcov : {"classical", "HC0", "HC1", "HC2", "HC3"}, {"CRV1": clusters}, or clusters
+    vcov : {"classical", "HC0", "HC1", "HC2", "HC3", "known"}, {"CRV1": clusters}, or clusters
         The standard errors of the test; clusters are a sequence or the name of a column, or two
-        names, ``"firm + year"``. Left out, those of the fitted model, with its factors
-        for small samples and its distribution; classical ones otherwise. Which of them are proved
-        up to how many controls: the guide to regressions, "What is proved".
+        names, ``"firm + year"``. ``"known"`` is the z test of a fixed-effect meta-analysis: the
+        variance of each row is one over its weight. Left out, those of the fitted model, with its
+        factors for small samples and its distribution; classical ones otherwise. Which of them are
+        proved up to how many controls: the guide to regressions, "What is proved".
     cov_type, cov_kwds : str, dict, optional
         The same in statsmodels' words, ``cov_type="cluster", cov_kwds={"groups": "firm"}``, with
         its normal p-values unless ``cov_kwds`` has ``use_t``.

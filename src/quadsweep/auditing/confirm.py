@@ -33,7 +33,7 @@ from quadsweep.auditing.controls.robust import (
 from quadsweep.auditing.design import Design
 from quadsweep.auditing.moments import Sums
 from quadsweep.inputs.fitted.protocol import Model
-from quadsweep.inputs.standard_errors import StandardErrors
+from quadsweep.inputs.standard_errors import KNOWN, StandardErrors
 
 FROZEN = "transforms fixed at all rows"
 AGREE = 1e-6  # relative: what two fits in double precision may differ by
@@ -247,6 +247,8 @@ def _variance(
         return n - used, math.nan
     if errors.kind == "classical":
         return spare, float(h @ h) * float(rest @ rest) / (spare if errors.k_adj else n - 1)
+    if errors.kind == KNOWN:
+        return spare, float(h @ h)
     if errors.kind != "cluster":
         left = (1 - leverage) ** {"HC2": 1, "HC3": 2}.get(errors.kind, 0)
         squares = np.where(1 - leverage > 1e-10, (h * rest) ** 2 / left, 0.0)

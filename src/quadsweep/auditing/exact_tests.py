@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from quadsweep.arrays import Floats, Ints
+from quadsweep.inputs.standard_errors import KNOWN
 from quadsweep.rational import eliminate, gram_matrix, solved, whole_numbers
 
 Row = Sequence[Any]
@@ -44,12 +45,16 @@ class ExactTests:
         weights: Floats | None = None,
         fixed: int = 0,
     ) -> None:
-        whole = [whole_numbers(np.ascontiguousarray(c))[0] for c in (*controls.T, x, y)]
-        self._z, self._x, self._y = whole[:-2], whole[-2], whole[-1]
+        pairs = [whole_numbers(np.ascontiguousarray(c)) for c in (*controls.T, x, y)]
+        self._z, self._x, self._y = [v for v, _ in pairs[:-2]], pairs[-2][0], pairs[-1][0]
+        self._unit = 2 * pairs[-1][1]  # the power of two in the square of y, and in the weights
         self._s = self._x
         if instrument is not None:
             self._s = whole_numbers(np.ascontiguousarray(instrument))[0]
-        self._w = [1] * len(x) if weights is None else whole_numbers(weights)[0]
+        self._w = [1] * len(x)
+        if weights is not None:
+            self._w, shift = whole_numbers(weights)
+            self._unit += shift
         self._fixed = fixed
 
     def test(self, kept: Ints, errors: Any) -> ExactTest | None:
@@ -62,6 +67,8 @@ class ExactTests:
         if fit.slope is None or k - parameters < 1:
             return None
         freedom, variance = _variance(fit, errors, kept, k, parameters)
+        if errors.kind == KNOWN:
+            variance = fit.uu * Fraction(2) ** -self._unit
         if freedom < 1 or variance <= 0:
             return None
         found = fit.sy

@@ -93,7 +93,7 @@ class TermTest:
             clusters=[np.unique(c, return_inverse=True)[1].tolist() for c in clusters],
             k_adj=errors.k_adj, g_adj=errors.g_adj, g_min=errors.g_min,
             cluster_freedom=errors.cluster_freedom, critical=self.critical, side=self.side,
-            instrument=self._stage is not None, fixed=self._design.fixed,
+            instrument=self._stage is not None, fixed=self._design.fixed, variance=m.scale[1] ** -2,
             error=float(max(m.error, 0.0 if self._stage is None else self._stage.error)),
         )  # fmt: skip
 

@@ -8,6 +8,7 @@ With x~ what the controls leave of x and e the residuals, all on the k rows kept
     HC2, HC3    e / sqrt(1 - h) and e / (1 - h) in place of e, h the leverage
     cluster     G / (G - 1) (k - 1) / (k - p) sum_g (sum_g x~ e)^2 / (sum x~^2)^2, G - 1 degrees;
                 by two variables: of the first, plus of the second, less of both together
+    known       1 / sum x~^2, the weights one over the variances of the rows
 
 The libraries differ in the factors and in the distribution; the fields say which are meant.
 """
@@ -26,6 +27,7 @@ from quadsweep.messages import argument
 HC = ("HC0", "HC1", "HC2", "HC3")
 CLASSICAL = ("classical", "iid", "nonrobust")
 OWN = "own"  # of a fitted model, known to its library alone
+KNOWN = "known"  # variances of the rows, one over their weights
 _CORRECTED = ("classical", "HC1", "cluster")  # kinds that divide by k - p
 
 Labels = Callable[[Any], tuple[Any, str]]  # of all rows, and what they are called
@@ -37,7 +39,8 @@ class StandardErrors:
 
     Attributes
     ----------
-    kind : classical, HC0, HC1, HC2, HC3, cluster, or own: only refits of the model have them.
+    kind : classical, HC0, HC1, HC2, HC3, cluster, known, or own: only refits of the model have
+        them.
     clusters : labels of the rows, by one or two variables; empty unless the kind is cluster.
     by : what the clusters are called, or the library's name of its own errors.
     k_adj : whether the factor with k - p applies; pyfixest applies it to HC2 and HC3 too.
@@ -85,6 +88,8 @@ class StandardErrors:
         if self.reduced_form:
             return "Anderson-Rubin test"
         name = "z test" if self.normal else "t test"
+        if self.kind == KNOWN:
+            return f"{name}, known variances"
         if self.kind == "classical":
             return f"classical {name}{'' if self.k_adj else ' without correction for k'}"
         if self.kind == "cluster":
@@ -153,6 +158,8 @@ def asked_for(vcov: Any, labels: Labels) -> StandardErrors:
 def _of_vcov(vcov: Any, labels: Labels) -> StandardErrors:
     if vcov is None or (isinstance(vcov, str) and vcov in CLASSICAL):
         return StandardErrors()
+    if isinstance(vcov, str) and vcov == KNOWN:
+        return StandardErrors(KNOWN, normal=True)
     if isinstance(vcov, str) and vcov == "anderson-rubin":
         return StandardErrors(reduced_form=True)
     if isinstance(vcov, str) and (vcov in HC or vcov == "hetero"):
@@ -165,7 +172,7 @@ def _of_vcov(vcov: Any, labels: Labels) -> StandardErrors:
             return clustered([part.strip() for part in vcov.split("+")], labels)
         except ValueError:
             raise ValueError(
-                f"{argument('vcov')} must be 'classical', {', '.join(map(repr, HC))}, "
+                f"{argument('vcov')} must be 'classical', {', '.join(map(repr, HC))}, 'known', "
                 f"{{'CRV1': 'column'}} or a column of clusters; got {vcov!r}"
             ) from None
     return clustered([vcov], labels)
@@ -197,12 +204,14 @@ def _cov_type(asked: CovType, labels: Labels) -> StandardErrors:
                 clustered(by, labels), k_adj=corrected, g_adj=corrected, g_min=False,
                 cluster_freedom=freedom, normal=not use_t, effects="full",
             )  # fmt: skip
+    if asked.name == "fixed scale" and not kwds:
+        return StandardErrors(KNOWN, normal=not use_t)
     if asked.name in ("nonrobust", *HC) and not kwds:
         name = "classical" if asked.name == "nonrobust" else asked.name
         return StandardErrors(name, k_adj=name in _CORRECTED, normal=not use_t)
     raise ValueError(
-        f"cov_type must be 'nonrobust', {', '.join(map(repr, HC))} or 'cluster' with cov_kwds="
-        f"{{'groups': ...}}; got {asked.name!r} with {sorted(asked.kwds)}"
+        f"cov_type must be 'nonrobust', 'fixed scale', {', '.join(map(repr, HC))} or 'cluster' "
+        f"with cov_kwds={{'groups': ...}}; got {asked.name!r} with {sorted(asked.kwds)}"
     )
 
 

@@ -36,9 +36,11 @@ std::vector<double> columns(const Matrix& m) {
 
 StandardErrors errors_named(const std::string& kind, bool k_adj, bool g_adj, bool g_min,
                             bool cluster_freedom) {
-    StandardErrors out{Variance::robust, 0, k_adj, g_adj, g_min, cluster_freedom};
+    StandardErrors out{Variance::robust, 0, k_adj, g_adj, g_min, cluster_freedom, 1};
     if (kind == "classical") {
         out.kind = Variance::classical;
+    } else if (kind == "known") {
+        out.kind = Variance::known;
     } else if (kind == "cluster") {
         out.kind = Variance::clustered;
     } else if (kind == "HC2" || kind == "HC3") {
@@ -114,7 +116,7 @@ void make_linear_test(LinearTest* self, const Matrix& basis, const Vector& s, co
                       const Vector& y, const std::vector<int>& first, const std::string& kind,
                       const std::vector<std::vector<int>>& clusters, bool k_adj, bool g_adj,
                       bool g_min, bool cluster_freedom, const Vector& critical, int side,
-                      bool instrument, int fixed, double error) {
+                      bool instrument, int fixed, double error, double variance) {
     LinearTest test;
     test.rows = static_cast<int>(y.size());
     test.controls = static_cast<int>(basis.shape(1));
@@ -125,6 +127,7 @@ void make_linear_test(LinearTest* self, const Matrix& basis, const Vector& s, co
     test.instrument = instrument;
     test.first = first;
     test.errors = errors_named(kind, k_adj, g_adj, g_min, cluster_freedom);
+    test.errors.variance = variance;
     test.cluster = clusters;
     for (const auto& labels : clusters) {
         test.clusters.push_back(1 + *std::max_element(labels.begin(), labels.end()));
@@ -230,7 +233,8 @@ void quadsweep::bind_estimating(nb::module_& m) {
         .def("__init__", &make_linear_test, "basis"_a, "s"_a, "x"_a, "y"_a, "first"_a,
              nb::kw_only(), "kind"_a, "clusters"_a = std::vector<std::vector<int>>{},
              "k_adj"_a = true, "g_adj"_a = true, "g_min"_a = false, "cluster_freedom"_a = true,
-             "critical"_a, "side"_a, "instrument"_a = false, "fixed"_a = 0, "error"_a = 0.0);
+             "critical"_a, "side"_a, "instrument"_a = false, "fixed"_a = 0, "error"_a = 0.0,
+             "variance"_a = 1.0);
     nb::class_<LikelihoodTest>(m, "LikelihoodTest")
         .def("__init__", &make_likelihood_test, "design"_a, "y"_a, "weights"_a, "first"_a,
              nb::kw_only(), "link"_a, "start"_a, "sign_alone"_a, "critical"_a, "side"_a);

@@ -270,6 +270,7 @@ class LinearRefits : public Refits {
         if (t_.errors.kind == Variance::classical) {
             return fit.ee / (t_.errors.k_adj ? left : rows - 1) * fit.ss;
         }
+        if (t_.errors.kind == Variance::known) return t_.errors.variance * fit.ss;
         scores(at, begin, end, fit);
         if (t_.errors.kind == Variance::clustered) {
             return clustered(at, begin, end, t_.errors.k_adj ? (rows - 1) / left : 1, freedom);

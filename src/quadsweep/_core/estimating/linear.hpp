@@ -12,6 +12,7 @@
 //     robust      k / (k - p) sum v^2 / (u.x)^2; with v / (1 - h)^power, h the leverage
 //     clusters    G / (G - 1) (k - 1) / (k - p) sum over clusters of (sum v)^2 / (u.x)^2; two-way:
 //                 of the first and the second less that of both
+//     known       u.u / (u.x)^2, each row of variance one in the units of the data
 //
 // (k_adj, g_adj: whether these factors apply; g_min: with the G of the fewest clusters throughout.)
 // Rows carry the roots of their weights. A removal at which a control drops out, or where rounding
@@ -25,13 +26,14 @@
 
 namespace quadsweep::estimating {
 
-enum class Variance { classical, robust, clustered };
+enum class Variance { classical, robust, clustered, known };
 
 struct StandardErrors {
     Variance kind = Variance::classical;
     double power = 0;  // of 1 - h: 0, 1/2 or 1
     bool k_adj = true, g_adj = true, g_min = false;
     bool cluster_freedom = true;  // G - 1 degrees of freedom, or k - p
+    double variance = 1;          // of a row where it is known, in units of y
 };
 
 struct LinearTest {

@@ -224,6 +224,9 @@ def _clean(
     if bad and nan_policy == "raise":
         raise ValueError(f"the regression's columns must be finite; got {bad} rows with missing "
                          "values (nan_policy='omit' leaves them out)")  # fmt: skip
+    if errors.kind == standard_errors.KNOWN and (weight is None or instrument is not None):
+        raise ValueError("known variances need weights, 1 over the variance of each row, and no "
+                         "instrument")  # fmt: skip
     unit, units = _units(None if group is None else group[good], int(good.sum()))
     others = [j for j in range(len(given.names)) if j != at]
     absorbed = tuple(standard_errors.numbered(labels[good]) for _, labels in given.absorbed)

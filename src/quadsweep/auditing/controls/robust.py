@@ -16,7 +16,7 @@ from quadsweep.auditing.fit import Fit
 from quadsweep.auditing.moments import Moments, Sums
 from quadsweep.auditing.span import Span
 from quadsweep.auditing.term_test import TermTest
-from quadsweep.inputs.standard_errors import OWN, StandardErrors
+from quadsweep.inputs.standard_errors import KNOWN, OWN, StandardErrors
 from quadsweep.results.formatting import chance
 
 CLEAR = 1e-7  # of a correlation: what is nearer to its threshold is not decided by doubles
@@ -124,6 +124,8 @@ def _variance(
         return k - used, math.nan
     if errors.kind == "classical":
         return freedom, float(rest @ rest) / (freedom if errors.k_adj else k - 1) / a
+    if errors.kind == KNOWN:
+        return freedom, 1 / a
     score = u * rest
     if errors.kind == "cluster":
         g, total = _clustered(score, errors, kept)

@@ -21,6 +21,7 @@ import numpy as np
 from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.auditing.controls.robust import RobustProblem, count_uncounted, drop_singletons
 from quadsweep.auditing.moments import Sums
+from quadsweep.inputs.standard_errors import KNOWN
 
 _LEFT = 1e-6  # of a row, of the term or of a leverage: with less left nothing is said
 
@@ -133,7 +134,8 @@ class SingleRowTests:
     def farthest(self) -> Floats:
         """How far past its threshold the statistic is at most without each row, by norms, where it
         has the sign in question; infinite where norms do not tell."""
-        if self._errors.kind == "classical" or len(self._labels) > 1 or self._used >= self.n - 1:
+        plain = self._errors.kind in ("classical", KNOWN)
+        if plain or len(self._labels) > 1 or self._used >= self.n - 1:
             return np.full(self.n, np.inf)
         b, right, u = float(self._u @ self._w / (self._u @ self._x)), self._x, self._u
         e = self._w - b * right
@@ -203,6 +205,9 @@ class SingleRowTests:
             freedom = self.n - 1 - self._counted if self._errors.k_adj else self.n - 2
             a = self._sums[0][rows]
             return self._excess(rows, (scores * scores).sum(axis=1) * a / freedom, plain=True)
+        if self._errors.kind == KNOWN:
+            a = self._sums[0][rows] / self._problem.moments.scale[1] ** 2
+            return self._excess(rows, a, plain=True)
         scores *= u
         if self._power:
             share = 1 - self._h - k * k / left - u * u / self._sums[0][rows, None]

@@ -8,6 +8,7 @@ decide.
 ``choice``         the oracles there are, in the order in which they are asked, and what must
                    happen first
 ``enumeration``    every removal of m units, where they are few enough
+``known_variances``  z tests of a mean or a slope through the origin, for any number of rows
 ``two_values``     a difference of means, for a term of two values alone
 ``plane``          the engine of the plane, for x and y alone
 ``regression``     the engine's boxes, for a few controls

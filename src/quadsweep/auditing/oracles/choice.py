@@ -15,6 +15,7 @@ from quadsweep.auditing.moments import Moments
 from quadsweep.auditing.oracles import REFUTED, UNDECIDED, Decision, Oracle, first_decision
 from quadsweep.auditing.oracles.enumeration import Enumeration
 from quadsweep.auditing.oracles.estimating import LinkBoxes, RobustBoxes
+from quadsweep.auditing.oracles.known_variances import KnownVariances
 from quadsweep.auditing.oracles.likelihood_bound import LikelihoodBound
 from quadsweep.auditing.oracles.many_controls import ManyControls
 from quadsweep.auditing.oracles.plane import PlaneSearch
@@ -157,6 +158,7 @@ class BothSigns(Oracle):
 
 
 ORACLES: tuple[type[Oracle], ...] = (
+    KnownVariances,
     SingleRows,
     RegressionBoxes,
     Refits,

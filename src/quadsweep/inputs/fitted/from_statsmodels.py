@@ -28,7 +28,7 @@ from quadsweep.inputs.fitted.adapter import (
     tabulate_figures,
 )
 from quadsweep.inputs.fitted.protocol import Figures
-from quadsweep.inputs.standard_errors import HC, OWN, StandardErrors
+from quadsweep.inputs.standard_errors import HC, KNOWN, OWN, StandardErrors
 
 _OWN = {  # the arguments of each model that are not among its initial keywords
     "OLS": (), "WLS": ("weights",), "GLS": ("sigma",), "RLM": ("M",), "QuantReg": (), "GLM": (),
@@ -289,6 +289,8 @@ class Statsmodels(Adapter):
             total = total * model.cholsigmainv**2
         elif self.kind == "GLM":
             total = total * model.freq_weights * model.var_weights * model.n_trials
+        if getattr(self.model, "cov_type", "") == "fixed scale":  # rows of known variance
+            return np.asarray(total / self.model.scale, dtype=np.float64)[self.live]
         return None if np.all(total == 1) else np.asarray(total, dtype=np.float64)[self.live]
 
     def _read_errors(self, link: str, by_refits: bool) -> StandardErrors:
@@ -302,6 +304,8 @@ class Statsmodels(Adapter):
             return StandardErrors() if plain else own
         if kind == "nonrobust":
             return StandardErrors(normal=normal)
+        if kind == "fixed scale":
+            return StandardErrors(KNOWN, normal=normal)
         if kind in HC:
             return StandardErrors(kind, k_adj=kind == "HC1", normal=normal)
         if kind != "cluster":
