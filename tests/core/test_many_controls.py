@@ -112,7 +112,7 @@ def test_branching_decides_nearly_all_of_them():
 
 
 def twin_terms(kernel, p, q, d, m):
-    """Both orders, as docs/theory.md has them."""
+    """Both orders, as docs/theory/many-controls.md has them."""
     w, n = p + q, len(p)
 
     def first(values):

@@ -20,7 +20,7 @@ THRESHOLDS = {"r2": 0.6, "lts": 0.5, "sign": 0.0, "above": 0.7, "below": -0.1}
 
 
 def aim(kind, t):
-    """s_e, s_u and base of docs/theory.md."""
+    """s_e, s_u and base of docs/theory/regression.md."""
     return {
         "r2": (1, 1 - t, 0),
         "lts": (1, 0, t),

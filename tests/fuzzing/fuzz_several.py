@@ -46,7 +46,7 @@ TREE_FROM = 4096  # rows from which on its boxes hold cells, likewise
 QUESTIONS = ("r2", "lts", "r2", "lts", "partial")
 BOUNDS_ALONE = 0.03  # seconds, where it may list fewer
 MOST_SUBSETS = 1500
-ROUNDED = 4e-16  # what "none" leaves open about a partial correlation (docs/theory.md)
+ROUNDED = 4e-16  # what "none" leaves open about a partial correlation (docs/theory/audit.md)
 
 
 @dataclass(frozen=True)

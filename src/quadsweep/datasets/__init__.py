@@ -2,7 +2,8 @@
 
 The tables are facts from the literature, each with its source; four of them are the data of
 published regressions. The three ``nonseparable`` ones are this project's own counterexamples
-(``docs/theory.md``), the three ``masking`` ones its own examples for audits (``docs/audit.md``).
+(``docs/theory/separability.md``), the three ``masking`` ones its own examples for audits
+(``docs/audit.md``).
 Imports the counterexamples it ships, and how results are formatted; never solves.
 """
 

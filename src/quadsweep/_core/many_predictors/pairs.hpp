@@ -1,5 +1,5 @@
 // The most that m of n rows take, where each takes its own cost and each two of them a pair's
-// (docs/theory.md, "Many predictors"):
+// (docs/theory/many-predictors.md):
 //
 //     sum over O of own_i + sum over i != j in O of pair_ij,      |O| = m.
 //

@@ -1,5 +1,5 @@
-// Quartics below truncated squares, and forms of degree four on a sphere (docs/theory.md, "Many
-// predictors").
+// Quartics below truncated squares, and forms of degree four on a sphere
+// (docs/theory/many-predictors.md).
 //
 // With e = r - s the excess (e^2 - t)_+ is at most a ((e - e0) (e - h))^2 for |s| <= reach, e0 and
 // h within (-sqrt t, sqrt t); with h left out a is another. Any choice is valid; the one is

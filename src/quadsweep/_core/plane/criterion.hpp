@@ -84,8 +84,8 @@ class Criterion {
     virtual Corners corners(Box& box, Chooser& chooser, Choice& best) const = 0;
     // The nodes of a lattice that cuts the box into `parts` along the parameters, for multipliers
     // that corners() has left in it. Where the least sum is below 0 at no node it is nowhere in the
-    // box (docs/theory.md). Empty if there is no such thing. One part: the corners, with a better
-    // bound than theirs, which is not that of proofs.
+    // box (docs/theory/plane.md). Empty if there is no such thing. One part: the corners, with a
+    // better bound than theirs, which is not that of proofs.
     virtual void lattice(const Box&, PartCounts, std::vector<Node>& nodes) const { nodes.clear(); }
     // A score that no subset of the box exceeds, given the bound `value` <= 0 of the sum.
     virtual double upper(const Box& box, double value) const = 0;

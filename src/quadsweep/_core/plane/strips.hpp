@@ -5,9 +5,9 @@
 //
 //   (z - p2)^2 - v,   z = y - p1 x,   v = rho (y + p1 x - gamma)^2 + (eta (x - x0))^2
 //
-// (criteria/line.hpp; eta is half the width of a range of slopes, docs/theory.md). Points are put
-// into rows by x, in which v varies little, and into bins by z, whose sums are added up from the
-// left. What costs less than lambda is then known for each row from a few places of the table.
+// (criteria/line.hpp; eta is half the width of a range of slopes, docs/theory/plane.md). Points are
+// put into rows by x, in which v varies little, and into bins by z, whose sums are added up from
+// the left. What costs less than lambda is then known for each row from a few places of the table.
 #pragma once
 
 #include <cstddef>

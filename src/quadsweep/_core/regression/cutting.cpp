@@ -1,5 +1,6 @@
 // Cutting a box: its sides are moved in as far as the bound at the corners shows that no better
-// subset has its own theta beyond them. See the top of bound.hpp, and docs/theory.md for rounding.
+// subset has its own theta beyond them. See the top of bound.hpp, and docs/theory/regression.md for
+// rounding.
 #include <algorithm>
 #include <cmath>
 

@@ -3,7 +3,7 @@
 // Doubles are whole numbers times powers of two, so a rank can be counted modulo a prime. It is at
 // most the rank itself, and less only if the prime divides all minors of that size. A minor is a
 // whole number that Hadamard's inequality bounds; once the product of the primes tried exceeds the
-// bound, one that all of them divide is zero (docs/theory.md).
+// bound, one that all of them divide is zero (docs/theory/regression.md).
 #pragma once
 
 #include <span>

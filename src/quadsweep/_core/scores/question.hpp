@@ -1,5 +1,5 @@
 // What is asked: can the test of a coefficient with robust or clustered standard errors be lost, or
-// gained, without up to m items? docs/theory.md has the proof.
+// gained, without up to m items? docs/theory/scores.md has the proof.
 //
 // With u what the controls leave of the term, e the residuals, and S_g the sum of u e over cluster
 // g: lost is C <= T |S|, gained is C >= T |S|, where C = u.y; T is the critical value times the

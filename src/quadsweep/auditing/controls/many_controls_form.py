@@ -2,8 +2,8 @@
 
 Controls that are dummies of a partition are fitted exactly (``classes``), the others given those
 by an orthonormal basis Q; p and q are residuals on all of them. The compiled half bounds what up to
-m units can take, by scaled diagonal dominance, and branches on units (docs/theory.md, "Many
-controls"; ``_core/many_controls``).
+m units can take, by scaled diagonal dominance, and branches on units
+(docs/theory/many-controls.md; ``_core/many_controls``).
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ covariance again: with W = y - tau x, U = y + tau x and rho = (1 - t)/(1 + t),
 
 so a single tau for which no subset has c(p, q) > 0 proves that no subset has r < t
 (``correlation_below``). Where no tau is left the engine's search over both means decides
-(docs/theory.md).
+(docs/theory/audit.md).
 
 The columns the engine sees are rounded, each value by a few ulp of its distance from the median.
 ``slack`` bounds what that does to a correlation, and thresholds are loosened by it: what is refuted

@@ -3,7 +3,7 @@
 Branch and bound over the slope and intercept of a line (for ``tv``, the centre of a circle). A box
 of parameters is closed when a lower bound shows that no subset with its own parameters in the box
 beats the best one known; points that no such subset can contain, or do without, are decided for the
-whole box. The theory is in ``docs/theory.md``, the code in ``_core/plane/``.
+whole box. The theory is in ``docs/theory/plane.md``, the code in ``_core/plane/``.
 """
 
 from __future__ import annotations

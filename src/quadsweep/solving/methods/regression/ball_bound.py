@@ -7,7 +7,7 @@ Of n rows m go. For every t the residual sum of squares of the others at coeffic
 with equality at the best subset's own fit and threshold. Where b stays within a ball, each term is
 at least a quadratic in b (it touches the parabola, and t at one point at most), so the sum is at
 least one quadratic, whose least value in a shell an eigenvalue problem gives. Fits outside of the
-largest ball are excluded by fourth moments (docs/theory.md, "Many predictors").
+largest ball are excluded by fourth moments (docs/theory/many-predictors.md).
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ Of a set R of rows at most m go, those of D. Two bounds of what R leaves at coef
                residuals are Z v, and D takes at most the share A of |v|^2:
                A^2 / m + (1 - A)^2 / (|R| - m) <= the largest sum of (Z_i.u)^4, |u| = 1.
 
-The second is finite as soon as A < 1 (docs/theory.md, "Many predictors").
+The second is finite as soon as A < 1 (docs/theory/many-predictors.md).
 """
 
 from __future__ import annotations

@@ -7,8 +7,9 @@ With e the residuals and H the hat matrix of all rows, removing O takes
 l_i the sum of h_i and the m - 1 largest |H_ij| d_j / d_i, any d > 0 (scaled dominance). (H e)_i is
 at most A_i in absolute value, with the m - 1 largest of either sign: pairs e_i H_ij e_j and own
 costs e_i^2 + A_i^2 / (1 - l_i) are left. R2 > t needs that to pass rss - (1 - t) tss + (1 - t) of
-what O takes of tss, with the mean exact. The compiled half bounds such sums (docs/theory.md, "Many
-predictors"; ``_core/many_predictors/pairs.hpp``). Best where few rows go and predictors are many.
+what O takes of tss, with the mean exact. The compiled half bounds such sums
+(docs/theory/many-predictors.md; ``_core/many_predictors/pairs.hpp``). Best if few rows are removed
+and predictors are many.
 """
 
 from __future__ import annotations

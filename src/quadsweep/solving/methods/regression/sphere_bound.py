@@ -9,8 +9,8 @@ and for every X with
 
 it is at least minus the largest eigenvalue of X. ADMM finds an X for which that is small; its
 multipliers are the moments of coefficients where the quartic is least, for which quartics are
-chosen again. The same X serves some way inwards, so that shells are swept from outside (docs/
-theory.md, "Many predictors").
+chosen again. The same X serves some way inwards, so that shells are swept from outside
+(docs/theory/many-predictors.md).
 """
 
 from __future__ import annotations
