@@ -18,7 +18,7 @@ import typer
 from quadsweep.cli.ending import BadInput
 from quadsweep.inputs.validation import brief
 from quadsweep.objectives import OBJECTIVES
-from quadsweep.solving.methods.choice import CHOICES
+from quadsweep.solving.methods.problem import CHOICES
 
 _COMPLETED = 1 << 24  # bytes of the largest file whose columns a shell completes
 

@@ -15,7 +15,7 @@ from quadsweep.inputs.validation import seconds, unmasked
 from quadsweep.least_squares import Plane, fit
 from quadsweep.objectives import OBJECTIVES
 from quadsweep.results.result import Result
-from quadsweep.solving.methods.choice import CHOICES
+from quadsweep.solving.methods.problem import CHOICES
 from quadsweep.solving.question import pose
 
 with needed("quadsweep.sklearn"):

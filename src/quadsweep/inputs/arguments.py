@@ -43,7 +43,7 @@ def normalize_arguments(
     x = points if x is None else x
     if models and isinstance(x, Dataset) and x.formula and y is None and data is None:
         x, data = x.formula, x
-    if is_formula(x):
+    if isinstance(x, str) and "~" in x:
         return _of_formula(question, x, y, data)
     if not models and x is not None and not hasattr(x, "__len__") and is_model(x):
         raise TypeError(

@@ -291,7 +291,8 @@ def _read_weights(weights: Any, n: int) -> Floats:
 
 def usable(xs: Sequence[Floats], y: Floats, nan_policy: str) -> Ints:
     """The rows without NaN or infinity, or a ValueError where none may be left out, or all are."""
-    check_nan_policy(nan_policy)
+    if nan_policy != "raise":
+        check_nan_policy(nan_policy)
     if len(xs[0]) != len(y):
         raise ValueError(f"x and y must have the same length; got {len(xs[0])} and {len(y)}")
     if len(y) == 0:

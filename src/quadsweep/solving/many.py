@@ -14,8 +14,8 @@ from quadsweep.inputs import validation
 from quadsweep.objectives import Objective
 from quadsweep.results.formatting import ResultMixin
 from quadsweep.solving.methods.batch import Batch, BatchOutcome
-from quadsweep.solving.methods.choice import choose
 from quadsweep.solving.methods.parallel_batches import executor
+from quadsweep.solving.methods.problem import choose
 
 
 @dataclass(frozen=True, eq=False)

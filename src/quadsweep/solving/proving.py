@@ -12,8 +12,7 @@ from quadsweep.proofs.proof import Proof
 from quadsweep.proofs.several import MOST
 from quadsweep.proofs.writer import Statement, Unproved, prove
 from quadsweep.results.result import Result
-from quadsweep.solving.methods.choice import PROVING
-from quadsweep.solving.methods.problem import Callback, Problem
+from quadsweep.solving.methods.problem import PROVING, Callback, Problem
 from quadsweep.solving.question import Question
 
 

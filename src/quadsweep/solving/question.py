@@ -11,17 +11,21 @@ import os
 from dataclasses import dataclass, replace
 from typing import Any, TypedDict
 
+import numpy as np
+
 from quadsweep import objectives
+from quadsweep.arrays import Floats, Ints, Mask
 from quadsweep.clock import Clock
 from quadsweep.inputs import frames, validation
-from quadsweep.inputs.frames import Columns
+from quadsweep.inputs.frames import Columns, date_columns
 from quadsweep.inputs.validation import Sample
+from quadsweep.least_squares import fit
+from quadsweep.objectives import Score
 from quadsweep.progress import SearchProgress, watching
 from quadsweep.results.result import Result
-from quadsweep.solving.answering import make_result
 from quadsweep.solving.confirm import confirm
-from quadsweep.solving.methods import Outcome, Problem, run
-from quadsweep.solving.methods.choice import choose
+from quadsweep.solving.methods import METHODS, Outcome, Problem, regression
+from quadsweep.solving.methods.problem import choose
 from quadsweep.solving.methods.regression.choice import choose as choose_several
 from quadsweep.solving.methods.regression.choice import remark
 
@@ -82,7 +86,8 @@ class Question:
                 time_limit=clock.time_left(), callback=callback, memory_limit=memory_limit,
                 most_boxes=most_boxes,
             )  # fmt: skip
-            outcome = run(chosen, limited)
+            methods = regression.METHODS if asked.several else METHODS
+            outcome = methods[chosen](limited)
         result = self.result(outcome, asked.k, chosen, clock.gone())
         open_ = asked.several and method == "auto" and result.status == "heuristic"
         more = remark(chosen, asked) if open_ else ""
@@ -132,3 +137,88 @@ def pose(
         intercept=points.intercept,
     )
     return Question(given, points, problem)
+
+
+def make_result(
+    given: Columns,
+    points: Sample,
+    k: int,
+    score: Score,
+    outcome: Outcome,
+    method: str,
+    seconds: float,
+) -> Result:
+    """Positions among the clean points become rows of the data as given."""
+    n, several = points.n, points.several
+    inside = np.zeros(n, dtype=bool)
+    which = "y" if several else "x or y"
+    inside[outcome.inliers if len(outcome.inliers) else _first_rows(outcome, k, score, which)] = (
+        True
+    )
+    mask = inside
+    if n < points.given:
+        mask = np.zeros(points.given, dtype=bool)
+        mask[points.rows] = inside
+    value = outcome.value
+    if not len(outcome.inliers):
+        with np.errstate(over="ignore", invalid="ignore"):
+            value = _value(points, score, inside)
+    if math.isinf(value):
+        raise ValueError(
+            f"{score.name} of the best {k} points is beyond the largest floating-point number "
+            "(1.8e308): divide the columns by a constant"
+        )
+    return Result(
+        inliers=points.rows[inside],
+        outliers=points.rows[~inside],
+        mask=mask,
+        value=value,
+        bound=outcome.bound,
+        gap=max(0.0, score.sense * (outcome.bound - value)) if value == value else math.inf,
+        status=outcome.status,
+        objective=score.name,
+        method=method,
+        n=n,
+        k=k,
+        nodes=outcome.nodes,
+        seconds=seconds,
+        x=_spread(points.x.reshape(-1) if several and points.p == 1 else points.x, points),
+        y=_spread(points.y, points),
+        names=given.names,
+        labels=given.labels,
+        frame=given.frame,
+        fit_intercept=points.intercept,
+        weights=None if points.weights is None else _spread(points.weights, points),
+        searched=points.searched,
+        formula=given.formula,
+        dates=date_columns(given),
+    )
+
+
+def _value(points: Sample, score: Score, inside: Mask) -> float:
+    x, y = points.searched_x[inside], points.y[inside]
+    if not points.several:
+        return score.value(x, y)
+    weights = None if points.weights is None else points.weights[inside]
+    return fit(x, y, weights, points.intercept).value(score.name)
+
+
+def _spread(values: Floats, points: Sample) -> Floats:
+    """Clean values at their places among all rows given, NaN elsewhere."""
+    # Copies: the user may change the columns before the line or the conic is asked for.
+    if points.n == points.given:
+        copy: Floats = values.copy()
+        return copy
+    full = np.full((points.given, *values.shape[1:]), np.nan)
+    full[points.rows] = values
+    return full
+
+
+def _first_rows(outcome: Outcome, k: int, score: Score, which: str) -> Ints:
+    """Some rows, where a limit came before the first subset was scored."""
+    if outcome.status in ("time_limit", "memory_limit", "interrupted"):
+        return np.arange(k)
+    raise ValueError(
+        f"{score.name} is undefined on every subset of {k} points: in each of them {which} is "
+        "constant"
+    )

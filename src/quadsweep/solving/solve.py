@@ -156,9 +156,11 @@ def solve(
     (array([3]), array([2., 3.]))
     """
     x, y, data = normalize_arguments("solve", points, x, y, data)
-    source, x, y, data = load_or_stream(
-        x, y, data, memory_limit, client=client, out=out, resume=resume
-    )
+    source = None
+    if data is not None or client is not None or out is not None or resume:
+        source, x, y, data = load_or_stream(
+            x, y, data, memory_limit, client=client, out=out, resume=resume
+        )
     if source is not None:
         if method not in ("auto", "certified") or proof or weights is not None or not fit_intercept:
             raise ValueError(

@@ -22,9 +22,8 @@ from quadsweep.inputs import frames, validation
 from quadsweep.lifts import Lift
 from quadsweep.paper.separability.slab import best_in_slabs
 from quadsweep.results.result import Result
-from quadsweep.solving.answering import make_result
 from quadsweep.solving.methods import Outcome
-from quadsweep.solving.question import pose
+from quadsweep.solving.question import make_result, pose
 
 ScoreOf = Callable[[Floats, Floats], float]
 

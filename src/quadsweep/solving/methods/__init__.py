@@ -15,8 +15,8 @@ Of ``tv``, ``var``, ``lts`` and ``mcd`` some best subset is separable. Of the ot
 is the paper's conjecture, which fails on rare data, and planes turned in floating point prove
 nothing about points that nearly coincide: the status of ``sweep`` is ``best_separable``.
 
-``problem`` is what they are given and what they give back, ``choice`` picks one, ``certified`` has
-further forms of the search; ``batch`` asks about many data sets and ``parallel_batches`` sends
+``problem`` is what they are given and what they give back, and picks one; ``certified`` has further
+forms of the search; ``batch`` asks about many data sets and ``parallel_batches`` sends
 these elsewhere. Where there are several predictors, weights or no intercept, ``regression`` has
 the same names. Imports ``inputs``, ``distributed``, the compiled core and what everyone shares.
 Never checks its arguments: ``inputs`` has.
@@ -24,7 +24,6 @@ Never checks its arguments: ``inputs`` has.
 
 from functools import partial
 
-from quadsweep.solving.methods import regression
 from quadsweep.solving.methods.problem import Method, Outcome, Problem, compiled
 
 METHODS: dict[str, Method] = {
@@ -33,9 +32,4 @@ METHODS: dict[str, Method] = {
 }
 
 
-def run(name: str, problem: Problem) -> Outcome:
-    """The method of that name, for one predictor or for several."""
-    return (regression.METHODS if problem.several else METHODS)[name](problem)
-
-
-__all__ = ["METHODS", "Method", "Outcome", "Problem", "run"]
+__all__ = ["METHODS", "Method", "Outcome", "Problem"]

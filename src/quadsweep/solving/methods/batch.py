@@ -16,8 +16,7 @@ from quadsweep import _core
 from quadsweep.arrays import Floats, Mask
 from quadsweep.clock import Clock
 from quadsweep.objectives import Objective
-from quadsweep.solving.methods.choice import choose
-from quadsweep.solving.methods.problem import Outcome, Problem
+from quadsweep.solving.methods.problem import Outcome, Problem, choose
 from quadsweep.solving.methods.regression.certified import provable, search
 from quadsweep.solving.methods.regression.choice import best
 

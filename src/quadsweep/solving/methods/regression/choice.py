@@ -7,8 +7,7 @@ from collections.abc import Sequence
 
 from quadsweep.arrays import Ints
 from quadsweep.messages import argument
-from quadsweep.solving.methods.choice import CHOICES
-from quadsweep.solving.methods.problem import Outcome, Problem
+from quadsweep.solving.methods.problem import CHOICES, Outcome, Problem
 from quadsweep.solving.methods.regression.certified import (
     MOST,
     MOST_ASKED,
