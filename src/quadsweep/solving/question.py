@@ -151,10 +151,8 @@ def make_result(
     """Positions among the clean points become rows of the data as given."""
     n, several = points.n, points.several
     inside = np.zeros(n, dtype=bool)
-    which = "y" if several else "x or y"
-    inside[outcome.inliers if len(outcome.inliers) else _first_rows(outcome, k, score, which)] = (
-        True
-    )
+    kept = outcome.inliers
+    inside[kept if len(kept) else _first_rows(outcome, k, score, several)] = True
     mask = inside
     if n < points.given:
         mask = np.zeros(points.given, dtype=bool)
@@ -214,10 +212,11 @@ def _spread(values: Floats, points: Sample) -> Floats:
     return full
 
 
-def _first_rows(outcome: Outcome, k: int, score: Score, which: str) -> Ints:
+def _first_rows(outcome: Outcome, k: int, score: Score, several: bool) -> Ints:
     """Some rows, where a limit came before the first subset was scored."""
     if outcome.status in ("time_limit", "memory_limit", "interrupted"):
         return np.arange(k)
+    which = "y" if several else "x or y"
     raise ValueError(
         f"{score.name} is undefined on every subset of {k} points: in each of them {which} is "
         "constant"
