@@ -197,3 +197,52 @@ def test_a_fitted_model_computes_its_transforms_anew() -> None:
     if found.after is not None:
         again = smf.ols("y ~ x * center(z)", frame.drop(index=found.outliers)).fit()
         assert found.after.slope == pytest.approx(again.params["x"], rel=1e-9)
+
+
+@pytest.mark.parametrize("is_fitted", [False, True])
+def test_a_proof_without_a_removal_says_that_transforms_were_fixed(is_fitted: bool) -> None:
+    frame = table(30, 5).assign(y=lambda t: 9 * t.x + 4 * t.x * t.z + 0.1 * t.e)
+    for right, is_fixed in (("x * center(z)", True), ("x + z", False)):
+        text = f"y ~ {right}"
+        given = (smf.ols(text, frame).fit(),) if is_fitted else (text, frame)
+        found = qs.audit(*given, term="x", max_drop=2)
+        assert found.after is None
+        assert found.message.startswith("No removal of up to 2 of 30 rows (7%) reverses the sign")
+        assert ("(transforms fixed at all rows)" in found.message) == is_fixed
+
+
+def test_a_bound_of_a_fitted_model_says_which_removals_it_does_not_count() -> None:
+    frame = table(40).assign(b=lambda t: 1.0 * (t.e + t.x > 0), y=lambda t: t.y + 3 * t.x)
+    sentence = "Removals after which the term has no figures are not counted."
+    few = frame.assign(f=["a"] * 2 + ["b"] * 38)
+    for fitted, can_be_undefined in (
+        (smf.ols("y ~ x + z", frame).fit(), False),
+        (smf.ols("y ~ x + C(f)", few).fit(), True),
+        (smf.logit("b ~ x", frame).fit(disp=0), True),
+    ):
+        found = qs.audit(fitted, term="x", max_drop=2)
+        assert found.lower > 2
+        assert (sentence in found.message) == can_be_undefined
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("effects", ["g + u", "g + f + u", "g^f + f", "f + u"])
+@pytest.mark.parametrize(
+    "kind", ["iid", "HC1", *({"CRV1": by} for by in ("g", "u", "f", "above", "between", "g + f"))],
+    ids=str,
+)  # fmt: skip
+def test_nested_effects_count_as_in_pyfixest(effects: str, kind) -> None:
+    pyfixest = pytest.importorskip("pyfixest")
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"g": rng.integers(0, 6, 240), "f": rng.integers(0, 7, 240)})
+    frame["u"] = frame.g * 5 + rng.integers(0, 5, 240)
+    frame = frame.assign(above=frame.g // 2, between=frame.u // 3)
+    frame[["x", "z", "y"]] = rng.normal(size=(240, 3))
+    text = f"y ~ x + z | {effects}"
+    asked = {"HC1": "HC1", "iid": None}.get(str(kind), kind)
+    found = qs.audit(text, frame, term="x", vcov=asked, claim="significance", time_limit=0.05)
+    for fit, gone in ((found.before, []), (found.after, found.outliers)):
+        if fit is not None:
+            stated = pyfixest.feols(text, frame.drop(index=gone), vcov=kind)
+            assert fit.se == pytest.approx(stated.se()["x"], rel=1e-6)
+            assert fit.p_value == pytest.approx(stated.pvalue()["x"], rel=1e-6)

@@ -15,11 +15,16 @@ from quadsweep.auditing import claims, instruments, likelihood
 from quadsweep.auditing.break_problem import BreakProblem
 from quadsweep.auditing.claims import Claim, Subject, Terms
 from quadsweep.auditing.confirm import (
+    AGREE,
+    FROZEN,
+    UNDEFINED,
     Confirmed,
     StatedModel,
+    can_lose_figures,
     check_all_rows,
     confirm_by_library,
     confirm_removal,
+    rows_of_probe,
 )
 from quadsweep.auditing.controls.heuristics import RowHeuristic
 from quadsweep.auditing.controls.reading import Regression, is_regression, read
@@ -314,9 +319,10 @@ def _confirm(
 ) -> tuple[SearchState, Confirmed]:
     """Fit the model again without what was found; what it contradicts is not stated."""
     design, independent = given.design, _independent(given)
-    if known.removal is None or given.by_refits:
-        found = known.removal is not None
-        return known, Confirmed(_fit(kind, given, design.kept(known.removal)) if found else None)
+    if known.removal is None:
+        return known, Confirmed(None, FROZEN if _has_moving_transforms(given, known) else "")
+    if given.by_refits:
+        return known, Confirmed(_fit(kind, given, design.kept(known.removal)))
     kept = design.kept(known.removal)
     after = _fit(kind, given, kept)
     confirmed = Confirmed(after)
@@ -333,6 +339,17 @@ def _confirm(
         return known, confirmed
     lower = known.lower if confirmed.is_undefined else min(known.lower, 1)
     return SearchState(lower, None, None, "undecided"), confirmed
+
+
+def _has_moving_transforms(given: Regression, known: SearchState) -> bool:
+    """Whether a proof about columns as computed from all rows is not one about the model's own."""
+    independent, kept = _independent(given), rows_of_probe(given.design.n)
+    if known.lower < 2 or given.by_refits or given.fixed:
+        return False
+    if given.model is None:
+        return independent is not None and independent.has_moving_transforms(kept)
+    here, anew = _fit_columns(given, kept), fitted(given, kept)
+    return abs(here.slope - anew.slope) > AGREE * max(abs(anew.slope), anew.se)
 
 
 def why_undefined(given: Regression, kept: Ints) -> str:
@@ -471,6 +488,9 @@ def _result(
     fields = reported(claimed, known, most, design.n, **groups)
     if confirmed.remark:
         fields["message"] = confirmed.amend(fields["message"])
+    uncounted = given.by_refits or can_lose_figures(design, known.lower - 1)
+    if given.model is not None and known.lower > 1 and uncounted:
+        fields["message"] += UNDEFINED
     if given.fixed:
         fields["message"] += " The controls were held fixed, not refitted: an approximation."
     return kind(

@@ -26,7 +26,7 @@ from quadsweep.auditing.conditions import (
 from quadsweep.auditing.controls.robust import (
     CLEAR,
     TermFit,
-    count_uncounted,
+    count_columns,
     drop_singletons,
     student,
 )
@@ -36,6 +36,7 @@ from quadsweep.inputs.fitted.protocol import Model
 from quadsweep.inputs.standard_errors import KNOWN, StandardErrors
 
 FROZEN = "transforms fixed at all rows"
+UNDEFINED = " Removals after which the term has no figures are not counted."
 AGREE = 1e-6  # relative: what two fits in double precision may differ by
 _DEPENDENT = 1e-12  # of a column's length: what is left then is rounding
 _UNCLEAR = 1e-7  # of a column's length: down to here doubles tell the figures of a fit
@@ -98,7 +99,7 @@ class Confirmed:
 
     def amend(self, message: str) -> str:
         """The sentence of an audit with the remark."""
-        if self.after is None:
+        if self.after is None and self.remark != FROZEN:
             return f"{message} {self.remark}"
         first, stop, rest = message.partition(". ")
         return f"{first.removesuffix('.')} ({self.remark}){stop or '.'}{rest}"
@@ -149,6 +150,21 @@ def is_broken_by(condition: Condition, fit: TermFit) -> bool:
     r = t / math.sqrt(fit.freedom + t * t)
     sums = Sums(fit.freedom + 1, 0, 1.0, 1.0, r, 1.0)
     return float(condition.excess(sums, (1.0, 1.0))) > -CLEAR
+
+
+def rows_of_probe(n: int) -> Ints:
+    """Most of so many rows, to see whether columns move as rows go."""
+    return np.flatnonzero(np.arange(n) % 7 != 3)
+
+
+def can_lose_figures(d: Design, fewer: int) -> bool:
+    """Whether without so many units a term may have no figures: the rows may be separated, or a
+    column may be constant on those kept."""
+    if d.link or d.absorbed or d.classes is not None:
+        return fewer > 0
+    gone = int(np.sort(np.bincount(d.unit))[::-1][:fewer].sum())
+    varying = [np.unique(column, return_counts=True)[1] for column in (d.x, *d.controls.T)]
+    return any(len(counts) > 1 and d.n - int(counts.max()) <= gone for counts in varying)
 
 
 def find_difference(stated: Any, again: TermFit) -> str:
@@ -218,7 +234,7 @@ def _fit(d: Design, errors: StandardErrors, kept: Ints, columns: Columns) -> Ter
     if d.is_centred or d.absorbed:
         total = total - root * float(root @ total) / float(root @ root)
     used = found.rank + 1
-    counted = used - count_uncounted(d, kept, errors)
+    counted = count_columns(d, kept, errors, used)
     if errors.reduced_form:
         tested = w - float(u @ w) / a * u
         freedom, top, se = len(kept) - used, float(u @ w) / a, math.nan

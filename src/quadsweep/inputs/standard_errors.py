@@ -51,6 +51,8 @@ class StandardErrors:
     effects : which fixed effects count among the p columns: ``full``, ``nonnested`` (those nested
         in clusters do not) or ``none``.
     nested_each : what a nested fixed effect counts all the same: 1 where it holds the intercept.
+    beside : columns beside the fixed effects, where some of these explain others and each level
+        counts all the same, as in pyfixest; 0 where the rank counts.
     singletons : whether rows that are alone in their fixed effect count; pyfixest drops them.
     k_only : whether clusters have the factor k / (k - p), as linearmodels does without G.
     reduced_form : whether the test is that of the instrument in the reduced form (Anderson-Rubin).
@@ -66,6 +68,7 @@ class StandardErrors:
     normal: bool = False
     effects: str = "nonnested"
     nested_each: int = 1
+    beside: int = 0
     singletons: bool = True
     k_only: bool = False
     reduced_form: bool = False
@@ -73,12 +76,12 @@ class StandardErrors:
     @property
     def classical(self) -> bool:
         """Whether the test is that of the partial correlation, which proofs cover."""
-        usual = self.k_adj and not self.normal and self.effects != "none"
+        usual = self.k_adj and not self.normal and self.effects != "none" and not self.beside
         return self.kind == "classical" and usual
 
     def plain(self, absorbed: bool) -> bool:
         """Whether the factors are those of the rows, columns and clusters alone."""
-        if self.kind == "cluster" and self.k_only:
+        if self.beside or (self.kind == "cluster" and self.k_only):
             return False
         counted = self.effects == "full" or (self.effects != "none" and self.kind != "cluster")
         return not absorbed or (self.singletons and counted)

@@ -257,12 +257,16 @@ def _clean(
         design = replace(design, listed=tuple(n for n in design.listed if n not in dependent))
     if fixed:
         design = residualised(design)
+    errors = errors.select_rows(good)
+    if given.evaluate is not None and not errors.singletons and len(absorbed) > 1:
+        errors = replace(errors, beside=_count_beside(design, absorbed))
+        stated = replace(stated, errors=errors)
     overridden = fixed or weights is not None or vcov is not None
     if overridden and given.working is not None and given.model is not None:
         raise ValueError(f"{given.model.name} are audited by refits of the model as it is; give "
                          "none of vcov, weights and controls")  # fmt: skip
     return Regression(
-        design, rows[good], given.given, errors.select_rows(good), by, given.labels, fixed,
+        design, rows[good], given.given, errors, by, given.labels, fixed,
         given.table, dependent, None if overridden else given.model,
         given.working is not None, None if given.working is None else given.y[good],
         np.flatnonzero(good), stated,
@@ -307,6 +311,26 @@ def _most_levels(absorbed: tuple[Ints, ...]) -> int | None:
     """The fixed effect that is fitted by means, if it has many levels."""
     levels = [int(codes.max()) + 1 for codes in absorbed]
     return int(np.argmax(levels)) if max(levels) > _MANY else None
+
+
+def _count_beside(design: Design, absorbed: tuple[Ints, ...]) -> int:
+    """The columns beside fixed effects of which some explain others; 0 where none do."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    codes = np.unique(np.column_stack(absorbed), axis=0)
+    sizes = codes.max(axis=0) + 1
+    if len(codes) * int(sizes.sum()) > _MOST_DUMMIES:
+        return 0
+    if len(sizes) == 2:  # a graph has as many parts as its incidence matrix lacks in rank
+        pairs = (np.ones(len(codes)), (codes[:, 0], sizes[0] + codes[:, 1]))
+        parts, _ = connected_components(csr_array(pairs, shape=(sizes.sum(),) * 2), directed=False)
+        rank = int(sizes.sum()) - int(parts)
+    else:
+        dummies = [c[:, None] == np.arange(m) for c, m in zip(codes.T, sizes, strict=True)]
+        rank = int(np.linalg.matrix_rank(np.hstack(dummies).astype(np.float64)))
+    plain = rank == int(sizes.sum()) - (len(sizes) - 1)
+    return 0 if plain else design.span.rank + 1 + design.fixed - rank
 
 
 def _by_means(design: Design) -> Design:

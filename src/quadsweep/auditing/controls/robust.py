@@ -74,7 +74,7 @@ def fit_term(design: Design, kept: Ints, errors: StandardErrors) -> TermFit:
     slope = c / moved
     rest = w - slope * right
     used = space.rank + 1 + design.fixed
-    counted = used - count_uncounted(design, kept, errors)
+    counted = count_columns(design, kept, errors, used)
     about = design.y[kept]
     for _ in range(2 if design.is_centred else 0):  # the mean is rounded
         about = about - float((root * root) @ about) / float((root * root).sum())
@@ -151,16 +151,19 @@ def drop_singletons(design: Design, kept: Ints) -> Ints:
         kept = kept[~alone]
 
 
-def count_uncounted(design: Design, kept: Ints, errors: StandardErrors) -> int:
-    """Columns of fixed effects that the factors for small samples leave out."""
+def count_columns(design: Design, kept: Ints, errors: StandardErrors, used: int) -> int:
+    """Columns that the factors for small samples count, of those ``used`` to fit some rows."""
     if not design.absorbed or errors.effects == "full":
-        return 0
+        return used
     present = [codes[kept] for codes in design.absorbed]
+    levels = [len(np.unique(codes)) for codes in present]
+    if errors.beside:
+        used = errors.beside + sum(levels) - (len(levels) - 1)
     if errors.effects == "none":
-        return sum(len(np.unique(codes)) - 1 for codes in present) + 1
+        return used - sum(levels) + len(levels) - 1
     clusters = [labels[kept] for labels in errors.clusters]
-    within = [codes for codes in present if any(nested(codes, c) for c in clusters)]
-    return sum(len(np.unique(codes)) - errors.nested_each for codes in within)
+    within = [any(nested(codes, c) for c in clusters) for codes in present]
+    return used - sum(m - errors.nested_each for m, i in zip(levels, within, strict=True) if i)
 
 
 def nested(codes: Ints, clusters: Ints) -> bool:

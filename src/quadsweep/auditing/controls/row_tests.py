@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from quadsweep.arrays import Floats, Ints, Mask
-from quadsweep.auditing.controls.robust import RobustProblem, count_uncounted, drop_singletons
+from quadsweep.auditing.controls.robust import RobustProblem, count_columns, drop_singletons
 from quadsweep.auditing.moments import Sums
 from quadsweep.inputs.standard_errors import KNOWN
 
@@ -50,7 +50,7 @@ class SingleRowTests:
         self._h = m.basis.leverage
         self._used = m.rank + 1 + m.design.fixed
         everything = np.arange(self.n)
-        self._counted = self._used - count_uncounted(m.design, everything, self._errors)
+        self._counted = count_columns(m.design, everything, self._errors, self._used)
         labels = list(self._errors.clusters)
         if len(labels) == 2:
             labels.append(labels[0] * (int(labels[1].max()) + 1) + labels[1])

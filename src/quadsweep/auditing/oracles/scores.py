@@ -18,7 +18,7 @@ from quadsweep.arrays import Floats, Ints
 from quadsweep.auditing.break_problem import BreakProblem
 from quadsweep.auditing.controls.robust import (
     RobustProblem,
-    count_uncounted,
+    count_columns,
     drop_singletons,
     nested,
 )
@@ -50,7 +50,7 @@ class ScoreSearch(Oracle):
         if not isinstance(problem, RobustProblem) or problem.stage is not None:
             return False
         m, errors = problem.moments, problem.errors
-        if not m.basis.clear or m.degenerate or m.error > _ROUNDED:
+        if not m.basis.clear or m.degenerate or m.error > _ROUNDED or errors.beside:
             return False
         rows = errors.kind in ("HC0", "HC1", "HC2", "HC3")
         clusters = errors.kind == "cluster" and len(errors.clusters) == 1
@@ -193,7 +193,7 @@ class ScoreParts:
             classes = m.classes.of_row[rows]
             columns = int(m.q.shape[1]) + len(np.unique(classes[classes >= 0]))
         used = columns + 1 + d.fixed
-        return rows, used, used - count_uncounted(d, rows, errors)
+        return rows, used, count_columns(d, rows, errors, used)
 
     def threshold(self, most: int) -> float:
         """The T that up to so many items can make: largest, or smallest where significance is
