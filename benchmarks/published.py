@@ -261,8 +261,7 @@ def card(case, r):
         ("size", size),
         ("published", case.others),
         ("here", f"**{ours} {counted}**, in {r['seconds']:.3g} s ({r['processor']:.3g} s of "
-                 f"processor time, {r['megabytes']:.0f} MB)"),
-        ("answer", r["message"]),
+                 f"processor time)"),
     ]  # fmt: skip
     command = f'python benchmarks/published.py --only "{case.name}"'
     if not case.is_twin:
