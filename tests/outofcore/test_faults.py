@@ -7,7 +7,10 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -94,9 +97,9 @@ class FullDisk:
         self._sync(handle)
 
 
-def ask(folder: Path, work: Path, **more: Any) -> Any:
+def ask(folder: Path, work: Path, drop: int = 600, memory: float = 2e-3, **more: Any) -> Any:
     return qs.solve(
-        "x", "y", drop=600, data=folder, memory_limit=2e-3, n_jobs=1, out=work, progress=False,
+        "x", "y", drop=drop, data=folder, memory_limit=memory, n_jobs=1, out=work, progress=False,
         **more,
     )  # fmt: skip
 
@@ -115,10 +118,26 @@ def test_a_full_disk_is_said_and_the_run_goes_on_when_there_is_space(
     assert found.value == ask(folder, tmp_path / "other").value
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write")
-def test_a_folder_that_may_not_be_written_is_said(folder, tmp_path):
-    work = tmp_path / "work"
-    work.mkdir()
-    work.chmod(0o500)
-    with pytest.raises(PermissionError):
-        ask(folder, work)
+@contextmanager
+def as_somebody() -> Iterator[None]:
+    """As somebody who is not root: root may write anywhere."""
+    root = hasattr(os, "geteuid") and os.geteuid() == 0
+    if root:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        if root:
+            os.seteuid(0)
+
+
+def test_a_folder_that_may_not_be_written_is_said():
+    with tempfile.TemporaryDirectory() as top:
+        folder, work = Path(top), Path(top) / "work"
+        folder.chmod(0o755)
+        x = np.arange(100.0)
+        pq.write_table(pa.table({"x": x, "y": np.sin(x)}), folder / "rows.parquet")
+        ask(folder / "rows.parquet", folder / "other", drop=3, memory=1e-6)  # imports what it needs
+        work.mkdir(mode=0o555)
+        with as_somebody(), pytest.raises(PermissionError, match="work"):
+            ask(folder / "rows.parquet", work, drop=3, memory=1e-6)

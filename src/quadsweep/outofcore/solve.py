@@ -47,8 +47,8 @@ def refuse(**for_sources: Any) -> None:
     given = [argument(name) for name, v in for_sources.items() if v is not None and v is not False]
     if given:
         raise ValueError(
-            f"{', '.join(given)}: only with a source out of core, a path for instance; the data "
-            "given are in memory"
+            f"{', '.join(given)}: only with a source out of core, a path for instance, and two "
+            "of its columns by name"
         )
 
 
