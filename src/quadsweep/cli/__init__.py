@@ -3,8 +3,7 @@
 0 done and proved, 1 a proof refuted, 2 bad input or usage, 3 a limit stopped the proof, 130
 interrupted.
 
-commands          ``solving``, ``choosing``, ``auditing``, ``proving``, ``reporting``, ``paper``,
-                  ``data``; gathered in ``application``
+commands          ``commands``, ``reporting``, ``paper``; gathered in ``application``
 they are given    ``options``, each once; ``tables``, and of these ``points``, ``predictors``,
                   ``regressions`` or ``outofcore``
 they print        ``answering``, ``flagging``, ``places``; ``ending``

@@ -5,12 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import numpy as np
 import typer
 
 from quadsweep.cli.ending import code_of_all, note, print_json, print_pairs, width
+from quadsweep.cli.options import Json, Proof
 from quadsweep.cli.places import check_picture, check_place, write_picture, write_proof
 from quadsweep.cli.points import NamedPoints
 from quadsweep.results.formatting import aligned, printable, renumbered
@@ -22,15 +23,27 @@ Pairs = list[tuple[str, str]]
 
 @dataclass(frozen=True)
 class Outputs:
-    """Where an answer goes: --plot, --json and --proof, checked before any work."""
+    """Where an answer goes, checked before any work."""
 
-    plot: str | None = None
-    as_json: bool = False
-    proof: str | None = None
+    plot: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Write a picture: .png, .svg or .pdf.")
+    ] = None
+    as_json: Json = False
 
     def __post_init__(self) -> None:
         check_picture(self.plot)
-        check_place(self.proof)
+        check_place(self.proof_file)
+
+    @property
+    def proof_file(self) -> str | None:
+        return getattr(self, "proof", None)
+
+
+@dataclass(frozen=True)
+class ProofOutputs(Outputs):
+    """The same of commands that prove."""
+
+    proof: Proof = None
 
 
 def answer(
@@ -43,10 +56,10 @@ def answer(
 
 def ask(question: Callable[..., Any], *data: Any, outputs: Outputs, **asked: Any) -> Any:
     """The answer, with progress on a terminal; its proof is written where --proof says."""
-    if outputs.proof is not None:
+    if outputs.proof_file is not None:
         asked["proof"] = True
     found = question(*data, progress=sys.stderr.isatty(), **asked)
-    write_proof(getattr(found, "proof", None), outputs.proof)
+    write_proof(getattr(found, "proof", None), outputs.proof_file)
     return found
 
 

@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from quadsweep.cli import auditing, choosing, data, paper, proving, reporting, solving
+from quadsweep.cli import commands, paper, reporting
 from quadsweep.cli.ending import INTERRUPTED, BadInput, begin, fail
-from quadsweep.cli.options import SPELLED
+from quadsweep.cli.options import SPELLED, expand
 from quadsweep.extras import sentence
 from quadsweep.messages import spelled_as
 
@@ -22,21 +22,24 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("solve")(solving.solve_command)
-app.command("check")(proving.check_command)
-app.command("path")(choosing.path_command)
-app.command("significance")(choosing.significance_command)
-app.command("stability")(choosing.stability_command)
-app.command("pairwise")(choosing.pairwise_command)
-app.command("audit")(auditing.audit_command)
-app.command("report")(reporting.report_command)
-app.command("explore")(reporting.explore_command)
-app.command("compare")(paper.compare_command)
-app.command("separate")(paper.separate_command)
-app.command("counterexamples")(paper.counterexamples_command)
-app.command("reproduce")(paper.reproduce_command)
-app.command("datasets")(data.datasets_command)
-app.command("demo")(data.demo_command)
+for name, command in (
+    ("solve", commands.solve_command),
+    ("check", commands.check_command),
+    ("path", commands.path_command),
+    ("significance", commands.significance_command),
+    ("stability", commands.stability_command),
+    ("pairwise", commands.pairwise_command),
+    ("audit", commands.audit_command),
+    ("report", reporting.report_command),
+    ("explore", reporting.explore_command),
+    ("compare", paper.compare_command),
+    ("separate", paper.separate_command),
+    ("counterexamples", paper.counterexamples_command),
+    ("reproduce", paper.reproduce_command),
+    ("datasets", commands.datasets_command),
+    ("demo", commands.demo_command),
+):
+    app.command(name)(expand(command))
 
 
 def _print_version(wanted: bool) -> None:

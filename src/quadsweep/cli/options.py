@@ -1,20 +1,25 @@
 """Every option once: its name, what it takes, its help, and what a shell completes it with.
 
 Options mirror the arguments of the function that a command asks. An option that was not given is
-not passed on, so that defaults are those of the function.
+not passed on, so that defaults are those of the function. Options that belong together are a
+dataclass; ``expand`` gives its fields to typer.
 """
 
 from __future__ import annotations
 
+import inspect
 import os
 import shlex
+from collections.abc import Callable
 from contextlib import redirect_stderr
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from io import StringIO
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from quadsweep.auditing.claims import NAMES
 from quadsweep.cli.ending import BadInput
 from quadsweep.inputs.validation import brief
 from quadsweep.objectives import OBJECTIVES
@@ -25,18 +30,16 @@ _COMPLETED = 1 << 24  # bytes of the largest file whose columns a shell complete
 
 def complete_file(incomplete: str) -> list[str]:
     """Built-in data sets and files that begin so."""
-    from quadsweep import datasets
-
     start = Path(incomplete)
     folder = start if incomplete.endswith("/") else start.parent
     files = [f"{one}/" if one.is_dir() else str(one) for one in folder.glob("*")]
-    return [name for name in [*datasets.names(), *sorted(files)] if name.startswith(incomplete)]
+    return complete_data_set(incomplete) + sorted(f for f in files if f.startswith(incomplete))
 
 
 def complete_column(ctx: typer.Context, incomplete: str) -> list[str]:
     """Columns of the command's file that begin so."""
     from quadsweep import datasets
-    from quadsweep.cli.tables import FileOptions, open_table
+    from quadsweep.cli.tables import open_table
 
     # The option without its value keeps the line from being parsed: its words are looked at.
     typed = os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS", "")
@@ -70,95 +73,153 @@ def complete_data_set(incomplete: str) -> list[str]:
     return [name for name in datasets.names() if name.startswith(incomplete)]
 
 
-def _column(help: str, *flags: str) -> Any:
-    return typer.Option(*flags, metavar="COL", help=help, autocompletion=complete_column)
+def _option(metavar: str, help: str, *flags: str, **more: Any) -> Any:
+    return typer.Option(*flags, metavar=metavar, help=help, **more)
 
 
-File = Annotated[
-    str,
-    typer.Argument(
-        metavar="FILE",
-        help="CSV, TSV, Excel, Stata, SPSS, Parquet, Feather, JSON lines, '-' for standard input, "
-        "or a built-in data set.",
-        autocompletion=complete_file,
-    ),
-]
-X = Annotated[str | None, _column("Column, by name or number.")]
-Xs = Annotated[list[str] | None, _column("Column, by name or number; again for more.", "--x")]
-Y = Annotated[str | None, _column("Column, by name or number.")]
-Formula = Annotated[
-    str | None, typer.Option(metavar="TEXT", help="'y ~ a + b + C(group)' instead of columns.")
-]
-DesignFormula = Annotated[
-    str | None,
-    typer.Option("--formula", metavar="TEXT", help='With controls: "wage ~ educ + age | region".'),
-]
-Term = Annotated[
-    str | None, typer.Option(metavar="NAME", help="The formula's coefficient that it is about.")
-]
-Controls = Annotated[list[str] | None, _column("A control beside --x; again for more.")]
-GroupsColumn = Annotated[str | None, _column("Remove whole groups of rows.", "--groups")]
-Weights = Annotated[str | None, _column("Weights of weighted least squares.")]
-Label = Annotated[str | None, _column("Column that names the rows.")]
-Keep = Annotated[str | None, typer.Option(metavar="K", help="Points to keep: 40, 0.8 or 80%.")]
-Drop = Annotated[str | None, typer.Option(metavar="M", help="Points to remove: 5, 0.1 or 10%.")]
-MaxDrop = Annotated[str | None, typer.Option(metavar="M", help="The most rows to remove.")]
+def column(help: str, *flags: str) -> Any:
+    return _option("COL", help, *flags, autocompletion=complete_column)
+
+
+Text = str | None
+X = Annotated[Text, column("Column, by name or number.")]
+Xs = Annotated[list[str] | None, column("Column, by name or number; again for more.", "--x")]
+Formula = Annotated[Text, _option("TEXT", "'y ~ a + b + C(group)' instead of columns.")]
+Term = Annotated[Text, _option("NAME", "The formula's coefficient that it is about.")]
+Controls = Annotated[list[str] | None, column("A control beside --x; again for more.")]
+Label = Annotated[Text, column("Column that names the rows.")]
+Keep = Annotated[Text, _option("K", "Points to keep: 40, 0.8 or 80%.")]
+Drop = Annotated[Text, _option("M", "Points to remove: 5, 0.1 or 10%.")]
 Objective = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME", help=f"{', '.join(OBJECTIVES)}.", autocompletion=complete_objective
-    ),
+    Text, _option("NAME", f"{', '.join(OBJECTIVES)}.", autocompletion=complete_objective)
 ]
-Method = Annotated[str | None, typer.Option(metavar="NAME", help=f"{', '.join(CHOICES)}.")]
-Permutations = Annotated[
-    int | None, typer.Option(metavar="N", help="Shufflings of y to compare with.")
-]
+Method = Annotated[Text, _option("NAME", f"{', '.join(CHOICES)}.")]
+Permutations = Annotated[int | None, _option("N", "Shufflings of y to compare with.")]
 Output = Annotated[
-    str | None,
-    typer.Option(
-        "--output",
-        "-o",
-        metavar="FILE",
-        help="Write the table with a column inlier: .csv, .tsv or .parquet.",
-    ),
-]
-Plot = Annotated[
-    str | None, typer.Option(metavar="FILE", help="Write a picture: .png, .svg or .pdf.")
-]
-Proof = Annotated[
-    str | None, typer.Option(metavar="FILE", help="Write a proof, for quadsweep check.")
-]
+    Text, _option("FILE", "Write the table with a column inlier: .csv, .tsv or .parquet.",
+                  "--output", "-o"),
+]  # fmt: skip
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
-TimeLimit = Annotated[float | None, typer.Option(metavar="S", help="Seconds to stop after.")]
-MemoryLimit = Annotated[
-    float | None, typer.Option(metavar="GB", help="Gigabytes for the search; default: 1/4.")
-]
-Jobs = Annotated[int | None, typer.Option(metavar="N", help="Threads; default: all.")]
-Seed = Annotated[int | None, typer.Option(metavar="N", help="For what is drawn at random.")]
-Dask = Annotated[
-    str | None,
-    typer.Option(metavar="ADDRESS", help="A dask scheduler's address, or 'local' to start one."),
-]
-Work = Annotated[
-    str | None, typer.Option(metavar="DIR", help="Keep finished parts of the work here.")
-]
-Resume = Annotated[
-    bool, typer.Option("--resume", help="Go on with the finished parts in the directory.")
-]
-Encoding = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Of a text file that is not UTF-8.")
-]
-Decimal = Annotated[str | None, typer.Option(metavar="MARK", help="Decimal mark: '.' or ','.")]
-Sheet = Annotated[str | None, typer.Option(metavar="NAME", help="Of a workbook, name or number.")]
-Header = Annotated[
-    bool | None, typer.Option("--header/--no-header", help="Whether the first row names columns.")
-]
-SkipRows = Annotated[
-    int | None, typer.Option(metavar="N", help="Lines above the table to leave out.")
-]
-Missing = Annotated[
-    list[str] | None, typer.Option(metavar="TEXT", help="Stands for no value; again for more.")
-]
+Proof = Annotated[Text, _option("FILE", "Write a proof, for quadsweep check.")]
+MemoryLimit = Annotated[float | None, _option("GB", "Gigabytes for the search; default: 1/4.")]
+Seed = Annotated[int | None, _option("N", "For what is drawn at random.")]
+Dask = Annotated[Text, _option("ADDRESS", "A dask scheduler's address, or 'local' to start one.")]
+
+
+@dataclass(frozen=True)
+class FileOptions:
+    """Which file, and what the user says about it."""
+
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE",
+            help="CSV, TSV, Excel, Stata, SPSS, Parquet, Feather, JSON lines, '-' for standard "
+            "input, or a built-in data set.",
+            autocompletion=complete_file,
+        ),
+    ]
+    encoding: Annotated[Text, _option("NAME", "Of a text file that is not UTF-8.")] = None
+    decimal: Annotated[Text, _option("MARK", "Decimal mark: '.' or ','.")] = None
+    sheet: Annotated[Text, _option("NAME", "Of a workbook, name or number.")] = None
+    missing: Annotated[
+        list[str] | None, _option("TEXT", "Stands for no value; again for more.")
+    ] = None
+    header: Annotated[
+        bool | None,
+        typer.Option("--header/--no-header", help="Whether the first row names columns."),
+    ] = None
+    skip_rows: Annotated[int, _option("N", "Lines above the table to leave out.")] = 0
+
+    def __post_init__(self) -> None:
+        if self.decimal not in (None, ".", ","):
+            raise BadInput(f"--decimal must be '.' or ','; got {self.decimal!r}")
+        if self.skip_rows < 0:
+            raise BadInput(f"--skip-rows must be at least 0; got {self.skip_rows}")
+
+
+@dataclass(frozen=True)
+class PointOptions:
+    """Which columns are the predictors and y, and which one names the rows."""
+
+    x: Xs = None
+    y: X = None
+    formula: Formula = None
+    label: Label = None
+
+
+@dataclass(frozen=True)
+class SubsetOptions:
+    """How many rows, and by which objective."""
+
+    keep: Keep = None
+    drop: Drop = None
+    objective: Objective = None
+
+
+@dataclass(frozen=True)
+class LimitOptions:
+    """How long, and how many threads."""
+
+    time_limit: Annotated[float | None, _option("S", "Seconds to stop after.")] = None
+    jobs: Annotated[int | None, _option("N", "Threads; default: all.")] = None
+
+
+@dataclass(frozen=True)
+class ClusterOptions:
+    """Who does the work, and where finished parts of it are."""
+
+    dask: Dask = None
+    work: Annotated[Text, _option("DIR", "Keep finished parts of the work here.")] = None
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the finished parts in the directory.")
+    ] = False
+
+
+@dataclass(frozen=True)
+class ClaimOptions:
+    """What must not survive."""
+
+    claim: Annotated[Text, _option("NAME", f"What must not survive: {', '.join(NAMES)}.")] = None
+    level: Annotated[float | None, _option("P", "Of the significance test.")] = None
+    threshold: Annotated[Text, _option("T", "For r2 a number; for slope an interval: 0.5,2.")] = (
+        None
+    )
+    max_drop: Annotated[Text, _option("M", "The most rows to remove.")] = None
+
+
+def expand(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command whose parameters that are dataclasses are the options of their fields."""
+    bundles: dict[str, Any] = {}
+    parameters = {}
+    for name, kind in get_type_hints(command, include_extras=True).items():
+        if name == "return":
+            continue
+        if not is_dataclass(kind):
+            default = inspect.signature(command).parameters[name].default
+            parameters[name] = inspect.Parameter(
+                name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind
+            )
+            continue
+        bundles[name] = kind
+        hints = get_type_hints(kind, include_extras=True)
+        for field in fields(kind):
+            default = inspect.Parameter.empty if field.default is MISSING else field.default
+            parameters[field.name] = inspect.Parameter(
+                field.name, inspect.Parameter.KEYWORD_ONLY, default=default,
+                annotation=hints[field.name],
+            )  # fmt: skip
+
+    def run(**values: Any) -> None:
+        for name, kind in bundles.items():
+            values[name] = kind(**{field.name: values.pop(field.name) for field in fields(kind)})
+        command(**values)
+
+    run.__doc__, run.__name__ = command.__doc__, command.__name__
+    run.__annotations__ = {name: one.annotation for name, one in parameters.items()}
+    run.__signature__ = inspect.Signature(list(parameters.values()))  # type: ignore[attr-defined]
+    return run
+
 
 _MIRRORED = (  # options that are called as the argument is
     "x", "y", "formula", "term", "controls", "groups", "weights", "vcov", "label", "drop",
@@ -166,29 +227,46 @@ _MIRRORED = (  # options that are called as the argument is
     "permutations", "resample", "resamples", "lift", "proof", "time_limit", "memory_limit",
     "seed", "resume",
 )  # fmt: skip
-SPELLED = {name: f"--{name.replace('_', '-')}" for name in _MIRRORED} | {
-    "k": "--keep",
-    "n_jobs": "--jobs",
-    "client": "--dask",
-    "out": "--work",
+_RENAMED = {"keep": "k", "jobs": "n_jobs", "dask": "client", "work": "out"}  # and their arguments
+SPELLED = {
+    **{name: f"--{name.replace('_', '-')}" for name in _MIRRORED},
+    **{argument: f"--{option}" for option, argument in _RENAMED.items()},
     "controls=fixed": "--fixed-controls",
 }  # arguments as options, for messages
 
 
-def given(**values: Any) -> dict[str, Any]:
-    """The options that were given, as arguments."""
-    return {n: value for n, value in values.items() if value is not None and value is not False}
+def given(*bundles: Any, **values: Any) -> dict[str, Any]:
+    """Return the options that were given, as arguments."""
+    found: dict[str, Any] = {}
+    for bundle in bundles:
+        found |= vars(bundle)
+    arguments: dict[str, Any] = {}
+    for name, value in (found | values).items():
+        if value is not None and value is not False:
+            is_amount = name in ("keep", "drop", "max_drop")
+            arguments[_RENAMED.get(name, name)] = amount(name, value) if is_amount else value
+    if "threshold" in arguments:
+        arguments["threshold"] = _read_threshold(str(arguments["threshold"]))
+    return arguments
 
 
-def amount(option: str, text: str | None) -> int | float | None:
-    """A count, or a share as 0.8 or 80%."""
-    if text is None:
-        return None
+def amount(name: str, text: str) -> int | float:
+    """Read a count, or a share as 0.8 or 80%."""
     try:
         if text.endswith("%"):
             return float(text[:-1]) / 100
         return int(text) if text.strip().lstrip("+-").isdecimal() else float(text)
     except ValueError:
         raise BadInput(
-            f"{option} must be a number, a share or a percentage; got {brief(repr(text))}"
+            f"{SPELLED.get(name, f'--{name}')} must be a number, a share or a percentage; "
+            f"got {brief(repr(text))}"
         ) from None
+
+
+def _read_threshold(text: str) -> float | tuple[float, ...]:
+    """Read a number, or two."""
+    try:
+        numbers = tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise BadInput(f"--threshold must be a number or two, low,high; got {text!r}") from None
+    return numbers[0] if len(numbers) == 1 else numbers

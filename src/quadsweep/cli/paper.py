@@ -20,37 +20,26 @@ from quadsweep.cli.ending import (
     print_json,
     print_pairs,
 )
-from quadsweep.cli.options import amount, given
+from quadsweep.cli.options import given
 from quadsweep.cli.places import write_picture
 from quadsweep.cli.predictors import read_predictors
-from quadsweep.cli.tables import FileOptions
 from quadsweep.inputs.frames import Columns
 from quadsweep.objectives import OBJECTIVES
 from quadsweep.results.formatting import renumbered
 
 
 def compare_command(
-    file: opt.File,
-    x: opt.Xs = None,
-    y: opt.Y = None,
-    formula: opt.Formula = None,
+    *,
+    table: opt.FileOptions,
+    columns: opt.PointOptions,
     keep: opt.Keep = None,
     drop: opt.Drop = None,
     methods: Annotated[
-        str | None, typer.Option(metavar="A,B", help="Which of them; default: all.")
+        opt.Text, typer.Option(metavar="A,B", help="Which of them; default: all.")
     ] = None,
-    label: opt.Label = None,
-    plot: opt.Plot = None,
-    as_json: opt.Json = False,
-    time_limit: opt.TimeLimit = None,
-    jobs: opt.Jobs = None,
+    outputs: Outputs,
+    limits: opt.LimitOptions,
     seed: opt.Seed = None,
-    encoding: opt.Encoding = None,
-    decimal: opt.Decimal = None,
-    sheet: opt.Sheet = None,
-    missing: opt.Missing = None,
-    header: opt.Header = None,
-    skip_rows: opt.SkipRows = None,
 ) -> None:
     """Other methods' lines and correlations beside the certified optimum.
 
@@ -58,42 +47,23 @@ def compare_command(
     """
     from quadsweep.paper.compare import compare
 
-    options, outputs = (
-        FileOptions(file, encoding, decimal, sheet, missing, header, skip_rows or 0),
-        Outputs(plot, as_json),
-    )
     some = None if methods is None else [name.strip() for name in methods.split(",")]
-    asked = given(
-        k=amount("--keep", keep), drop=amount("--drop", drop), methods=some,
-        time_limit=time_limit, n_jobs=jobs, seed=seed,
-    )  # fmt: skip
-    points = read_predictors(options, x, y, formula, label)
+    asked = given(limits, keep=keep, drop=drop, methods=some, seed=seed)
+    points = read_predictors(table, columns)
     answer(compare, points, outputs, asked | points.suggest("k", unless=asked))
 
 
 def separate_command(
-    file: opt.File,
-    x: opt.Xs = None,
-    y: opt.Y = None,
-    formula: opt.Formula = None,
-    keep: opt.Keep = None,
-    drop: opt.Drop = None,
+    *,
+    table: opt.FileOptions,
+    columns: opt.PointOptions,
+    subset: opt.SubsetOptions,
     lift: Annotated[
-        str | None, typer.Option(metavar="NAME", help="L2, L3c, L3d, L3t, L4 or L5; one --x.")
+        opt.Text, typer.Option(metavar="NAME", help="L2, L3c, L3d, L3t, L4 or L5; one --x.")
     ] = None,
-    objective: opt.Objective = None,
     method: opt.Method = None,
-    label: opt.Label = None,
-    plot: opt.Plot = None,
-    as_json: opt.Json = False,
-    time_limit: opt.TimeLimit = None,
-    jobs: opt.Jobs = None,
-    encoding: opt.Encoding = None,
-    decimal: opt.Decimal = None,
-    sheet: opt.Sheet = None,
-    missing: opt.Missing = None,
-    header: opt.Header = None,
-    skip_rows: opt.SkipRows = None,
+    outputs: Outputs,
+    limits: opt.LimitOptions,
 ) -> None:
     """Whether a conic, or a quadric of more --x, cuts the best subset off, decided exactly.
 
@@ -102,15 +72,8 @@ def separate_command(
     from quadsweep.paper.separability.separate import separate
     from quadsweep.solving.solve import solve
 
-    options, outputs = (
-        FileOptions(file, encoding, decimal, sheet, missing, header, skip_rows or 0),
-        Outputs(plot, as_json),
-    )
-    asked = given(
-        k=amount("--keep", keep), drop=amount("--drop", drop), objective=objective, method=method,
-        time_limit=time_limit, n_jobs=jobs,
-    )  # fmt: skip
-    points = read_predictors(options, x, y, formula, label)
+    asked = given(subset, limits, method=method)
+    points = read_predictors(table, columns)
     asked |= points.suggest("k", "objective", unless=asked)
     result = ask(solve, points.columns, outputs=outputs, nan_policy="omit", **asked)
     used = result.used
@@ -120,10 +83,10 @@ def separate_command(
         Columns(points.x[used], points.y[used], points.names, labels),
         inliers=result.mask[used],
         lift=lift or (None if several else OBJECTIVES[result.objective].lift),
-        time_limit=time_limit,
+        time_limit=limits.time_limit,
     )
-    write_picture(found, plot)
-    if as_json:
+    write_picture(found, outputs.plot)
+    if outputs.as_json:
         certificate = renumbered(found.to_dict(), labels, points.label_kind)
         certificate["weights"] = {str(labels[int(i)]): w for i, w in certificate["weights"].items()}
         print_json({**as_object(result, points, result.omitted), "separation": certificate})
@@ -158,7 +121,7 @@ def reproduce_command(
     out: Annotated[
         str, typer.Option(metavar="DIR", help="For tables, figures and chunks.")
     ] = "reproduction",
-    jobs: opt.Jobs = None,
+    jobs: Annotated[int | None, typer.Option(metavar="N", help="Threads; default: all.")] = None,
     workers: Annotated[
         str, typer.Option(metavar="KIND", help="On this machine: processes or threads.")
     ] = "processes",

@@ -10,6 +10,7 @@ import re
 import numpy as np
 
 from quadsweep.cli.ending import BadInput, note
+from quadsweep.cli.options import FileOptions, PointOptions
 from quadsweep.cli.points import (
     NamedPoints,
     column_of,
@@ -20,20 +21,14 @@ from quadsweep.cli.points import (
     readers_of,
     typed_columns,
 )
-from quadsweep.cli.tables import FileOptions, SourceTable, open_table
+from quadsweep.cli.tables import SourceTable, open_table
 from quadsweep.inputs.frames import table as frame_of
 from quadsweep.inputs.frames import unpack
 
 
-def read_predictors(
-    options: FileOptions,
-    x: list[str] | None,
-    y: str | None,
-    formula: str | None = None,
-    label: str | None = None,
-) -> NamedPoints:
+def read_predictors(options: FileOptions, columns: PointOptions) -> NamedPoints:
     """The columns asked for of a file or of a built-in data set."""
-    x = x or []
+    x, y, formula, label = columns.x or [], columns.y, columns.formula, columns.label
     if formula is not None and (x or y is not None):
         raise BadInput("give --formula or --x and --y, not both")
     if formula is None and len(x) < 2:

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, NoReturn
+from typing import Annotated, Any, NoReturn
+
+import typer
 
 from quadsweep import datasets
+from quadsweep.cli import options as opt
 from quadsweep.cli.answering import Outputs, ask, finish
 from quadsweep.cli.ending import BadInput
 from quadsweep.cli.points import NamedPoints, is_built_in, labels_of, typed_columns
@@ -23,16 +26,24 @@ from quadsweep.messages import hint
 class RegressionOptions:
     """The columns of a regression, as options name them."""
 
-    x: str | None = None
-    y: str | None = None
-    formula: str | None = None
-    term: str | None = None
-    controls: list[str] | None = None
-    groups: str | None = None
-    weights: str | None = None
-    vcov: str | None = None
-    fixed_controls: bool = False
-    label: str | None = None
+    x: opt.X = None
+    y: opt.X = None
+    formula: Annotated[
+        str | None,
+        typer.Option(metavar="TEXT", help='With controls: "wage ~ educ + age | region".'),
+    ] = None
+    term: opt.Term = None
+    controls: opt.Controls = None
+    groups: Annotated[str | None, opt.column("Remove whole groups of rows.", "--groups")] = None
+    weights: Annotated[str | None, opt.column("Weights of weighted least squares.")] = None
+    vcov: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="HC0 to HC3, or clusters: firm, firm+year."),
+    ] = None
+    fixed_controls: Annotated[
+        bool, typer.Option("--fixed-controls", help="Do not refit the controls: approximate.")
+    ] = False
+    label: opt.Label = None
 
     @property
     def is_regression(self) -> bool:

@@ -7,7 +7,7 @@ import shlex
 import sys
 import tempfile
 import webbrowser
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,11 +16,10 @@ import typer
 from quadsweep import datasets
 from quadsweep.cli import options as opt
 from quadsweep.cli.ending import BadInput, code_of_all, note
-from quadsweep.cli.options import amount, given
+from quadsweep.cli.options import given
 from quadsweep.cli.places import check_place, write_proof, writing
 from quadsweep.cli.points import read_page_table, read_points
 from quadsweep.cli.regressions import RegressionOptions, read_regression
-from quadsweep.cli.tables import FileOptions
 
 if TYPE_CHECKING:
     from quadsweep.report import Report
@@ -28,32 +27,17 @@ if TYPE_CHECKING:
 
 
 def report_command(
-    file: opt.File,
-    x: opt.X = None,
-    y: opt.Y = None,
-    keep: opt.Keep = None,
-    drop: opt.Drop = None,
-    objective: opt.Objective = None,
+    *,
+    table: opt.FileOptions,
+    design: RegressionOptions,
+    subset: opt.SubsetOptions,
     permutations: opt.Permutations = None,
-    formula: opt.DesignFormula = None,
-    term: opt.Term = None,
-    controls: opt.Controls = None,
-    groups: opt.GroupsColumn = None,
-    weights: opt.Weights = None,
-    label: opt.Label = None,
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="FILE", help="Where the page goes.")
     ] = "report.html",
     proof: opt.Proof = None,
-    time_limit: opt.TimeLimit = None,
-    jobs: opt.Jobs = None,
+    limits: opt.LimitOptions,
     seed: opt.Seed = None,
-    encoding: opt.Encoding = None,
-    decimal: opt.Decimal = None,
-    sheet: opt.Sheet = None,
-    missing: opt.Missing = None,
-    header: opt.Header = None,
-    skip_rows: opt.SkipRows = None,
 ) -> None:
     """One self-contained page: the points, the path, the caveats.
 
@@ -64,21 +48,16 @@ def report_command(
     from quadsweep.report import gather, to_html
     from quadsweep.solving.solve import solve
 
-    options = FileOptions(file, encoding, decimal, sheet, missing, header, skip_rows or 0)
     check_place(output)
     check_place(proof)
-    design = RegressionOptions(x, y, formula, term, controls, groups, weights, label=label)
-    regression = None
+    x, y, regression = design.x, design.y, None
     if design.is_regression:
-        if file == "-":
+        if table.file == "-":
             raise BadInput("a report with controls reads its file twice; give a file")
-        regression = read_regression(options, design).arguments
-        x, y = x or term, y or design.outcome
-    points = read_points(options, x, y, label)
-    asked = given(
-        k=amount("--keep", keep), drop=amount("--drop", drop), objective=objective,
-        permutations=permutations, time_limit=time_limit, n_jobs=jobs, seed=seed,
-    )  # fmt: skip
+        regression = read_regression(table, design).arguments
+        x, y = x or design.term, y or design.outcome
+    points = read_points(table, x, y, design.label)
+    asked = given(subset, limits, permutations=permutations, seed=seed)
     report = gather(
         points.columns,
         **asked | points.suggest("k", "objective", unless=asked),
@@ -90,20 +69,19 @@ def report_command(
     for section, why in report.failures.items():
         note(f"the page has no {section}: {why}")
     if proof is not None:
-        limits = given(time_limit=time_limit, n_jobs=jobs)
-        subset: dict[str, Any] = {"k": report.answer.k, "objective": report.answer.objective}
-        known = solve(points.columns, **subset, **limits, nan_policy="omit", proof=True)
+        same: dict[str, Any] = {"k": report.answer.k, "objective": report.answer.objective}
+        known = solve(points.columns, **same, **given(limits), nan_policy="omit", proof=True)
         write_proof(known.proof, proof)
         if known.proof is not None:
             report = replace(report, proof=os.path.relpath(proof, Path(output).parent))
-    page = to_html(report, _table(options, x, y, label, report))
+    page = to_html(report, _table(table, x, y, design.label, report))
     with writing(output):
         Path(output).write_text(page, encoding="utf-8")
     raise typer.Exit(code_of_all(report.path.status.tolist()))
 
 
 def _table(
-    options: FileOptions, x: str | None, y: str | None, label: str | None, report: Report
+    options: opt.FileOptions, x: str | None, y: str | None, label: str | None, report: Report
 ) -> Table | None:
     """Read the data once more, with all columns; None where they can be read only once."""
     answer = report.answer
@@ -113,28 +91,30 @@ def _table(
     return read_page_table(options, x or answer.names[0], y or answer.names[1], label)
 
 
-def explore_command(
+@dataclass(frozen=True)
+class OptionalFile(opt.FileOptions):
+    """The same without a file."""
+
     file: Annotated[
-        str | None,
+        str,
         typer.Argument(
             metavar="[FILE]",
             help="As for solve; without one, an empty page.",
             autocompletion=opt.complete_file,
         ),
-    ] = None,
+    ] = ""
+
+
+def explore_command(
+    *,
+    table: OptionalFile,
     x: opt.X = None,
-    y: opt.Y = None,
+    y: opt.X = None,
     label: opt.Label = None,
     output: Annotated[
         str | None,
         typer.Option("--output", "-o", metavar="FILE", help="Write the page, open nothing."),
     ] = None,
-    encoding: opt.Encoding = None,
-    decimal: opt.Decimal = None,
-    sheet: opt.Sheet = None,
-    missing: opt.Missing = None,
-    header: opt.Header = None,
-    skip_rows: opt.SkipRows = None,
 ) -> None:
     """A page that solves: move points, drop rows, try columns; nothing leaves the machine.
 
@@ -143,9 +123,8 @@ def explore_command(
     from quadsweep.exploring import page_of
 
     tables = []
-    if file is not None:
-        options = FileOptions(file, encoding, decimal, sheet, missing, header, skip_rows or 0)
-        tables = [read_page_table(options, x, y, label)]
+    if table.file:
+        tables = [read_page_table(table, x, y, label)]
     page = page_of(tables, tables[0].source if tables else "quadsweep")
     target = Path(output or Path(tempfile.mkdtemp(prefix="quadsweep-")) / "explore.html")
     with writing(str(target)):

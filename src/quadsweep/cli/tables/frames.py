@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from quadsweep.cli.ending import BadInput
-from quadsweep.cli.tables.opening import SAMPLE, FileOptions, SourceTable, distinct
+from quadsweep.cli.options import FileOptions
+from quadsweep.cli.tables.opening import SAMPLE, SourceTable, distinct
 from quadsweep.cli.tables.text import TextSource
 from quadsweep.extras import needed
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from quadsweep.arrays import Floats
 from quadsweep.cli.ending import BadInput
+from quadsweep.cli.options import FileOptions
 from quadsweep.cli.tables.values import EXACT, MORE_MISSING, is_plain
 
 SAMPLE = 1000  # rows looked at before columns are chosen
@@ -113,25 +114,6 @@ def distinct(names: list[str]) -> list[str]:
     """
     twice = {name for name in names if name and names.count(name) > 1}
     return [f"{n} (column {i})" if n in twice else n for i, n in enumerate(names, 1)]
-
-
-@dataclass(frozen=True)
-class FileOptions:
-    """Which file, and what the user says about it."""
-
-    file: str
-    encoding: str | None = None
-    decimal: str | None = None
-    sheet: str | None = None
-    missing: Sequence[str] | None = None
-    header: bool | None = None
-    skip_rows: int = 0
-
-    def __post_init__(self) -> None:
-        if self.decimal not in (None, ".", ","):
-            raise BadInput(f"--decimal must be '.' or ','; got {self.decimal!r}")
-        if self.skip_rows < 0:
-            raise BadInput(f"--skip-rows must be at least 0; got {self.skip_rows}")
 
 
 def open_table(options: FileOptions) -> SourceTable:

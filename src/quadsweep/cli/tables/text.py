@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from quadsweep.cli.ending import BadInput, note
-from quadsweep.cli.tables.opening import SAMPLE, FileOptions, SourceTable, distinct
+from quadsweep.cli.options import FileOptions
+from quadsweep.cli.tables.opening import SAMPLE, SourceTable, distinct
 from quadsweep.cli.tables.values import is_missing, number, reader_of
 
 _BY_ARROW = 4_000_000  # bytes of a file from which on loading Arrow pays
