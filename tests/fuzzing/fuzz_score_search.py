@@ -25,6 +25,7 @@ from quadsweep.auditing.resources import OutOfPatience, Resources
 
 KINDS = (
     "HC0", "HC1", "HC2", "HC3", "cluster", "groups", "panel", "states", "two effects",
+    "groups, HC3", "dummies",
 )  # fmt: skip
 CLOSE = 1e-5  # of the level
 
@@ -33,7 +34,7 @@ def asked(seed: int) -> tuple[pd.DataFrame, str, dict[str, Any]]:
     """Rows, a formula and the standard errors of a small instance."""
     rng = np.random.default_rng([seed, 44])
     kind = KINDS[seed % len(KINDS)]
-    panel = kind in ("panel", "states", "two effects")
+    panel = kind in ("panel", "states", "two effects", "groups, HC3", "dummies")
     sizes = rng.integers(*[(1, 5), (3, 6)][seed % 2], size=6) if panel else np.full(7, 2)
     unit = np.repeat(np.arange(len(sizes)), sizes)
     n = len(unit)
@@ -50,11 +51,19 @@ def asked(seed: int) -> tuple[pd.DataFrame, str, dict[str, Any]]:
         more["vcov"] = kind
     elif kind == "cluster":
         more["vcov"] = {"CRV1": "c"}
+    elif kind == "groups, HC3":
+        text, more = "y ~ x + z + C(unit)", {"vcov": "HC3", "groups": "unit"}
+    elif kind == "dummies":
+        text, more = "y ~ x + z + C(state)", {"vcov": {"CRV1": "state"}}
     elif kind == "groups":
         more |= {"vcov": {"CRV1": "unit"}, "groups": "unit"}
     else:
         text += " | unit + year" if kind == "two effects" else " | unit"
         more["vcov"] = {"CRV1": "state" if kind == "states" else "unit"}
+    if kind == "groups, HC3":
+        frame = frame.loc[frame.index.repeat(2)].reset_index(drop=True)
+        frame["x"] += rng.normal(size=len(frame))
+        frame["y"] += frame.x + rng.normal(size=len(frame))
     if not panel and kind != "groups" and seed % 3 == 0:
         more["weights"] = "w"
     if not panel and seed % 4 == 0:  # as statsmodels has it: other factors, normal p-values

@@ -9,6 +9,7 @@ of all removals in question that T is taken which makes the claim easiest to bre
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from functools import cached_property
 
 import numpy as np
@@ -16,6 +17,7 @@ import numpy as np
 from quadsweep import _core
 from quadsweep.arrays import Floats, Ints
 from quadsweep.auditing.break_problem import BreakProblem
+from quadsweep.auditing.classes import partition
 from quadsweep.auditing.controls.robust import (
     RobustProblem,
     count_columns,
@@ -25,11 +27,12 @@ from quadsweep.auditing.controls.robust import (
 from quadsweep.auditing.oracles import UNDECIDED, Decision, Oracle
 from quadsweep.auditing.oracles.refits import settled
 from quadsweep.auditing.resources import Resources
-from quadsweep.auditing.span import basis
+from quadsweep.auditing.span import Span, basis
 from quadsweep.clock import Stopped
 
 MOST_CONTROLS = 60  # columns beside the term, effects inside the clusters apart
 _SLACK, _SLACK_NORMAL = 1e-9, 1e-7  # of a threshold, for its rounding
+_ROUNDING = 4e-16  # of a column, times its condition and the root of the rows
 _ROUNDED = 1e-10  # of a column: more is not handled
 _NODES, _FEWEST_NODES = 1e6, 300.0  # of an audit without a limit on time: times items, at least
 _AT_ONCE = 2.0  # seconds for a bound that costs little
@@ -50,7 +53,7 @@ class ScoreSearch(Oracle):
         if not isinstance(problem, RobustProblem) or problem.stage is not None:
             return False
         m, errors = problem.moments, problem.errors
-        if not m.basis.clear or m.degenerate or m.error > _ROUNDED or errors.beside:
+        if not m.basis.clear or m.degenerate or errors.beside:
             return False
         rows = errors.kind in ("HC0", "HC1", "HC2", "HC3")
         clusters = errors.kind == "cluster" and len(errors.clusters) == 1
@@ -104,7 +107,7 @@ class ScoreSearch(Oracle):
             item_first=parts.first[0], unit_first=parts.first[1], cluster_first=parts.first[2],
             part_first=parts.first[3],
             exponent={"HC2": 0.5, "HC3": 1.0}.get(errors.kind, 0.0),
-            gained=self.problem.test.side != 0, error=float(m.error) + 1e-15,
+            gained=self.problem.test.side != 0, error=self._parts.error + 1e-15,
         )  # fmt: skip
 
 
@@ -127,18 +130,39 @@ class ScoreParts:
         self._cluster = self._errors.clusters[0] if self._errors.clusters else np.arange(n)
         self._whole = nested(self._cluster, item)
         self.usable = self._whole or nested(item, self._cluster)
-        self.effect, self._unit, self._given = np.zeros(n), item + self.items, False
-        if m.classes is not None:
-            present = m.classes.of_row >= 0
-            labels = np.where(present, m.classes.of_row, item + n)
-            if nested(labels, item):  # they go with their items
-                self._given = True
-            elif not self._whole and nested(item, labels) and nested(labels, self._cluster):
-                self._given = True
-                self.effect = np.where(present, self._design.root_weights, 0.0)
-                self._unit = labels
-        columns = int(m.q.shape[1]) if self._given else self._design.q
-        self.usable &= columns <= MOST_CONTROLS
+        self.effect, self._unit = np.zeros(n), item + self.items
+        self._classes: Ints | None = None  # of each row, or -1: those that are fitted by means
+        self._q, self.error = m.q, float(m.error)
+        for labels in self._partitions():
+            own = np.where(labels >= 0, labels, item + n)
+            inside = nested(own, item)  # they go with their items
+            if inside and self._errors.kind in ("HC2", "HC3"):  # leverages have them
+                continue
+            if not inside and (
+                self._whole or not nested(item, own) or not nested(own, self._cluster)
+            ):
+                continue
+            span = Span(self._design.scaled[2], self._design.root_weights, labels)
+            if not span.clear or span.rank != m.rank:
+                continue
+            self._classes, self._q = labels, span.q
+            self.error = max(self.error, _ROUNDING * math.sqrt(n) * span.condition)
+            if not inside:
+                self.effect = np.where(labels >= 0, self._design.root_weights, 0.0)
+                self._unit = own
+            break
+        if self._classes is None and m.classes is not None:
+            self._q = np.zeros((n, self._design.q))  # see ``basis``
+        self.usable &= self._q.shape[1] <= MOST_CONTROLS and self.error <= _ROUNDED
+
+    def _partitions(self) -> Iterator[Ints]:
+        """Dummies that may be fitted by means: the moments' own, effects, or any that are there."""
+        if self._problem.moments.classes is not None:
+            yield self._problem.moments.classes.of_row
+        elif self._design.absorbed:
+            yield from sorted(self._design.absorbed, key=lambda codes: -int(codes.max()))
+        elif not self._whole:
+            yield partition(self._design.controls, None)[0]
 
     @property
     def sign(self) -> int:
@@ -147,8 +171,8 @@ class ScoreParts:
 
     @cached_property
     def basis(self) -> Floats:
-        if self._given or self._problem.moments.classes is None:
-            return self._problem.moments.q
+        if self._classes is not None or self._problem.moments.classes is None:
+            return self._q
         return basis(self._design.expanded().scaled[2]).q
 
     @cached_property
@@ -189,9 +213,9 @@ class ScoreParts:
         d, errors, m = self._design, self._errors, self._problem.moments
         rows = np.arange(d.n) if errors.singletons else drop_singletons(d, np.arange(d.n))
         columns = m.rank
-        if self._given and m.classes is not None:
-            classes = m.classes.of_row[rows]
-            columns = int(m.q.shape[1]) + len(np.unique(classes[classes >= 0]))
+        if self._classes is not None:
+            classes = self._classes[rows]
+            columns = int(self._q.shape[1]) + len(np.unique(classes[classes >= 0]))
         used = columns + 1 + d.fixed
         return rows, used, count_columns(d, rows, errors, used)
 
@@ -204,19 +228,22 @@ class ScoreParts:
         slack = _SLACK_NORMAL if errors.normal else _SLACK
         sizes = np.sort(np.bincount(self._design.unit[rows], minlength=self.items))
         gone, dropped = int(sizes[-most:].sum()), 0
-        if not errors.singletons and self._design.absorbed:
-            if not self._drops_few(gone):
+        small: list[Ints] = []
+        if not errors.singletons:
+            small = self._small_effects(gone)
+            if len(small) > 1:
                 return math.inf
-            dropped = gone
+            for codes in small:
+                left = np.bincount(codes[rows])
+                dropped = int((np.cumsum(np.sort(left[left > 0]) - 1) <= gone).sum())
         if gained:
-            classes = self._problem.moments.classes
             emptied = 0
-            if self._given and classes is not None:
-                emptied = self._emptied(classes.of_row, most, dropped)
+            if self._classes is not None:
+                emptied = self._emptied(self._classes, most, dropped, small)
             at = len(rows), clusters, used - emptied, counted - emptied
             return self._threshold(*at) * (1 - slack)
         k = len(rows) - gone - dropped
-        g = clusters - self._emptied(self._cluster, most, dropped)
+        g = clusters - self._emptied(self._cluster, most, dropped, small)
         return self._threshold(k, g, used, counted) * (1 + slack)
 
     def _threshold(self, k: int, g: int, used: int, counted: int) -> float:
@@ -233,26 +260,27 @@ class ScoreParts:
             factor *= g / (g - 1)
         return float(self._problem.test.critical[freedom]) * math.sqrt(factor)
 
-    def _drops_few(self, gone: int) -> bool:
-        """Whether removing so many rows makes no more than that drop out: only levels of one
-        effect are so small that they may be left with one row."""
-        rows = self._counted[0]
-        small = 0
+    def _small_effects(self, gone: int) -> list[Ints]:
+        """The effects with a level that may be left with one row where so many are removed; that
+        row drops out, which makes levels of other effects smaller."""
+        small = []
         for codes in self._design.absorbed:
-            sizes = np.bincount(codes[rows])
-            small += bool(np.any((sizes > 0) & (sizes <= 2 * gone + 1)))
-        return small <= 1
+            sizes = np.bincount(codes[self._counted[0]])
+            if sizes[sizes > 0].min() <= 2 * gone + 1:
+                small.append(codes)
+        return small
 
-    def _emptied(self, label: Ints, most: int, dropped: int) -> int:
+    def _emptied(self, label: Ints, most: int, dropped: int, small: list[Ints]) -> int:
         """How many of these parts up to so many items can empty, and the rows that drop out."""
         rows = self._counted[0]
         rows = rows[label[rows] >= 0]
-        part, item, unit = label[rows], self._design.unit[rows], self._unit[rows]
+        part, item = label[rows], self._design.unit[rows]
         pairs = np.unique(np.column_stack([part, item]), axis=0)
         if len(np.unique(pairs[:, 0])) == len(pairs):  # inside of items
             return int(np.sort(np.bincount(pairs[:, 1]))[::-1][:most].sum()) + dropped
         left = np.unique(pairs[:, 0], return_counts=True)[1]
-        if dropped:  # the last row of each effect goes by itself
-            effects = np.unique(np.column_stack([part, unit]), axis=0)[:, 0]
-            left = left - np.unique(effects, return_counts=True)[1]
+        if dropped:  # the last row of each level goes by itself
+            for codes in small:
+                levels = np.unique(np.column_stack([part, codes[rows]]), axis=0)[:, 0]
+                left = left - np.unique(levels, return_counts=True)[1]
         return int((np.cumsum(np.sort(left)) <= most).sum())
