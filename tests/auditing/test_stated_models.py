@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import quadsweep as qs
-from quadsweep.auditing import confirm
+from quadsweep.auditing import confirm, likelihood
 from quadsweep.auditing.design import Design
 from quadsweep.inputs.standard_errors import StandardErrors
 
@@ -246,3 +246,73 @@ def test_nested_effects_count_as_in_pyfixest(effects: str, kind) -> None:
             stated = pyfixest.feols(text, frame.drop(index=gone), vcov=kind)
             assert fit.se == pytest.approx(stated.se()["x"], rel=1e-6)
             assert fit.p_value == pytest.approx(stated.pvalue()["x"], rel=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["classical", "HC1", "HC3", {"CRV1": "f"}], ids=str)
+@pytest.mark.parametrize("right", ["x + z", "x + z + C(f)", "x + z | f"])
+def test_audits_with_fixed_controls_are_fitted_again(right: str, kind, monkeypatch) -> None:
+    frame = table(40, 6).assign(f=lambda t: np.arange(40) % 7)
+    text = f"y ~ {right}"
+    found = qs.audit(text, frame, term="x", controls="fixed", vcov=kind, claim="significance")
+    assert found.after is not None
+    independent = auditing._independent(found.regression)
+    for fit, kept in ((found.before, np.arange(40)), (found.after, np.flatnonzero(found.mask))):
+        again = independent.refit(kept)
+        assert again is not None
+        assert confirm.find_difference(fit, again) == ""
+        assert again.se == pytest.approx(fit.se, rel=1e-9)
+    true = auditing.fit_term
+    monkeypatch.setattr(auditing, "fit_term", lambda *a: replace(true(*a), slope=1e-3))
+    with pytest.raises(ValueError, match="it is not audited"):
+        qs.audit(text, frame, term="x", controls="fixed", vcov=kind, claim="significance")
+
+
+@pytest.mark.parametrize("link", ["logit", "poisson"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_logit_and_poisson_are_fitted_again_by_other_steps(link: str, weighted: bool) -> None:
+    rng = np.random.default_rng(8)
+    frame = table(80, 7).assign(g=lambda t: 1e4 + t.z)
+    eta = 0.5 * frame.x - 0.2 * frame.z
+    y = (
+        (rng.random(80) < 1 / (1 + np.exp(-eta))) * 1.0
+        if link == "logit"
+        else rng.poisson(np.exp(eta))
+    )
+    weights = rng.uniform(1, 3, 80) if weighted else None
+    columns = np.column_stack([np.ones(80), frame.g, frame.w])
+    design = Design(frame.x.to_numpy(), np.asarray(y, float), columns, 0, weights, np.arange(80),
+                    None, link=link)  # fmt: skip
+    for kept in (np.arange(80), np.arange(5, 70)):
+        ours = likelihood.fit_likelihood(design, kept)
+        again = confirm.StatedModel(design, StandardErrors()).refit(kept)
+        assert again is not None
+        assert confirm.find_difference(ours, again) == ""
+        family = sm.families.Binomial() if link == "logit" else sm.families.Poisson()
+        X = np.column_stack([frame.x, columns])[kept]
+        some = None if weights is None else weights[kept]
+        theirs = sm.GLM(design.y[kept], X, family, freq_weights=some).fit(tol=1e-12)
+        assert again.slope == pytest.approx(theirs.params[0], rel=1e-7)
+        assert again.se == pytest.approx(theirs.bse[0], rel=1e-6)
+        assert again.p_value == pytest.approx(theirs.pvalues[0], rel=1e-6)
+
+
+def test_a_separated_outcome_has_no_second_fit() -> None:
+    x = np.linspace(-1, 1, 20)
+    design = Design(x, 1.0 * (x > 0), np.ones((20, 1)), 0, None, np.arange(20), None, link="logit")
+    assert confirm.StatedModel(design, StandardErrors()).refit(np.arange(20)) is None
+
+
+def test_an_audit_of_a_logit_with_other_weights_is_confirmed(monkeypatch) -> None:
+    frame = table(60, 9).assign(b=lambda t: 1.0 * (t.x + 2 * t.e > 0))
+    fitted = smf.logit("b ~ x + z", frame).fit(disp=0)
+    settings = {"term": "x", "weights": np.full(60, 2.0), "max_drop": 20}
+    found = qs.audit(fitted, **settings)
+    assert found.after is not None
+    true = auditing.likelihood.fit_likelihood
+    monkeypatch.setattr(
+        auditing.likelihood,
+        "fit_likelihood",
+        lambda *a: replace(true(*a), slope=true(*a).slope * 1.1),
+    )
+    with pytest.raises(ValueError, match="the coefficient is"):
+        qs.audit(fitted, **settings)

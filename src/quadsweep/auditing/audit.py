@@ -361,10 +361,11 @@ def why_undefined(given: Regression, kept: Ints) -> str:
 
 
 def _independent(given: Regression) -> StatedModel | None:
-    """What confirms the audit: not one of controls held fixed, or of outcomes that were drawn."""
-    if given.fixed or given.design.link or given.model is not None:
+    """What confirms the audit; a fitted model does so itself."""
+    if given.model is not None:
         return None
-    return given.stated or StatedModel(given.design, given.errors)
+    stated = given.stated or StatedModel(given.design, given.errors)
+    return stated.hold_controls() if given.fixed else stated
 
 
 def fitted(given: Regression, kept: Ints) -> TermFit:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -42,6 +42,7 @@ _DEPENDENT = 1e-12  # of a column's length: what is left then is rounding
 _UNCLEAR = 1e-7  # of a column's length: down to here doubles tell the figures of a fit
 _SQUARED = 1e140  # numbers up to here, and down to one over it, have squares
 _BLOCK = 500_000  # rows of a block of a QR decomposition
+_STEPS, _SETTLED = 50, 1e-10  # of a linear predictor
 _MANY = 150  # columns from which on dummies of a partition are fitted by their means
 
 Columns = tuple[Floats, Floats, Floats]  # the outcome, the term and the controls
@@ -66,7 +67,25 @@ class StatedModel:
     def refit(self, kept: Ints) -> TermFit | None:
         """Fit the columns as read to some rows; None where doubles do not tell the figures."""
         d = self.design
+        if d.link:
+            return _fit_link(d, kept)
         return _fit(d, self.errors, kept, (d.y[kept], d.x[kept], d.controls[kept]))
+
+    def hold_controls(self) -> StatedModel | None:
+        """The same with what the controls leave of the outcome and the term on all rows, as if
+        they were the data; None where doubles do not tell it."""
+        d, everything = self.design, np.arange(self.design.n)
+        root = d.root_weights
+        dummies = [_indicators(codes, i > 0) for i, codes in enumerate(d.absorbed)]
+        found = _ControlsProjection.fit_columns(np.column_stack([d.controls, *dummies]), root)
+        if found is None:
+            return None
+        x, y = (found.residual(root * _centred(v) if d.is_centred else root * v) / root
+                for v in (d.x, d.y))  # fmt: skip
+        held = replace(
+            d, x=x, y=y, controls=np.zeros((len(everything), 0)), intercept=None, fixed=found.rank
+        )
+        return StatedModel(held, self.errors)
 
     def has_moving_transforms(self, kept: Ints) -> bool:
         """Whether computing the columns anew from some rows changes the figures."""
@@ -206,14 +225,15 @@ def _fit(d: Design, errors: StandardErrors, kept: Ints, columns: Columns) -> Ter
         y, x, controls = (v[np.isin(kept, left)] for v in columns)
         kept = left
     z = x if d.instrument is None else d.instrument[kept]
-    if d.intercept is not None or d.absorbed:  # far from zero a column shows little of itself
+    absorbed = () if d.fixed else d.absorbed
+    if d.intercept is not None or absorbed:  # far from zero a column shows little of itself
         x, y, z = _centred(x), _centred(y), _centred(z)
         far = np.abs(controls).max(axis=0, initial=0.0)
         controls = np.column_stack([controls[:, :0], *map(_centred, controls.T)])
         if np.any(np.abs(controls).max(axis=0, initial=0.0) <= _UNCLEAR**1.5 * far):
             return None  # its digits are mostly those of its distance from zero
     root = np.ones(len(kept)) if d.weights is None else np.sqrt(d.weights[kept])
-    dummies = [_indicators(codes[kept], i > 0) for i, codes in enumerate(d.absorbed)]
+    dummies = [_indicators(codes[kept], i > 0) for i, codes in enumerate(absorbed)]
     found = _ControlsProjection.fit_columns(np.column_stack([controls, *dummies]), root)
     if found is None:
         return None
@@ -231,9 +251,9 @@ def _fit(d: Design, errors: StandardErrors, kept: Ints, columns: Columns) -> Ter
     slope = float(u @ w) / moved
     rest = w - slope * v
     total = root * y
-    if d.is_centred or d.absorbed:
+    if (d.is_centred or d.absorbed) and not d.fixed:
         total = total - root * float(root @ total) / float(root @ root)
-    used = found.rank + 1
+    used = found.rank + 1 + d.fixed
     counted = count_columns(d, kept, errors, used)
     if errors.reduced_form:
         tested = w - float(u @ w) / a * u
@@ -251,6 +271,43 @@ def _fit(d: Design, errors: StandardErrors, kept: Ints, columns: Columns) -> Ter
         len(kept), slope, math.nan, math.nan, r2, _p_value(t, freedom, errors.normal),
         math.nan if exact else se, t, freedom, "z" if errors.normal else "t",
     )  # fmt: skip
+
+
+def _fit_link(d: Design, kept: Ints) -> TermFit | None:
+    """Fit a logistic or Poisson regression by iterated least squares of its columns; None where
+    these steps do not settle."""
+    X = np.column_stack([d.x[kept], d.controls[kept]])
+    y, w = d.y[kept], np.ones(len(kept)) if d.weights is None else d.weights[kept]
+    X = np.column_stack([X[:, :1] - np.median(X[:, 0]) * (d.intercept is not None), X[:, 1:]])
+    size = np.abs(X).max(axis=0, initial=0.0)
+    if size[0] == 0:
+        return None
+    X, eta, last = X[:, size > 0] / size[size > 0], _start(d.link, y), np.inf
+    for _ in range(_STEPS):
+        mean = 1 / (1 + np.exp(-eta)) if d.link == "logit" else np.exp(eta)
+        curve = w * (mean * (1 - mean) if d.link == "logit" else mean)
+        if not curve.min() > 0 or not np.isfinite(curve).all():
+            return None
+        q, r = np.linalg.qr(np.sqrt(curve)[:, None] * X)
+        if np.abs(np.diag(r)).min() < _UNCLEAR * np.abs(np.diag(r)).max():
+            return None
+        beta = np.linalg.solve(r, q.T @ (np.sqrt(curve) * (eta + w * (y - mean) / curve)))
+        apart, eta = float(np.abs(X @ beta - eta).max()), X @ beta
+        if apart < _SETTLED:
+            se = float(np.linalg.norm(np.linalg.inv(r)[0])) / size[0]
+            slope, nan = float(beta[0]) / size[0], math.nan
+            p = _p_value(slope / se, 1, True)
+            return TermFit(len(kept), slope, nan, nan, nan, p, se, slope / se, -1, "z")
+        if apart > 2 * last:
+            return None
+        last = max(apart, 1.0)
+    return None
+
+
+def _start(link: str, y: Floats) -> Floats:
+    """A linear predictor from which the steps set out: that of outcomes moved to their middle."""
+    middle = (y + 0.5) / 2 if link == "logit" else (y + float(y.mean())) / 2
+    return np.asarray(np.log(middle / (1 - middle)) if link == "logit" else np.log(middle))
 
 
 def _variance(
