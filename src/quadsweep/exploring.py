@@ -24,7 +24,7 @@ SAMPLES = ("stars-cyg", "phone-calls", "animals", "anscombe-3")  # offered on an
 
 @dataclass(frozen=True)
 class Explorer:
-    """A table on its page. In a notebook it shows itself; ``save`` writes it to a file."""
+    """A data frame on an interactive page: shown in notebooks; ``save`` writes it to a file."""
 
     table: Table = field(repr=False)
     height: int = 900
@@ -97,14 +97,14 @@ def playground() -> str:
 
 
 def explore(frame: Any, *, height: int = 900) -> Explorer:
-    """A data frame on a page that solves.
+    """Open a data frame on an interactive page.
 
     Parameters
     ----------
     frame : data frame, or array of shape (rows, columns)
-        Its numeric columns can be chosen on the page.
+        The page offers its numeric columns.
     height : int
-        Of the frame in a notebook, in pixels.
+        Height in a notebook, in pixels.
 
     Returns
     -------
@@ -118,7 +118,7 @@ def explore(frame: Any, *, height: int = 900) -> Explorer:
     >>> len(page.table.columns)
     2
 
-    In a notebook the last line of a cell shows it; ``page.save("page.html")`` writes a file.
+    A notebook shows the page; ``page.save("page.html")`` writes it to a file.
     """
     names, columns = every_column(frame)
     lists = [column.tolist() if hasattr(column, "tolist") else list(column) for column in columns]

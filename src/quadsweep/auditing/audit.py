@@ -123,85 +123,82 @@ def audit(
     out: str | os.PathLike[str] | None = None,
     resume: bool = False,
 ) -> Audit | OutOfCoreAudit:
-    """The fewest rows whose removal breaks a claim about a regression.
+    """Find the fewest rows whose removal breaks a claim about a regression.
 
     Parameters
     ----------
     points, x, y : one-dimensional sequences of numbers
-        As in :func:`quadsweep.solve`: the first argument is x, or a data frame or source whose
-        columns ``x`` and ``y`` name. Or it is a formula, followed by its data frame: "wage ~ educ +
-        exper + C(region)", with fixed effects "wage ~ educ | region + year"; or a fitted OLS or WLS
-        of statsmodels, ``feols`` of pyfixest or ``PanelOLS`` of linearmodels; both with ``term``.
+        As in :func:`quadsweep.solve`. The first argument may also be a formula followed by its data
+        frame, ``"wage ~ educ + exper + C(region)"`` or with fixed effects ``"wage ~ educ | region +
+        year"``, or a fitted model of statsmodels, pyfixest or linearmodels; both need ``term``.
     controls : array or data frame, optional
         Further columns of the regression, refitted on the rows kept; an intercept is added unless
-        there is one. With a formula or a fitted model, ``"fixed"`` does not refit them: an
-        approximation, and the answer says so.
+        there is one. With a formula or a fitted model, ``"fixed"`` does not refit them, which is an
+        approximation.
     groups : sequence, or name of a column, optional
-        Remove whole groups, and count those.
+        Remove whole groups, and count groups instead of rows.
     weights : sequence, or name of a column, optional
-        Of weighted least squares.
+        Weights of weighted least squares.
     data : data frame, optional
-        What the formula is about, or the table whose columns x, y and the others name. With a
-        fitted model, the table it was fitted to, for the names of the rows (pyfixest drops them).
+        The table of the formula or of the columns' names. With a fitted model, the table it was
+        fitted to, for the names of the rows (pyfixest does not keep them).
     term : str, optional
         The column of the regression whose coefficient is audited; ``"Intercept"`` is one. The
         mean of ``y ~ 1`` needs no term.
     vcov : {"classical", "HC0", "HC1", "HC2", "HC3", "known"}, {"CRV1": clusters}, or clusters
-        The standard errors of the test; clusters are a sequence or the name of a column, or two
-        names, ``"firm + year"``. ``"known"`` is the z test of a fixed-effect meta-analysis: the
-        variance of each row is one over its weight. Left out, those of the fitted model, with its
-        factors for small samples and its distribution; classical ones otherwise. Which of them are
-        proved up to how many controls: the guide to regressions, "What is proved".
+        The standard errors of the test; by default those of the fitted model, with its factors for
+        small samples and its distribution, or classical ones. Clusters are a sequence, the name of
+        a column, or two names, ``"firm + year"``. ``"known"`` is the z test of a fixed-effect
+        meta-analysis: the variance of each row is one over its weight. The guide's page "What is
+        supported and proved" says which are exact.
     cov_type, cov_kwds : str, dict, optional
-        The same in statsmodels' words, ``cov_type="cluster", cov_kwds={"groups": "firm"}``, with
-        its normal p-values unless ``cov_kwds`` has ``use_t``.
+        The same as in statsmodels, ``cov_type="cluster", cov_kwds={"groups": "firm"}``, with normal
+        p-values unless ``cov_kwds`` has ``use_t``.
     fit_options : dict, optional
-        Options of the fit of a fitted model that its library does not keep, such as
-        ``{"small_sample": True}`` of linearmodels' ``RandomEffects``: refits use them.
+        Options for refits that the fitted model does not keep, such as ``{"small_sample": True}``
+        of linearmodels' ``RandomEffects``.
     claim : str
-        What must not survive the removal:
+        The claim that the removal breaks:
 
-        - ``sign``: the sign of the slope, which is that of the correlation.
-        - ``significance``: the correlation, or the coefficient, is significant at ``level``
-          (two-sided t test on the rows kept, with their degrees of freedom); if it is not, that it
-          is not, in either direction.
-        - ``reverse``: broken when the correlation is significant with the opposite sign.
-        - ``r2``: that R2 is on its side of ``threshold``; broken when it reaches at least, or
-          falls to at most, the threshold.
-        - ``slope``: the slope lies in the interval ``threshold=(low, high)``; either end may be
-          infinite.
+        - ``sign``: broken if the slope has the opposite sign.
+        - ``significance``: broken if a significant coefficient is not significant at ``level``
+          (two-sided t test on the rows kept), or one that was not significant is, in either
+          direction.
+        - ``reverse``: broken if the coefficient is significant with the opposite sign.
+        - ``r2``: broken if R2 reaches ``threshold`` from below or from above.
+        - ``slope``: broken if the slope leaves the interval ``threshold=(low, high)``; either end
+          may be infinite.
     level : float
-        Of the significance test.
+        Level of the significance test.
     threshold : float, or pair of floats
-        For ``r2`` and ``slope``.
+        Threshold of ``r2``, interval of ``slope``.
     max_drop : int or float, optional
-        The most rows that may be removed, a number or a share of n; n - 3 if left out.
+        The most rows that may be removed, a number or a share of n; by default n - 3.
     tol : float
-        Statistics this close to a threshold, in units of a correlation (of R2 for ``r2``), count
-        as equal to it. A sign has not changed, significance has not changed and an interval has
-        not been left where they are equal; R2 has been reached.
+        Statistics this close to a threshold, in units of a correlation (of R2 for ``r2``), equal
+        it. At equality R2 has reached its threshold; the other claims are not broken.
     time_limit, n_jobs, seed, nan_policy, progress
-        As in :func:`quadsweep.solve`; a callable is given (upper, lower, nodes, seconds).
+        As in :func:`quadsweep.solve`; a callable receives (upper, lower, nodes, seconds).
     proof : bool
-        Also write down why no fewer rows than ``lower`` break the claim: ``Audit.proof``, for
-        :func:`quadsweep.check`; None where such a proof was not found. With controls or a formula
-        for the claims ``sign`` and ``slope`` and up to five controls; not with groups or weights.
+        Also write a proof, ``Audit.proof``, that no fewer rows than ``lower`` break the claim, for
+        :func:`quadsweep.check`; None if none was found. With controls: ``sign`` and ``slope``, up
+        to five controls, no groups or weights.
     memory_limit : float, optional
-        As in :func:`quadsweep.solve`: for the boxes of a search, and for the rows of a source.
+        As in :func:`quadsweep.solve`.
     client, out, resume : optional
         For data out of core, as in :func:`quadsweep.solve`.
 
     Returns
     -------
     Audit
-        A :class:`quadsweep.RegressionAudit` where there are controls, groups, weights, a formula
-        or a fitted model. For data out of core an :class:`quadsweep.OutOfCoreAudit`.
+        A :class:`quadsweep.RegressionAudit` with controls, groups, weights, a formula or a fitted
+        model. For data out of core an :class:`quadsweep.OutOfCoreAudit`.
 
     Notes
     -----
-    At least three rows are kept, and one degree of freedom. Subsets on which x or y is constant
-    have no correlation and break no claim; nor do those on which the controls explain x. A control
-    that the rows kept do not tell from the others drops out, as a dummy does whose rows are gone.
+    At least three rows are kept, and one degree of freedom. A subset on which x or y is constant,
+    or on which the controls explain x, breaks no claim. A control that is collinear on the rows
+    kept, such as the dummy of a removed group, is dropped.
 
     Examples
     --------

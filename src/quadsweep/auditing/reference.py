@@ -50,21 +50,21 @@ _PATIENCE = 10.0  # a draw may take as many times the seconds of the audit, and 
 
 @dataclass(frozen=True, eq=False)
 class Reference(ResultMixin):
-    """How many removals clean regressions of the same strength need.
+    """The number of removals that simulated clean regressions of the same strength need.
 
     Attributes
     ----------
     audit : Audit
-        What is compared.
+        The audit that is compared.
     lower, upper : arrays
-        Of every draw the bounds on its count, equal where it is proved; upper is NaN where no
-        removal was found.
+        Bounds on the count of each draw, equal if it is proved; ``upper`` is NaN if no removal was
+        found.
     errors : str
-        How the errors of the draws were made.
+        The method that made the errors of the draws.
     seed : int
     status : str
-        ``optimal`` where all draws were made and all are proved, ``undecided`` where some are not
-        proved, ``time_limit`` or ``interrupted`` where there are fewer than asked for.
+        ``optimal`` if all draws are proved, ``undecided`` if some are not, ``time_limit`` or
+        ``interrupted`` if there are fewer than requested.
     seconds : float
     """
 

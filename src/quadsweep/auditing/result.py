@@ -33,22 +33,24 @@ _SHARE, _LEAST = 0.1, 0.5  # of an audit's time limit, and seconds, for the appr
 
 @dataclass(frozen=True, eq=False)
 class Audit(Verdict):
-    """How few observations a conclusion depends on.
+    """The fewest rows that a claim depends on, and what is proved about their number.
 
     Attributes
     ----------
     claim : str
     drop : int or None
-        The fewest rows whose removal breaks the claim; None if that is not known, or if no removal
-        of up to ``max_drop`` rows does. Groups are counted where there are groups, as in ``lower``,
-        ``upper`` and ``max_drop``; ``outliers`` are rows in any case.
+        The fewest rows whose removal breaks the claim; None if unknown, or if no removal of up to
+        ``max_drop`` rows does. With ``groups``, the counts ``drop``, ``lower``, ``upper`` and
+        ``max_drop`` are numbers of groups.
     lower : int
-        No fewer rows than this can break it: proved.
+        Proved: no fewer rows break the claim.
     upper : int or None
-        This many can, see ``outliers``; None if no such rows were found.
-    outliers : sorted positions, in the data as given, of rows that break it.
+        Removing this many rows, ``outliers``, breaks the claim; None if no such rows were found.
+    outliers : sorted positions
+        Rows, counted from 0 in the data as given, whose removal breaks the claim.
     before, after : Fit
-        Slope, intercept, r, R2 and p-value of all rows, and without the outliers (or None).
+        The fit to all rows and the fit without the outliers (or None): slope, intercept, r, R2,
+        p-value.
     status : str
         ``optimal`` (``lower`` equals ``upper``), ``robust`` (no removal of up to ``max_drop`` rows
         breaks the claim), ``undecided``, ``time_limit``, ``memory_limit`` or ``interrupted``.
@@ -56,32 +58,34 @@ class Audit(Verdict):
         The answer in a sentence or two.
     n, max_drop : int
         Rows considered, and the most that may be removed.
-    level, threshold, tol : the claim's parameters.
+    level, threshold, tol
+        Parameters of the claim.
     nodes : int
         Boxes of the search.
     seconds : float
     x, y : arrays
         The data as given.
-    names, labels, frame : as in :class:`quadsweep.Result`.
+    names, labels, frame
+        As in :class:`quadsweep.Result`.
     proof : Proof, optional
-        With ``proof=True``, why no fewer rows than ``lower`` break the claim.
+        With ``proof=True``, a proof that no fewer rows than ``lower`` break the claim.
     term : str
-        Whose coefficient it is.
+        The column whose coefficient is audited.
     controls : tuple of str
-        What else is in the regression, the intercept included.
+        The other columns of the regression, with the intercept.
     groups : list or None
-        The groups to remove, by name; None where single rows are removed.
+        Names of the groups removed; None if rows are removed one by one.
     n_groups : int or None
     test : str
         The standard errors of the test, "classical t test" for instance.
     refitted : bool
-        False where the controls were held fixed, which is an approximation.
+        False if the controls were held fixed, which is an approximation.
     first_stage, reduced_form : Fit or None
-        Of an instrumented term, on all rows: the term, and the outcome, on the instrument.
+        With an instrument, on all rows: the regressions of the term and of the outcome on it.
     design : Design
-        The columns.
+        The columns of the regression.
     regression : Regression
-        Those, the standard errors, and where its rows are in what was given.
+        The columns, the standard errors, and the positions of the rows in the data as given.
     """
 
     json_fields = (
@@ -216,10 +220,7 @@ class Audit(Verdict):
 
 @dataclass(frozen=True, eq=False)
 class RegressionAudit(Audit):
-    """How few rows, or groups of rows, a coefficient of a multiple regression depends on.
-
-    As :class:`quadsweep.Audit`.
-    """
+    """The fewest rows, or groups, that a coefficient depends on; as :class:`quadsweep.Audit`."""
 
     def _about_the_fit(self) -> list[tuple[str, str]]:
         lines = []
@@ -241,7 +242,7 @@ class RegressionAudit(Audit):
 
 @dataclass(frozen=True, eq=False)
 class OutOfCoreAudit(Verdict):
-    """How few rows a conclusion depends on, where the rows are not in memory.
+    """The fewest rows that a claim depends on, for rows that are not in memory.
 
     Attributes
     ----------

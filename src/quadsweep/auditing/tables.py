@@ -55,7 +55,7 @@ class AuditTable(ResultMixin, Sequence[Specification]):
     specifications : list of Specification
         The regressions with at least one answer.
     left_out : dict
-        Why another regression has none, by its name.
+        By name, the reason why a regression has no answer.
     """
 
     specifications: list[Specification]
@@ -214,7 +214,7 @@ def audit_table(
     claims: Sequence[str] | str = THREE,
     **settings: Any,
 ) -> AuditTable:
-    """How few rows the coefficients of one or more regressions depend on, as one table.
+    """Audit terms and claims of one or more regressions, as one table.
 
     Parameters
     ----------
@@ -223,13 +223,12 @@ def audit_table(
         :func:`quadsweep.audit`; in a dictionary, ``model`` is the model or formula:
         ``{"rows": fit, "firms": {"model": fit, "groups": "firm"}}``.
     terms : str or list of str, optional
-        Whose coefficients are audited; may be left out where there is only one.
+        The columns whose coefficients are audited; optional if there is only one.
     claims : list of str
-        As of :func:`quadsweep.audit`.
+        Claims of :func:`quadsweep.audit`.
     **settings
-        Further arguments of :func:`quadsweep.audit`, for all of them: ``data``, ``vcov``,
-        ``groups``, ``level``, ``time_limit`` (of each audit), ``progress`` (a line names the
-        regression, the term and the claim that are searched), ...
+        Arguments of every :func:`quadsweep.audit`: ``data``, ``vcov``, ``groups``, ``level``,
+        ``time_limit`` (of each audit), ``progress`` (one line for each audit), ...
 
     Returns
     -------
@@ -237,9 +236,8 @@ def audit_table(
 
     Notes
     -----
-    A term that a regression does not have, or a question that it cannot answer, is an empty cell
-    and its reason is in the summary, as is that of a regression without any answer. An interrupt
-    (Ctrl-C) ends the audit at work, whose bounds are kept, and those after it are not made.
+    A cell is empty if the regression lacks the term or the audit is refused; the summary has the
+    reason. Ctrl-C ends the current audit, whose bounds are kept, and skips those after it.
 
     Examples
     --------

@@ -51,16 +51,16 @@ class Band(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Bootstrap(ResultMixin):
-    """The line of the kept points, drawn and chosen again many times.
+    """Bootstrap of the line: resampled rows, each time with the exact selection.
 
     Attributes
     ----------
     slope, intercept : arrays of floats
-        Of the line in each draw.
+        The line of each draw.
     resamples : int
-        Draws with a line.
+        Number of draws with a line.
     result : Result
-        The answer on the data as given.
+        The answer for the data as given.
     seed : int
     status : str
         ``finished``, ``time_limit`` or ``interrupted``.

@@ -34,33 +34,32 @@ def pairwise(
     seed: int = 0,
     progress: CountProgress = None,
 ) -> Any:
-    """The best k rows of every pair of columns.
+    """Find the best k rows of every pair of columns.
 
     Parameters
     ----------
     frame : data frame or array of shape (rows, columns)
-        pandas, polars, or what else narwhals knows. Missing values leave a row out of the pairs
-        they are in, and of no others.
+        A pandas or polars frame, or another that narwhals knows. A row with a missing value is left
+        out of the pairs of that column only.
     k, drop : int or float
-        Rows to keep or remove in each pair, as in :func:`solve`; a share is one of the pair's
-        usable rows.
+        Rows to keep or drop in each pair, as in :func:`solve`; a share refers to the pair's usable
+        rows.
     objective : {"r2", "r", "cov", "tv", "mcd"}
-        Those that treat both columns alike. ``r`` is the correlation, with its sign, of the rows
-        that ``r2`` keeps.
+        ``r`` is the correlation, with its sign, of the rows that ``r2`` keeps.
     time_limit : float, optional
-        Seconds for everything. The pairs finished by then are kept, and so they are after Ctrl-C.
+        Seconds for the whole call. Finished pairs are kept, also after Ctrl-C.
     tol, n_jobs, seed :
         As in :func:`solve_many`.
     progress : bool or callable, optional
-        As in :func:`quadsweep.solve`; a callable is given (done, total, seconds).
+        As in :func:`quadsweep.solve`; a callable receives (done, total, seconds).
 
     Returns
     -------
     data frame
         One row for each pair: its columns ``x`` and ``y``, the best ``value``, the correlations
         ``r`` of the rows kept and ``pearson`` of all usable ``rows``, the number ``kept`` and the
-        positions of the ``outliers``. The value is NaN where a pair has too few rows, is constant,
-        or a limit came first.
+        positions of the ``outliers``. The value is NaN if a pair has too few rows, is constant, or
+        a limit came first.
 
     Examples
     --------

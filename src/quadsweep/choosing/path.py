@@ -46,19 +46,19 @@ _RULES = {"gain": "largest gain", "elbow": "elbow", "stands out": "stands out"}
 
 @dataclass(frozen=True, eq=False)
 class Path(ResultMixin):
-    """Optima for many k.
+    """The best subset for every k of a range.
 
     Attributes
     ----------
     k, drop : arrays of ints
         Points kept, falling, and points dropped.
     value, bound : arrays of floats
-        The optimum and what no subset of that size passes; NaN where a limit came first.
+        The optimum, and a bound that no subset of that size passes; NaN if a limit came first.
     masks : boolean array, one row for every k, as wide as the data given; True for inliers.
     status : array of strings
-        As in :class:`Result`, each k for itself.
+        As in :class:`Result`, for each k.
     slope, intercept : arrays of floats
-        Least squares lines of the inliers; ``slope`` is NaN where there are several predictors.
+        Least squares lines of the inliers; ``slope`` is NaN with several predictors.
     coef : array with a row for every k
         One coefficient for each predictor.
     nodes : array of ints
@@ -66,11 +66,10 @@ class Path(ResultMixin):
     n : int
         Points considered.
     noise : PathSignificance or None
-        What shuffled data reach, if that was asked for.
+        The optima of the null data, if requested.
     seconds : float
     proof : Proof or None
-        With ``proof=True``, why no subset of any of these sizes is better: for
-        :func:`quadsweep.check`. Sizes for which none was found in time are left out of it.
+        With ``proof=True``, proofs for :func:`quadsweep.check` of the sizes proved in time.
     """
 
     json_fields = (
@@ -320,7 +319,7 @@ def path(
     out: str | os.PathLike[str] | None = None,
     resume: bool = False,
 ) -> Path:
-    """The best subset of every size in a range, each with its proof.
+    """Find the best subset of every size in a range, each with its proof.
 
     Parameters
     ----------
@@ -329,35 +328,31 @@ def path(
     ks : sequence of ints or shares, optional
         Sizes to keep.
     drop : int, share, or sequence of either, optional
-        One number is the most points to drop, and every number from 0 to it is taken; a sequence is
-        the numbers to drop. Left out (with ``ks``): 0 to half of the points, every number up to 501
-        of them, evenly spaced beyond.
+        The most points to drop (every number from 0 on), or a sequence of numbers to drop. By
+        default 0 to half of the points, at most 501 numbers, evenly spaced.
     permutations : int, optional
-        If positive, as many data sets of the null are searched as well (see
-        :meth:`Path.significance`). Left out: 99 where ``null`` is ``line`` or ``normal``.
+        How many data sets of the null to search as well (see :meth:`Path.significance`); by default
+        99 if ``null`` is ``line`` or ``normal``, else none.
     null : str
-        ``shuffled``: y in random order, which asks whether x and y go together at all. ``line``: a
-        clean line (a plane, with several predictors) with the noise of the data, which asks how
-        many rows stand out of it. ``normal``: the same with normal noise, more powerful if errors
-        are known to be normal, and invalid if their tails are heavier.
+        ``shuffled``: y in random order, to test whether x and y are associated. ``line``: a clean
+        line (or plane) with the noise of the data, to count the rows that are outliers. ``normal``:
+        the same with normal noise, more powerful for normal errors and invalid for heavier tails.
     time_limit : float, optional
-        Seconds for everything. What is finished by then is kept, and so it is after Ctrl-C: sizes
-        that were not reached have status ``time_limit`` or ``interrupted`` and the value NaN.
+        Seconds for the whole call. Finished sizes are kept, also after Ctrl-C; the others have the
+        status ``time_limit`` or ``interrupted`` and the value NaN.
     n_jobs : int, optional
-        Threads; None is as many as there are cores. The answer does not depend on it,
-        except between subsets tied within ``tol``.
+        Threads; by default one for each core. Only the choice between subsets tied within ``tol``
+        depends on it.
     seed : int
         For the shuffles, and for methods that draw starting points.
     progress : bool or callable, optional
-        As in :func:`quadsweep.solve`; a callable is given (done, total, seconds).
+        As in :func:`quadsweep.solve`; a callable receives (done, total, seconds).
     proof : bool
-        Also write down why no subset is better, for every size: ``Path.proof``, as in
-        :func:`solve`.
+        Also write a proof for every size, ``Path.proof``, as in :func:`solve`.
     client : dask Client or str, optional
-        A cluster that searches runs of sizes and the data sets of the null, as in
-        :func:`solve_many`.
+        A cluster for the searches, as in :func:`solve_many`.
     out, resume : path, bool
-        A directory that keeps finished parts of the work, and whether to go on with those in it.
+        A directory for finished parts of the work, and whether to continue from them.
 
     Returns
     -------

@@ -75,23 +75,22 @@ class PathSignificance(NullComparison):
     null : array of shape (draws, sizes)
         The optima of the draws; NaN where undefined.
     p_value : array of floats
-        For one k that was fixed in advance; NaN if no draw was made, as is ``corrected``. Over
-        clean lines both compare what dropping points gains, not the values themselves.
+        P-values for a k that was fixed in advance; NaN if no draw was made. With a clean line as
+        the null they compare the gain from dropping points, not the values.
     corrected : array of floats
-        For a k that was picked after looking at all of them.
+        P-values for a k that was chosen after looking at all of them.
     law : str
-        ``shuffled``: y in random order. ``line``: a clean line, the tails of its noise learned from
-        the data. ``normal``: a clean line with normal noise.
+        The null: ``shuffled`` (y in random order), ``line`` (a clean line with noise estimated from
+        the data) or ``normal`` (a clean line with normal noise).
     n_outliers : int or None
-        How many rows are outliers from the line, or how many were found before a limit ended the
-        count (``status``); 0 if none are, None over shuffled data and if too
-        few lines were drawn to say.
+        How many rows are outliers from the line (as far as counted before a limit); None with
+        shuffled data, or if too few lines were drawn.
     normal : float or None
-        How much of the noise of clean lines is normal; the rest has Student's tails.
+        The share of normal noise in clean lines; the rest has Student's tails.
     plane : bool
-        Whether there are several predictors.
+        True with several predictors.
     permutations, seed : int
-        Draws asked for; ``done`` were made.
+        Draws requested; ``done`` were made.
     status : str
         ``finished``, ``time_limit`` or ``interrupted``.
     objective : str

@@ -48,21 +48,21 @@ _MEANINGS = {
 
 @dataclass(frozen=True, eq=False)
 class Significance(NullComparison):
-    """An observed optimum among the optima of shuffled data.
+    """A permutation test of an observed optimum.
 
     Attributes
     ----------
     p_value : float
-        Share of data sets, the real one included, that reach the observed value; NaN if no shuffle
-        was made.
+        Share of the data sets, with the real one, that reach the observed value; NaN without
+        shuffles.
     observed : float
         The optimum of the data.
     null : array of floats
-        The optimum of each shuffle; empty if only decisions were asked for. Undefined ones are NaN.
+        The optimum of each shuffle, NaN if undefined; empty with ``null="decisions"``.
     reached : array of bool
         For each shuffle, in order, whether its optimum reaches the observed value.
     permutations : int
-        Shuffles asked for; ``done`` were made.
+        Shuffles requested; ``done`` were made.
     status : str
         ``finished``, ``stopped_early``, ``time_limit`` or ``interrupted``.
     result : Result
@@ -173,7 +173,7 @@ def significance(
     out: str | os.PathLike[str] | None = None,
     resume: bool = False,
 ) -> Significance:
-    """How often shuffled data have an optimum as good as the observed one.
+    """Test by permutations whether the observed optimum is larger than noise gives.
 
     Parameters
     ----------
@@ -183,25 +183,24 @@ def significance(
     permutations : int
         Shuffles of y.
     null : {"values", "decisions"}
-        ``values`` finds the optimum of every shuffle, for the histogram. ``decisions`` only asks
-        of each whether it reaches the observed value, with the same p-value in a fraction of the
-        time.
+        ``values`` finds the optimum of every shuffle, for the histogram. ``decisions`` only decides
+        whether it reaches the observed value: the same p-value in a fraction of the time.
     stop_after : int, optional
-        Stop when so many shuffles have reached the observed value: the p-value is then
+        Stop when this many shuffles have reached the observed value: the p-value is then
         ``stop_after`` divided by the shuffles made, which keeps the test valid (Besag and Clifford,
-        1991), and where the value is unremarkable it saves nearly all the work.
+        1991).
     time_limit : float, optional
-        Seconds for everything. The shuffles finished by then count; so they do after Ctrl-C.
+        Seconds for the whole call. Finished shuffles count, also after Ctrl-C.
     n_jobs : int, optional
         As in :func:`path`.
     seed : int
-        Shuffle number i is the same for every call with this seed and this n.
+        Seed; shuffle number i is the same for every call with this seed and n.
     progress : bool or callable, optional
-        As in :func:`quadsweep.solve`; a callable is given (done, total, seconds).
+        As in :func:`quadsweep.solve`; a callable receives (done, total, seconds).
     workers, client :
-        Who solves the shuffles, as in :func:`solve_many`: threads, joblib, or a dask cluster.
+        Threads, joblib or a dask cluster, as in :func:`solve_many`.
     out, resume : path, bool
-        A directory that keeps finished parts of the work, and whether to go on with those in it.
+        A directory for finished parts of the work, and whether to continue from them.
 
     Returns
     -------
@@ -209,9 +208,8 @@ def significance(
 
     Notes
     -----
-    The null keeps both columns' own distributions and assumes nothing else about them. It is a test
-    of independence of x and y: with serial order (time series) rows are not exchangeable and it
-    does not apply. Equal values count as reaching, ties within ``2 * tol`` included.
+    This tests independence of x and y and assumes that rows are exchangeable: it does not apply to
+    time series. Values within ``2 * tol`` count as equal.
 
     Examples
     --------

@@ -40,14 +40,14 @@ _CLEAR = 0.1  # dropped less often than this, or kept less often, is clear
 
 @dataclass(frozen=True, eq=False)
 class Stability(ResultMixin):
-    """How firmly each point is in or out.
+    """How often each point is dropped when the data change a little.
 
     Attributes
     ----------
     dropped : array of floats, as long as the data given
-        How often each point was dropped among the times it was drawn; NaN for rows left out.
+        Share of its draws in which a point was dropped; NaN for rows with missing values.
     resamples : int
-        Data sets solved for it.
+        Data sets solved.
     resample : str
         ``bootstrap`` or ``jackknife``.
     result : Result
@@ -129,7 +129,7 @@ def stability(
     out: str | os.PathLike[str] | None = None,
     resume: bool = False,
 ) -> Stability:
-    """How often each point is dropped when the data change a little.
+    """Count how often each point is dropped when the data change a little.
 
     Parameters
     ----------
@@ -141,19 +141,19 @@ def stability(
         as there are copies of the optimum's outliers; ``jackknife`` leaves out each point once and
         keeps the same share of the others.
     resamples : int
-        For the bootstrap.
+        Draws of the bootstrap.
     time_limit : float, optional
-        Seconds for everything. What is finished by then is kept, and so it is after Ctrl-C.
+        Seconds for the whole call. Finished resamples are kept, also after Ctrl-C.
     n_jobs : int, optional
         As in :func:`path`.
     seed : int
         For the bootstrap.
     progress : bool or callable, optional
-        As in :func:`quadsweep.solve`; a callable is given (done, total, seconds).
+        As in :func:`quadsweep.solve`; a callable receives (done, total, seconds).
     workers, client :
-        Who solves the resamples, as in :func:`solve_many`: threads, joblib, or a dask cluster.
+        Threads, joblib or a dask cluster, as in :func:`solve_many`.
     out, resume : path, bool
-        A directory that keeps finished parts of the work, and whether to go on with those in it.
+        A directory for finished parts of the work, and whether to continue from them.
 
     Returns
     -------

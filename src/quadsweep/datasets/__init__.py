@@ -1,9 +1,8 @@
-"""Small data sets that show what the package is for.
+"""Small data sets for examples.
 
-The tables are facts from the literature, each with its source; four of them are the data of
-published regressions. The three ``nonseparable`` ones are this project's own counterexamples
-(``docs/theory/separability.md``), the three ``masking`` ones its own examples for audits
-(``docs/audit.md``).
+The tables are from the literature, each with its source; four are published regressions. The three
+``nonseparable`` ones are this project's counterexamples (``docs/theory/separability.md``), the
+three ``masking`` ones its examples for audits (``docs/audit.md``).
 Imports the counterexamples it ships, and how results are formatted; never solves.
 """
 

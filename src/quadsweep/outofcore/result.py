@@ -31,30 +31,30 @@ def cost(answer: Any) -> str:
 
 @dataclass(frozen=True, eq=False)
 class OutOfCoreResult(Certified):
-    """The best subset of rows that are not in memory, and what is known about it.
+    """The best subset of rows that are not in memory, and what is proved about it.
 
     Attributes
     ----------
     value, bound, gap, status, objective, n, k, nodes, seconds, names
-        As in :class:`quadsweep.results.result.Result`; ``heuristic`` is for data in which so many
-        rows share an x or a y that passes alone cannot prove the answer.
+        As in :class:`quadsweep.results.result.Result`; the status is ``heuristic`` if so many
+        rows share an x or a y that the answer cannot be proved.
     before : float
         The objective on all rows.
     slope, intercept : float
-        Least squares of the inliers.
+        Least squares line of the inliers.
     missing : int
         Rows left out for a missing value.
     outliers : array of row numbers, or None if there are more than 10,000.
     passes : int
-        How often the source was read, the sample included.
+        Number of passes over the source, with the sample.
     reading : float
-        Seconds of ``seconds`` that passes took.
+        Seconds spent in passes.
     rows_read : int
         Rows read in all passes together.
     loaded : int
-        Rows that were looked at one by one.
+        Rows examined one by one.
     flags : Flags
-        Which rows are kept; ``flag`` and ``write`` tell.
+        Which rows are kept, for ``flag`` and ``write``.
     gain : Conic or None
         The gradient of the objective at the inliers, through their mean; None if undefined.
     """

@@ -19,16 +19,16 @@ from quadsweep.proofs.proof import Proof
 
 @dataclass(frozen=True)
 class Check:
-    """What came of checking a proof.
+    """The outcome of checking a proof.
 
     Attributes
     ----------
     proved : bool
         Whether every inequality of the proof holds.
     message : str
-        What is proved; or the node, the box and the inequality that fails.
+        The theorem proved, or the node, the box and the inequality that fails.
     nodes : int
-        Nodes looked at.
+        Nodes examined.
     listed : int
         Subsets scored one by one.
     seconds : float
@@ -66,10 +66,10 @@ def check(
         The data as given to :func:`quadsweep.solve`: x has a column for each of several
         predictors. Rows with missing values are left out.
     controls : array or data frame, optional
-        As given to :func:`quadsweep.audit`; constant columns are left out.
+        As given to :func:`quadsweep.audit`, without constant columns.
     max_bytes, max_steps : int
-        Of the file when unpacked, and of the work: costs of rows and subsets listed, up to a
-        million a second. A small file may ask for any amount of both.
+        Limits on the unpacked file and on the work (costs of rows and subsets listed, up to a
+        million a second): a small file may require any amount of both.
 
     Returns
     -------
@@ -78,7 +78,7 @@ def check(
     Raises
     ------
     ValueError
-        If the file is no proof, is about other data, or takes more than the limits allow.
+        If the file is not a proof, is about other data, or exceeds a limit.
 
     Examples
     --------

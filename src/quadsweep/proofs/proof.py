@@ -16,12 +16,12 @@ from quadsweep.proofs import checker
 
 @dataclass(frozen=True, eq=False)
 class Proof:
-    """Why no subset is better, in a form that :func:`quadsweep.check` verifies.
+    """A proof that no subset is better, or that no smaller removal breaks a claim.
 
     Attributes
     ----------
     content : dict
-        As described in the guide, "The format of proofs".
+        The proof, as described on the page "The format of proofs".
 
     Examples
     --------

@@ -20,7 +20,7 @@ _FLAT = 1e-12  # a discriminant or determinant below this share of its terms cou
 
 @dataclass(frozen=True)
 class Conic(HasFields):
-    """A conic in local coordinates u = (x - x0) / sx, w = (y - y0) / sy.
+    """A conic, as coefficients in local coordinates u = (x - x0) / sx, w = (y - y0) / sy.
 
     Attributes
     ----------

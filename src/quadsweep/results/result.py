@@ -35,53 +35,53 @@ _ELLIPSE = "location covariance correlation line=on_a_line"
 
 @dataclass(frozen=True, eq=False)
 class Result(Certified):
-    """The chosen subset and what is known about it.
+    """The best subset found, and what is proved about it.
 
     Attributes
     ----------
-    inliers, outliers : sorted arrays of positions in the data as given.
+    inliers, outliers : sorted arrays of positions
+        Rows kept and rows dropped, counted from 0 in the data as given.
     mask : boolean array, as long as the data given; True for inliers.
     value : float
         The objective on the inliers.
     bound : float
         No subset of this size has a better value.
     gap : float
-        Distance between the two, 0 when the proof is complete without slack.
+        Distance between value and bound.
     status : str
         ``optimal``, ``best_separable``, ``heuristic``, ``time_limit``, ``memory_limit`` or
         ``interrupted``.
     objective, method : str
     n, k : int
-        Points considered (rows with missing values left out) and points kept.
+        Rows without missing values, and rows kept.
     nodes : int
-        Subsets, hyperplanes or boxes looked at.
+        Subsets, hyperplanes or boxes examined.
     seconds : float
-        Time taken.
+        Time the call took.
     x, y : arrays
         The data as given; several predictors are the columns of ``x``.
     names : tuple of strings
-        What the predictors and, last, y are called.
+        Names of the predictors and, last, of y.
     fit_intercept : bool
     weights : array, optional
         One for each row given.
     searched : array of ints, optional
-        The predictors that are not combinations of those before them, where there are several.
+        Of several predictors, those that are not collinear with those before them.
     formula : Formula, optional
-        How the predictors were made.
+        The formula that made the predictors.
     dates : tuple of strings
-        The columns that are dates, as days since 1970-01-01.
+        The columns that are dates; their values are days since 1970-01-01.
     remark : str
-        What else the message says.
+        Further sentences of the message.
     labels : sequence, optional
-        A name for every row given; the summary and the picture use them instead of positions.
+        A name for each row; the summary and the picture use them instead of positions.
     frame : data frame, optional
-        The data in the library it came from.
+        The data frame as given.
     proof : Proof, optional
-        With ``proof=True``, why no subset is better: for :func:`quadsweep.check`. None where the
-        answer is not optimal, or the time limit left no time to write it.
+        With ``proof=True``, a proof for :func:`quadsweep.check`; None if the answer is not optimal
+        or the time limit left no time to write it.
 
-    The line, the conic and the message are worked out when they are first asked for: at a million
-    points the conic alone takes longer than many a search.
+    The line, the conic and the message are computed at their first use.
     """
 
     inliers: Ints

@@ -20,19 +20,19 @@ from quadsweep.solving.methods.problem import choose
 
 @dataclass(frozen=True, eq=False)
 class BatchResult(BatchOutcome, ResultMixin):
-    """The chosen subset of each of T data sets.
+    """The best subset of each of T data sets.
 
     Attributes
     ----------
     values, bounds : arrays of T floats
-        The objective on the chosen points, and what no subset of that size passes; NaN where every
-        subset is undefined, or where a limit came before the data set's turn.
+        The objective on the chosen points, and a bound that no subset of that size passes; NaN if
+        every subset is undefined, or a limit came first.
     masks : boolean array of shape (T, n)
-        True for inliers; a row without any has no answer.
+        True for inliers; a row without inliers has no answer.
     status : array of T strings
-        As in :class:`Result`, each data set for itself.
+        As in :class:`Result`, for each data set.
     nodes : array of T whole numbers
-        Subsets, hyperplanes or boxes looked at.
+        Subsets, hyperplanes or boxes examined.
     objective, method : str
     k : int
         Points kept in each.
@@ -109,23 +109,22 @@ def solve_many(
     Parameters
     ----------
     X, Y : arrays of shape (T, n)
-        One data set a row. ``Y`` may be left out for ``objective="var"``; an array of n numbers for
-        either is used in every data set.
+        One data set in each row; an array of n numbers is used in every data set.
+        ``objective="var"`` needs no ``Y``.
     k, drop, objective, method, tol, seed :
         As in :func:`solve`.
     time_limit : float, optional
         Seconds for the whole batch.
     n_jobs : int, optional
-        Threads; None is as many as there are cores. The answers do not depend on it,
-        except between subsets tied within ``tol``.
+        Threads; by default one for each core. Only the choice between subsets tied within ``tol``
+        depends on it.
     workers : {"threads", "joblib"}
-        Threads of this process, or whatever joblib is set to use: processes, or what
-        ``joblib.parallel_config(backend=...)`` names.
+        Threads of this process, or joblib's backend (``joblib.parallel_config``).
     client : dask Client or str, optional
-        A cluster instead: a client, the address of a scheduler, or ``"local"`` to start one on this
-        machine. Data sets of a worker that is lost are given to another.
+        A cluster: a client, the address of a scheduler, or ``"local"`` to start one here. If a
+        worker is lost, another repeats its work.
     out, resume : path, bool
-        A directory that keeps finished parts of the work, and whether to go on with those in it.
+        A directory for finished parts of the work, and whether to continue from them.
 
     Returns
     -------

@@ -75,69 +75,70 @@ def solve(
     out: str | os.PathLike[str] | None = None,
     resume: bool = False,
 ) -> Result | OutOfCoreResult:
-    """The k points with the best value of an objective.
+    """Find the k rows with the best value of an objective, with a proof.
 
     Parameters
     ----------
     points, x, y : sequences of numbers
-        The first argument is x, or a data frame or source whose columns ``x`` and ``y`` name.
-        Lists, arrays, pandas or polars columns. ``x`` may have several columns, an array of shape
-        (n, p) or a data frame; one data frame of two columns as ``x`` alone is x and y. ``y`` may
-        be left out for ``objective="var"``. A data set of :mod:`quadsweep.datasets` will do for
-        both. Or it is a formula, followed by its data frame: ``solve("y ~ a + b", frame, drop=3)``.
+        Lists, arrays, pandas or polars columns. Several predictors are an array of shape (n, p) or
+        a data frame. The first argument may also be
+
+        - a data frame of two columns, or a data set of :mod:`quadsweep.datasets`: x and y;
+        - a data frame or source, with the names of its columns as ``x`` and ``y``;
+        - a formula followed by its data frame: ``solve("y ~ a + b", frame, drop=3)``.
+
+        ``objective="var"`` needs no ``y``.
     k : int or float, optional
-        Points to keep: a number, or a share of n in (0, 1).
+        Rows to keep: a number, or a share of n in (0, 1).
     data : data frame, optional
-        ``x`` and ``y`` are then names of its columns (``x`` a list of names for several), or ``x``
-        is a formula such as ``"y ~ a + b + C(group)"``, which needs the extra ``formula``. A path
-        of Parquet (file, folder or pattern), an Arrow dataset, a polars LazyFrame or a dask
-        DataFrame is searched out of core where its rows do not fit in ``memory_limit``
-        (``docs/out-of-core.md``).
+        The table that ``x`` and ``y`` name columns of (a list of names for several predictors), or
+        that a formula such as ``"y ~ a + b + C(group)"`` is about (extra ``formula``). A Parquet
+        path (file, folder or pattern), an Arrow dataset, a polars LazyFrame or a dask DataFrame is
+        searched out of core if its rows do not fit in ``memory_limit``.
     fit_intercept : bool
         False for a plane through the origin; R2 is then of y about zero.
     weights : sequence of positive numbers, optional
-        One for each row, for weighted least squares: squares count that many times. ``k`` counts
-        rows all the same.
+        Weights of weighted least squares, one for each row. ``k`` counts rows, not weights.
     drop : int or float, optional
-        Points to remove, instead of ``k``.
+        Rows to drop, instead of ``k``.
     objective : str
-        ``r2``, ``r``, ``cov``, ``dv`` (largest is best), ``tv``, ``var``, ``lts``, ``mcd``
-        (smallest); ``r2`` or ``lts`` for several predictors.
+        Largest is best: ``r2``, ``r`` (correlation), ``cov``, ``dv`` (variance of x minus that of
+        y). Smallest is best: ``lts`` (residual sum of squares), ``tv`` (variance of x plus that of
+        y), ``var`` (variance of x), ``mcd`` (covariance determinant). Several predictors take
+        ``r2`` or ``lts``.
     method : str
-        ``auto`` (always with a proof, unless a limit stops it or, with many predictors, the bound
-        is not reached), ``certified``, ``sweep``,
-        ``naive``, ``exhaustive`` or ``concentrate``.
+        ``auto`` and ``certified`` (branch and bound) and ``exhaustive`` prove the answer; with many
+        predictors ``auto`` may end with a gap. ``sweep`` and ``naive`` are the paper's: they
+        examine only subsets that a conic cuts off. ``concentrate`` is a heuristic.
     tol : float
-        How close to the best value the proof must come: a difference for ``r2`` and ``r``, for the
-        others a share of the value (``docs/certificate.md`` has the rule for values of zero).
+        Tolerance of the proof: a difference for ``r2`` and ``r``, a share of the value for the
+        others (values of zero: ``docs/certificate.md``).
     time_limit : float, optional
-        Seconds after which the best subset so far is returned.
+        Seconds after which the search returns the best subset found.
     n_jobs : int, optional
-        Threads; None is as many as there are cores.
+        Threads; by default one for each core.
     seed : int
         For methods that draw starting points.
     nan_policy : {"raise", "omit"}
         What to do with rows that have NaN or infinity.
     progress : bool or callable, optional
-        None shows the search on standard error, from two seconds on, where that is a terminal or a
-        notebook; True always, False never. A callable is given (value, bound, nodes, seconds) about
-        twenty times a second and may return False to stop.
+        Whether to show progress on standard error; by default after two seconds, in a terminal or a
+        notebook. A callable receives (value, bound, nodes, seconds) about twenty times a second and
+        may return False to stop the search.
     memory_limit : float, optional
-        Gigabytes that what is still to be looked at may take; None is a quarter of the machine's.
-        The search goes depth first long before, and ends with the status ``memory_limit`` only if
-        that does not help.
+        Gigabytes for the open boxes of the search; by default a quarter of the machine's memory.
     proof : bool
-        Also write down why no subset is better, so that :func:`quadsweep.check` can verify it in
-        exact arithmetic: ``Result.proof``. It is checked before it is handed out, which takes far
-        longer than the search. Where ``time_limit`` is over before, there is none.
+        Also write a proof, ``Result.proof``, that :func:`quadsweep.check` verifies in exact
+        arithmetic. It is checked before it is returned, which takes far longer than the search;
+        there is none if ``time_limit`` ends first.
     client, out, resume : optional
-        For data out of core: a dask client, an address or ``"local"``; a folder for finished parts;
-        True goes on with those that are there.
+        For data out of core: a dask client, its address or ``"local"``; a folder for finished
+        parts; True to continue from those parts.
 
     Returns
     -------
     Result
-        Or, for data out of core, a :class:`quadsweep.outofcore.result.OutOfCoreResult`.
+        For data out of core a :class:`quadsweep.OutOfCoreResult`.
 
     Examples
     --------

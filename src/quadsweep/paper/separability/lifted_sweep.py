@@ -42,11 +42,11 @@ def naive_sweep(
     planes: int = 1000,
     seed: int = 0,
 ) -> Result:
-    """The best candidate of the paper's naive quadratic sweep (its algorithm 1).
+    """Run the paper's naive quadratic sweep (its algorithm 1), with any lift and score.
 
-    For every d of the lifted points, the hyperplane through them; the other points sorted by their
-    signed distance from it; as candidates every part of the d points with the first of the others.
-    Where there are no more than d points, all subsets are scored.
+    For every d lifted points, sort the other points by their signed distance from the hyperplane
+    through the d points. The candidates are the first of the others with every part of the d.
+    If there are at most d points, all subsets are scored.
 
     Parameters
     ----------
@@ -60,22 +60,20 @@ def naive_sweep(
         The name of an objective, or a function from the kept points' two columns to a number, the
         larger the better.
     order : {"both", "ascending", "descending"}
-        From which end of the sorted points to take the first. The published code has one
-        direction; because the sign of a plane is arbitrary, that misses some subsets.
+        The direction of sorting (the paper's rho). One direction misses some subsets, because the
+        sign of a hyperplane's normal is arbitrary.
     slab : float, optional
         The approximate sweep of the paper's conclusion, for score ``r2``: ``planes`` random
-        hyperplanes in place of all, and around each a slab of this width, in units of the distance
-        between the means of its two sides, of whose points all parts are tried. Its result is
-        ``heuristic``; it can find subsets that no conic cuts off.
+        hyperplanes, and every part of the points in a slab of this width around each (in units of
+        the distance between the means of its sides). It can find subsets that no conic cuts off.
     planes, seed : int
-        How many hyperplanes, and how they are drawn.
+        Number of random hyperplanes, and their seed.
 
     Returns
     -------
     Result
-        With status ``heuristic``, or ``optimal`` where all subsets were scored: subsets that are
-        cut off only by planes through dependent points (points on a circle, copies) are missed.
-        Ctrl-C ends the sweep with the best subset so far.
+        With status ``heuristic``, or ``optimal`` if all subsets were scored: the sweep misses
+        subsets that only hyperplanes through dependent points cut off (points on a circle, copies).
 
     Examples
     --------

@@ -40,29 +40,28 @@ class Separation(ResultMixin):
     Attributes
     ----------
     separable : bool or None
-        None if the exact decision was asked for and ran out of time.
+        None if the exact decision ran out of time.
     exact : bool
         True if the answer is proved in rational arithmetic, by ``plane`` or ``weights``.
     distance2 : float
-        Squared distance of the hulls of the lifted points: 0 where they are proved to meet,
+        Squared distance of the hulls of the lifted points: 0 if they are proved to meet,
         otherwise ``primal``.
     primal, dual : float
-        Values of the quadratic program, an upper and a lower bound on the squared distance. NaN
-        where piqp is not installed.
+        Upper and lower bound on the squared distance, from the quadratic program; NaN without
+        piqp.
     conic : Conic or None
         A curve with the inliers on its positive side; None with several predictors.
     weights : dict
-        If not separable, the points of the certificate: position to weight. On either side the
-        weights sum to one, and both sides have the same weighted mean of the lifted points. They
-        are Fractions if ``exact``.
+        The certificate if not separable: weights by position that sum to one on either side and
+        give both sides the same mean of the lifted points. Fractions if ``exact``.
     plane : tuple of Fractions, or None
-        The separating conic or quadric exactly: its coefficients on ``terms``, positive on inliers.
+        Exact coefficients, on ``terms``, of the separating surface; positive on inliers.
     lift : str
     message : str
         The answer in words.
     mask : boolean array, True for inliers.
     x, y : arrays
-        The data as given; x has a column for each predictor where there are several.
+        The data as given.
     names : tuple of str
         The columns' names, y's last.
     labels : sequence, optional
@@ -168,30 +167,28 @@ def separate(
     slab: float | None = None,
     time_limit: float | None = 60.0,
 ) -> Separation:
-    """Whether a conic, or with several predictors a quadric, cuts the inliers strictly off.
+    """Decide whether a conic (with several predictors a quadric) cuts the inliers strictly off.
 
     Parameters
     ----------
     x, y : sequences of numbers
-        Taken as the exact rationals their doubles are. ``x`` may have several columns, be the names
-        of columns of ``data``, or a formula. ``y`` may be None for lift ``L2``.
+        As in :func:`solve`; the doubles are read as exact rationals. Lift ``L2`` needs no ``y``.
     inliers : sequence
         Positions, or a boolean mask as long as the data.
     data : data frame, optional
     lift : str, optional
-        ``L2``, ``L3c``, ``L3d``, ``L3t``, ``L4`` or ``L5`` (see :mod:`quadsweep.lifts`), by default
-        ``L5``, any conic. With several predictors there is one lift, to all products of two columns
-        and the columns (y among them): any quadric, ``L9`` for two predictors.
+        ``L2``, ``L3c``, ``L3d``, ``L3t``, ``L4`` or ``L5`` (see :mod:`quadsweep.lifts`); by default
+        ``L5``, any conic. With several predictors the only lift is that of all quadrics in the
+        predictors and y, ``L9`` for two predictors.
     exact : bool
-        Decide in rational arithmetic. Otherwise the answer is the paper's: separable if the
-        quadratic program's squared distance is above 1e-10, which needs the extra
-        ``separability``.
+        Decide in rational arithmetic. Otherwise apply the paper's test: separable if the squared
+        distance of the hulls, by a quadratic program (extra ``separability``), is above 1e-10.
     slab : float, optional
-        Decide approximate separability, as the paper's conclusion proposes: whether all points on
-        the wrong side lie in a slab of this width around a hyperplane of the lift, in units of the
-        distance between the two sides' means. Numerical, by a linear program; nothing is proved.
+        Decide approximate separability instead, as the paper's conclusion proposes: whether a slab
+        of this width around a hyperplane of the lift holds all points on the wrong side. The unit
+        is the distance between the means of the two sides. Numerical, by a linear program.
     time_limit : float, optional
-        Seconds for the exact decision; when they are over, the answer is None.
+        Seconds for the exact decision; ``separable`` is None if they run out.
 
     Returns
     -------
@@ -206,7 +203,7 @@ def separate(
     >>> qs.separate([0, 1, 2, 3], [0, 0, 0, 0], [0, 2], lift="L2").weights
     {0: Fraction(1, 4), 1: Fraction(3, 4), 2: Fraction(3, 4), 3: Fraction(1, 4)}
 
-    The sign of a product of two columns is a quadric's, whatever y is:
+    A quadric separates by the sign of a product of two columns:
 
     >>> corners = [[-1, -1], [-1, 1], [1, -1], [1, 1]]
     >>> found = qs.separate(corners, [0, 0, 0, 0], [0, 3])
