@@ -86,8 +86,8 @@ sanitize:
 	$(MAKE) sanitize-address,undefined RUNTIME=libasan.so
 	$(MAKE) sanitize-thread RUNTIME=libtsan.so WITHOUT="polars statsmodels" WITHOUT_TESTS=%/test_estimating
 
-# The fuzzer of the plane with its best subset guarded in every box: a bound, a decision or a child that
-# loses it is named.
+# Searches and the fuzzer of the plane with their best subset guarded in every box: a bound, a decision or
+# a child that loses it is named.
 GUARDED ?= 5000
 guard:
 	test -x build/$@/bin/python || $(PYTHON) -m venv build/$@

@@ -74,13 +74,8 @@ nb::dict try_all(const Test& test, const std::vector<int>& order, int m, std::si
         const auto make = [&] { return refits_of(test); };
         tried = try_removals(make, order, m, most_unclear, n_jobs, control);
     });
-    nb::dict out;
-    out["breaking"] = tried.breaking;
-    out["unclear"] = tried.unclear;
-    out["count"] = tried.count;
-    out["complete"] = tried.complete;
-    out["status"] = std::string(name(control.status(Status::optimal)));
-    return out;
+    return dict_of("breaking", tried.breaking, "unclear", tried.unclear, "count", tried.count,
+                   "complete", tried.complete, "status", ending(control));
 }
 
 // Without roots nothing is decided.
@@ -89,27 +84,19 @@ nb::dict decide(const Question& question, std::vector<std::unique_ptr<Box>> root
                 nb::object progress) {
     Control control(time_limit.value_or(infinity));
     MultiplierRelaxation relaxation(question);
-    Limits limits;
-    limits.n_jobs = n_jobs;
-    limits.memory = memory_limit;
-    limits.depth_first_at = memory_limit / 2;
-    limits.most_boxes = most_boxes;
-    Driver<MultiplierRelaxation> driver(relaxation, limits, control);
+    Driver<MultiplierRelaxation> driver(
+        relaxation, Limits{n_jobs, 0, most_boxes, memory_limit / 2, memory_limit}, control);
     const bool bounded = !roots.empty();
     watched(control, progress, counted, [&] {
         driver.begin(std::move(roots));
         driver.run();
     });
     const Standing standing = driver.standing();
-    nb::dict out;
-    out["breaking"] = relaxation.breaking();
-    out["unclear"] = relaxation.unclear();
-    out["count"] = driver.n_boxes();
-    out["complete"] = bounded && standing.closed && standing.valid &&
-                      standing.deferred == undefined && !relaxation.finished() &&
-                      !control.stopped();
-    out["status"] = std::string(name(control.status(Status::optimal)));
-    return out;
+    const bool complete = bounded && standing.closed && standing.valid &&
+                          standing.deferred == undefined && !relaxation.finished() &&
+                          !control.stopped();
+    return dict_of("breaking", relaxation.breaking(), "unclear", relaxation.unclear(), "count",
+                   driver.n_boxes(), "complete", complete, "status", ending(control));
 }
 
 void make_linear_test(LinearTest* self, const Matrix& basis, const Vector& s, const Vector& x,

@@ -62,13 +62,8 @@ nb::dict refute(Prover& prover, int m, std::int64_t most_nodes, int n_jobs, doub
     options.seconds = time_limit.value_or(infinity);
     Verdict verdict;
     watched(control, progress, counted, [&] { verdict = prover.refute(options, control); });
-    nb::dict out;
-    out["proved"] = verdict.proved;
-    out["removal"] = verdict.removal;
-    out["nodes"] = verdict.nodes;
-    out["ratio"] = verdict.ratio;
-    out["status"] = std::string(name(control.status(Status::optimal)));
-    return out;
+    return dict_of("proved", verdict.proved, "removal", verdict.removal, "nodes", verdict.nodes,
+                   "ratio", verdict.ratio, "status", ending(control));
 }
 
 }  // namespace
@@ -86,8 +81,7 @@ void quadsweep::bind_many_controls(nb::module_& m) {
         .def(
             "least",
             [](Prover& prover, int m, std::optional<double> time_limit) {
-                nb::gil_scoped_release released;
-                return prover.least(m, time_limit.value_or(infinity));
+                return unlocked([&] { return prover.least(m, time_limit.value_or(infinity)); });
             },
             "m"_a, "time_limit"_a.none() = nb::none())
         .def("total", &Prover::total, "m"_a, "d"_a);

@@ -51,10 +51,8 @@ NewMatrix choose_quartics(const Column& r, const Column& t, const Column& reach,
         throw std::invalid_argument("rows differ in number");
     }
     std::vector<double> out;
-    {
-        nb::gil_scoped_release released;
-        choose_majorants(entries(r), entries(t), entries(reach), moments.data(), out);
-    }
+    unlocked(
+        [&] { choose_majorants(entries(r), entries(t), entries(reach), moments.data(), out); });
     return to_numpy(std::move(out), {n, static_cast<std::size_t>(coefficients + 1)});
 }
 
@@ -68,20 +66,14 @@ std::vector<double> copy_of(const Matrix& matrix, std::size_t d) {
 NewMatrix symmetrise(const SphereForms& forms, const Matrix& matrix) {
     const std::size_t d = static_cast<std::size_t>(forms.dimension());
     std::vector<double> out = copy_of(matrix, d);
-    {
-        nb::gil_scoped_release released;
-        forms.symmetrise(out.data());
-    }
+    unlocked([&] { forms.symmetrise(out.data()); });
     return to_numpy(std::move(out), {d, d});
 }
 
 std::pair<NewMatrix, NewMatrix> project(const SphereForms& forms, const Matrix& matrix) {
     const std::size_t d = static_cast<std::size_t>(forms.dimension());
     std::vector<double> out = copy_of(matrix, d), multiplier(d);
-    {
-        nb::gil_scoped_release released;
-        forms.project(out.data(), multiplier.data());
-    }
+    unlocked([&] { forms.project(out.data(), multiplier.data()); });
     return {to_numpy(std::move(out), {d, d}), to_numpy(std::move(multiplier))};
 }
 
@@ -97,12 +89,8 @@ void quadsweep::bind_many_predictors(nb::module_& m) {
                 throw std::invalid_argument("matrix and weights differ in length");
             }
             const std::vector<double> weights = entries(weight);
-            std::vector<double> sums;
-            {
-                nb::gil_scoped_release released;
-                sums = largest_row_sums(matrix.data(), weights, k, sign);
-            }
-            return to_numpy(std::move(sums));
+            return to_numpy(
+                unlocked([&] { return largest_row_sums(matrix.data(), weights, k, sign); }));
         },
         "matrix"_a, "weight"_a, "k"_a, "sign"_a);
     nb::class_<PairBound>(m, "PairBound")

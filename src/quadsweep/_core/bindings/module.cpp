@@ -14,6 +14,6 @@ NB_MODULE(_core, m) {
     bind_outofcore(m);
     bind_scores(m);
     nb::list statuses;
-    for (int s = 0; s < 6; ++s) statuses.append(std::string(name(static_cast<Status>(s))));
+    for (int s = 0; s < 6; ++s) statuses.append(text(static_cast<Status>(s)));
     m.attr("STATUSES") = statuses;
 }

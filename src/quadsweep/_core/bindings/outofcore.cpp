@@ -81,12 +81,7 @@ nb::tuple arrays(Picked&& rows) {
 nb::tuple pick(const Partition& p, const Column& x, const Column& y, const Flags& wanted) {
     check(x, y);
     const auto of = checked(wanted, p);
-    Picked rows;
-    {
-        nb::gil_scoped_release released;
-        rows = p.pick(span(x), span(y), of);
-    }
-    return arrays(std::move(rows));
+    return arrays(unlocked([&] { return p.pick(span(x), span(y), of); }));
 }
 
 nb::tuple add_and_pick(const Partition& p, const Column& x, const Column& y, const Flags& wanted,
@@ -95,22 +90,14 @@ nb::tuple add_and_pick(const Partition& p, const Column& x, const Column& y, con
     const auto of = checked(wanted, p);
     if (of.empty()) throw std::invalid_argument("a flag for every leaf is needed");
     Picked rows;
-    std::int64_t missing = 0;
-    {
-        nb::gil_scoped_release released;
-        missing = p.add_and_pick(span(x), span(y), of, leaves(table), rows);
-    }
+    const std::int64_t missing =
+        unlocked([&] { return p.add_and_pick(span(x), span(y), of, leaves(table), rows); });
     return nb::make_tuple(missing, arrays(std::move(rows)));
 }
 
 nb::object locate(const Partition& p, const Column& x, const Column& y) {
     check(x, y);
-    std::vector<std::int32_t> leaf;
-    {
-        nb::gil_scoped_release released;
-        leaf = p.locate(span(x), span(y));
-    }
-    return nb::cast(to_numpy(std::move(leaf)));
+    return nb::cast(to_numpy(unlocked([&] { return p.locate(span(x), span(y)); })));
 }
 
 nb::tuple state(const Partition& p) {
@@ -136,11 +123,8 @@ std::vector<double> as_list(const Moments& m) { return {m.x, m.y, m.xx, m.xy, m.
 nb::tuple plan_sample(const Column& x, const Column& y, const std::string& objective, double share,
                       std::uint64_t seed, int n_jobs) {
     check(x, y);
-    Plan out;
-    {
-        nb::gil_scoped_release released;
-        out = plan(span(x), span(y), objective_named(objective), share, seed, n_jobs);
-    }
+    const Plan out = unlocked(
+        [&] { return plan(span(x), span(y), objective_named(objective), share, seed, n_jobs); });
     std::vector<std::vector<double>> starts;
     for (const Moments& m : out.starts) starts.push_back(as_list(m));
     return nb::make_tuple(given(out.at), starts);
@@ -192,21 +176,12 @@ nb::dict search_loaded(LoadedPartition& loaded, const std::string& objective, st
         copied.push_back(one);
         copies.push_back(count);
     }
-    nb::dict out;
-    out["real"] = found.real;
-    out["leaves"] = to_numpy(std::move(found.leaves));
-    out["rows"] = to_numpy(std::move(found.rows));
-    out["copied"] = to_numpy(std::move(copied));
-    out["copies"] = to_numpy(std::move(copies));
-    out["moments"] = as_list(found.moments);
-    out["score"] = found.score;
-    out["bound"] = found.bound;
-    out["status"] = std::string(name(found.status));
-    out["refuted"] = found.refuted;
-    out["estimate"] = found.estimate;
-    out["nodes"] = found.nodes;
-    out["wanted"] = to_numpy(std::move(found.wanted));
-    return out;
+    return dict_of("real", found.real, "leaves", to_numpy(std::move(found.leaves)), "rows",
+                   to_numpy(std::move(found.rows)), "copied", to_numpy(std::move(copied)), "copies",
+                   to_numpy(std::move(copies)), "moments", as_list(found.moments), "score",
+                   found.score, "bound", found.bound, "status", text(found.status), "refuted",
+                   found.refuted, "estimate", found.estimate, "nodes", found.nodes, "wanted",
+                   to_numpy(std::move(found.wanted)));
 }
 
 void restore(Partition& p, const std::tuple<Place, Column, Numbers, Numbers, Numbers>& state) {
@@ -292,11 +267,7 @@ void quadsweep::bind_outofcore(nb::module_& m) {
         "distinct",
         [](const Column& column, std::size_t most) -> nb::object {
             std::vector<double> found;
-            bool few = false;
-            {
-                nb::gil_scoped_release released;
-                few = distinct(span(column), most, found);
-            }
+            const bool few = unlocked([&] { return distinct(span(column), most, found); });
             return few ? nb::cast(to_numpy(std::move(found))) : nb::none();
         },
         "column"_a, "most"_a);

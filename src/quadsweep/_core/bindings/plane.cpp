@@ -47,11 +47,10 @@ auto value_in(const Problem& problem) {
     return [&problem](double score) { return value_of(problem.points, problem.objective, score); };
 }
 
-nb::tuple to_tuple(const Problem& problem, Answer&& answer) {
+nb::tuple to_tuple(const Problem& problem, const Answer& answer) {
     const auto value = value_in(problem);
-    std::vector<std::int64_t> inliers(answer.inliers.begin(), answer.inliers.end());
-    return nb::make_tuple(to_numpy(std::move(inliers)), value(answer.score), value(answer.bound),
-                          std::string(name(answer.status)), answer.nodes);
+    return nb::make_tuple(to_rows(answer.inliers), value(answer.score), value(answer.bound),
+                          text(answer.status), answer.nodes);
 }
 
 nb::tuple solve(const Column& x, const Column& y, int k, const std::string& objective,
@@ -67,7 +66,7 @@ nb::tuple solve(const Column& x, const Column& y, int k, const std::string& obje
         problem.memory_limit = memory_limit;
         answer = run(problem, control);
     });
-    return to_tuple(problem, std::move(answer));
+    return to_tuple(problem, answer);
 }
 
 Order order_named(const std::string& wanted) {
@@ -96,7 +95,7 @@ nb::tuple solve_lifted(const Column& x, const Column& y, const Matrix& lifted, i
         answer = method == "naive" ? naive_lifted(problem, h, direction, control)
                                    : sweep_lifted(problem, h, control);
     });
-    return to_tuple(problem, std::move(answer));
+    return to_tuple(problem, answer);
 }
 
 // The certified engine with all its forms: see certified.hpp.
@@ -117,9 +116,7 @@ nb::tuple certified_search(const Column& x, const Column& y, int k, const std::s
         if (!std::isnan(above)) options.above = score_of(problem.points, chosen, above);
         answer = certified(problem, options, control);
     });
-    const double n_evaluations = answer.n_evaluations;
-    const bool decided = answer.decided;
-    return nb::make_tuple(to_tuple(problem, std::move(answer)), n_evaluations, decided);
+    return nb::make_tuple(to_tuple(problem, answer), answer.n_evaluations, answer.decided);
 }
 
 // The tree of a proof: see proof.hpp. Values are the user's; scores are made of them here.
@@ -148,18 +145,11 @@ nb::dict prove_values(const Column& x, const Column& y, int k, const std::string
             nb::make_tuple(static_cast<int>(node.kind), node.hinted, node.first, node.second));
     }
     const std::size_t hinted = tree.numbers.size() / ProofTree::hints;
-    nb::dict out;
-    out["shift"] = nb::make_tuple(tree.shift[0], tree.shift[1]);
-    out["tilt"] = tree.tilt;
-    out["scale"] = nb::make_tuple(tree.scale[0], tree.scale[1]);
-    out["constant"] = tree.constant;
-    out["corners"] = tree.corners;
-    out["roots"] = roots;
-    out["nodes"] = nodes;
-    out["numbers"] = to_numpy(std::move(tree.numbers), {hinted, ProofTree::hints});
-    out["better"] = nb::cast(std::move(tree.better));
-    out["status"] = std::string(name(tree.status));
-    return out;
+    return dict_of("shift", nb::make_tuple(tree.shift[0], tree.shift[1]), "tilt", tree.tilt,
+                   "scale", nb::make_tuple(tree.scale[0], tree.scale[1]), "constant", tree.constant,
+                   "corners", tree.corners, "roots", roots, "nodes", nodes, "numbers",
+                   to_numpy(std::move(tree.numbers), {hinted, ProofTree::hints}), "better",
+                   tree.better, "status", text(tree.status));
 }
 
 // One problem of many stops when the whole batch does. Python is asked by the first worker alone.
@@ -264,12 +254,12 @@ void bind_plane(nb::module_& m) {
 #ifdef QUADSWEEP_DEBUG_SOLUTION
     m.def(
         "set_debug_solution",
-        [](std::vector<int> rows, double spoil) {
+        [](std::vector<int> rows, int spoil) {
             std::sort(rows.begin(), rows.end());
             debug_solution = {std::move(rows), spoil};
             listing_solution = false;
         },
-        "rows"_a, "spoil"_a = 0.0);
+        "rows"_a, "spoil"_a = 0);
 #endif
     m.def("solve", &solve, "x"_a, "y"_a, "k"_a, "objective"_a, "method"_a, "tol"_a, "time_limit"_a,
           "n_jobs"_a, "seed"_a, "callback"_a.none(), "memory_limit"_a = infinity);

@@ -15,6 +15,7 @@
 
 #include "shared/control.hpp"
 #include "shared/objectives.hpp"
+#include "shared/points.hpp"
 
 namespace quadsweep {
 
@@ -45,6 +46,35 @@ template <class T>
 auto to_numpy(std::vector<T>&& values) {
     const std::size_t size = values.size();
     return to_numpy(std::move(values), {size});
+}
+
+// Rows as Python counts them.
+inline auto to_rows(const std::vector<int>& rows) {
+    return to_numpy(std::vector<std::int64_t>(rows.begin(), rows.end()));
+}
+
+// A dictionary from names and values in turn.
+inline void add_entries(nb::dict&) {}
+template <class Value, class... More>
+void add_entries(nb::dict& to, const char* name, Value&& value, More&&... more) {
+    to[name] = std::forward<Value>(value);
+    add_entries(to, std::forward<More>(more)...);
+}
+template <class... Entries>
+nb::dict dict_of(Entries&&... entries) {
+    nb::dict out;
+    add_entries(out, std::forward<Entries>(entries)...);
+    return out;
+}
+inline std::string text(Status status) { return std::string(name(status)); }
+// How a search that is over ended.
+inline std::string ending(const Control& control) { return text(control.status(Status::optimal)); }
+
+// What `work` returns, done without the GIL.
+template <class Work>
+auto unlocked(Work work) {
+    const nb::gil_scoped_release released;
+    return work();
 }
 
 inline Objective objective_named(const std::string& wanted) {

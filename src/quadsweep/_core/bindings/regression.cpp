@@ -174,17 +174,10 @@ nb::dict run(const Table& table, const Options& options, double sign, Control& c
     const auto value = [&table, sign](double score) { return value_of(table, sign, score); };
     Found found;
     watched(control, progress, scores_as(value), [&] { found = search(table, options, control); });
-    nb::dict out;
-    out["inliers"] =
-        to_numpy(std::vector<std::int64_t>(found.inliers.begin(), found.inliers.end()));
-    out["value"] = value(found.score);
-    out["bound"] = value(found.bound);
-    out["status"] = std::string(name(found.status));
-    out["nodes"] = found.nodes;
-    out["decided"] = found.decided;
-    out["n_evaluations"] = found.n_evaluations;
-    out["unclear"] = found.unclear;
-    return out;
+    return dict_of("inliers", to_rows(found.inliers), "value", value(found.score), "bound",
+                   value(found.bound), "status", text(found.status), "nodes", found.nodes,
+                   "decided", found.decided, "n_evaluations", found.n_evaluations, "unclear",
+                   found.unclear);
 }
 
 nb::dict fit(const Matrix& columns, const Vector& y, int k, const std::string& objective,

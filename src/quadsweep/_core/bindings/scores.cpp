@@ -73,14 +73,8 @@ nb::dict decide_scores(Question question, int most, double threshold, int n_jobs
     options.memory = memory_limit;
     Verdict verdict;
     watched(control, progress, counted, [&] { verdict = decide(question, options, control); });
-    nb::dict out;
-    out["complete"] = verdict.proved;
-    out["breaking"] = verdict.removal;
-    out["unclear"] = verdict.near;
-    out["count"] = verdict.nodes;
-    out["free"] = verdict.free;
-    out["status"] = std::string(name(control.status(Status::optimal)));
-    return out;
+    return dict_of("complete", verdict.proved, "breaking", verdict.removal, "unclear", verdict.near,
+                   "count", verdict.nodes, "free", verdict.free, "status", ending(control));
 }
 
 }  // namespace

@@ -39,6 +39,9 @@ void Relaxation::offer(const std::vector<int>& subset) {
     if (static_cast<int>(subset.size()) != k_) return;
     const double score = accurate_score(problem_.points, subset, Objective::mcd);
     if (score == undefined) return;
+#ifdef QUADSWEEP_DEBUG_SOLUTION
+    if (hides_solution(score, solution_score())) return;
+#endif
     const Lock lock(mutex_);
     reference_.offer(score, subset);
     if (options_.above && !(score > *options_.above)) return;
@@ -118,6 +121,45 @@ bool Relaxation::Worker::aim() {
     bounder_.aim(t_);
     return true;
 }
+
+#ifdef QUADSWEEP_DEBUG_SOLUTION
+double Relaxation::solution_score() const {
+    const std::vector<int>& rows = debug_solution.rows;
+    if (static_cast<int>(rows.size()) != k_) return undefined;
+    return accurate_score(problem_.points, rows, Objective::mcd);
+}
+
+double Relaxation::Worker::solution_score() const {
+    const double score = r_.solution_score();
+    return score != undefined && r_.worth(score) ? score : undefined;
+}
+
+bool Relaxation::Worker::holds_solution(const Box& box, bool loosely) const {
+    if (solution_score() == undefined) return false;
+    const Cells& cells = r_.cells_;
+    const std::vector<int>& rows = debug_solution.rows;
+    Moments m;
+    for (int p = 0; p < cells.size(); ++p) {
+        for (int row : cells.members(p)) {
+            if (std::binary_search(rows.begin(), rows.end(), row)) m.add(cells.x[p], cells.y[p]);
+        }
+    }
+    const double k = r_.k_;
+    const Centred s = centred(m, k);
+    double own[parameters];
+    own[L] = std::sqrt(s.b / k);
+    own[S] = -s.c / s.b;
+    own[A] = m.x / k + own[S] * m.y / k;
+    own[Y] = m.y / k;
+    for (Parameter p : {L, S, A, Y}) {
+        if (!is_between(own[p], box.middle(p), box.half(p), std::fabs(own[p]) + 1, loosely)) {
+            return false;
+        }
+    }
+    return agrees_with_solution(box.decided.get(), *box.open, cells.cell, cells.weight,
+                                [&](int p) { return cells.members(p); });
+}
+#endif
 
 Ending Relaxation::Worker::bound(Box& box) {
     if (!bounder_.load(box)) return Ending::closed;

@@ -12,6 +12,7 @@
 #include "bound.hpp"
 #include "plane/certified.hpp"
 #include "root.hpp"
+#include "search/debug_solution.hpp"
 #include "search/relaxation.hpp"
 #include "search/target.hpp"
 #include "shared/exact_sums.hpp"
@@ -63,6 +64,9 @@ class Relaxation {
     }
 
   private:
+#ifdef QUADSWEEP_DEBUG_SOLUTION
+    double solution_score() const;
+#endif
     ExactSums reference_sums() const;
     bool fits_exactly() const;
     bool place(const Placing& at);
@@ -96,6 +100,10 @@ class Relaxation::Worker {
     bool enumerate(const Box& box);
     Ending branch(std::unique_ptr<Box> box, Boxes& children);
     double n_evaluations() const { return bounder_.n_evaluations; }
+#ifdef QUADSWEEP_DEBUG_SOLUTION
+    bool holds_solution(const Box& box, bool loosely) const;
+    double solution_score() const;
+#endif
 
   private:
     void offer_centre(const Box& box, const Choice& choice);

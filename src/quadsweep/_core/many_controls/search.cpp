@@ -159,6 +159,18 @@ class Rows::Worker {
         return Ending::open;
     }
     double n_evaluations() const { return evaluations_; }
+#ifdef QUADSWEEP_DEBUG_SOLUTION
+    double solution_score() const {
+        return debug_solution.rows.empty() || rows_.finished() ? undefined : -1e300;
+    }
+    bool holds_solution(const Node& node, bool) const {
+        const std::vector<int>& item = node.state->item;
+        return removes_solution(node.state->gone, node.m, [&](int unit) {
+            const auto at = std::find(item.begin(), item.end(), unit) - item.begin();
+            return at < std::ssize(item) && node.marked[at];
+        });
+    }
+#endif
 
   private:
     Outcome bound_from(const Node& node, Sums& sums, int first, int rounds) {

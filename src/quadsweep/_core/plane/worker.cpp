@@ -58,11 +58,7 @@ Worker::Worker(PlaneRelaxation& r)
 bool Worker::aim() { return CellWorker::aim(r_.known.target() / unit_); }
 
 Ending Worker::bound(Box& box) {
-    const Ending ending = close(box);
-#ifdef QUADSWEEP_DEBUG_SOLUTION
-    if (bound_.least() > -debug_solution.spoil * std::fabs(choice_.value)) return Ending::closed;
-#endif
-    return ending == Ending::closed ? Ending::closed : Ending::open;
+    return close(box) == Ending::closed ? Ending::closed : Ending::open;
 }
 
 #ifdef QUADSWEEP_DEBUG_SOLUTION
@@ -82,32 +78,10 @@ bool Worker::holds_solution(const Box& box, bool loosely) const {
     const double place[] = {own->x, own->y}, far = std::fabs(own->x) + std::fabs(own->y) + 1;
     for (int i = 0; i < 2; ++i) {
         if (box.half[i] == 0) continue;  // a parameter that is not searched
-        const double slack = (loosely ? 1 : -1) * 1e-9 * (box.half[i] + far);
-        if (!(std::fabs(place[i] - box.centre[i]) <= box.half[i] + slack)) return false;
+        if (!is_between(place[i], box.centre[i], box.half[i], far, loosely)) return false;
     }
-    // What is kept is among its points, and all others of them are undecided.
-    std::vector<int> least(cells_.size(), 0), most(cells_.size(), 0);
-    const Kept kept = all_kept(box.decided.get(), {}, cells_.size());
-    for (const auto [point, count] : kept.points) least[point] = most[point] = count;
-    const auto add_cell = [&](int at, std::vector<int>& to) {
-        for (int p = cells_.cell[at].first; p < cells_.cell[at].last; ++p)
-            to[p] += cells_.weight[p];
-    };
-    for (int at : kept.cells) {
-        add_cell(at, least);
-        add_cell(at, most);
-    }
-    for (int at : box.open.cell) add_cell(at, most);
-    for (std::size_t i = 0; i < box.open.point.size(); ++i) {
-        most[box.open.point[i]] += box.open.copies[i];
-    }
-    for (int p = 0; p < cells_.size(); ++p) {
-        int count = 0;
-        for (int row : cells_.members(p))
-            count += std::binary_search(rows.begin(), rows.end(), row);
-        if (count < least[p] || count > most[p]) return false;
-    }
-    return true;
+    return agrees_with_solution(box.decided.get(), box.open, cells_.cell, cells_.weight,
+                                [&](int p) { return cells_.members(p); });
 }
 #endif
 

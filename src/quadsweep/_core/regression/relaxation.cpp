@@ -57,6 +57,9 @@ void Relaxation::offer(std::vector<int> units) {
     if (options_.k_or_more ? size < options_.k : size != options_.k) return;
     std::sort(units.begin(), units.end());
     auto [score, known, off, fits_exactly] = score_of(table_, units);
+#ifdef QUADSWEEP_DEBUG_SOLUTION
+    if (hides_solution(score, solution_score())) return;
+#endif
     const double most = score == undefined ? limit() : std::min(score + off, limit());
     if (!known && !options_.above) {
         leave_open(units, most);
@@ -146,6 +149,50 @@ bool Relaxation::Worker::aim() {
     bounder_.aim(form);
     return true;
 }
+
+#ifdef QUADSWEEP_DEBUG_SOLUTION
+double Relaxation::solution_score() const {
+    const std::vector<int>& rows = debug_solution.rows;
+    const auto size = static_cast<int>(rows.size());
+    if (rows.empty() || size < options_.k || (!options_.k_or_more && size > options_.k)) {
+        return undefined;
+    }
+    const Scored found = score_of(table_, rows);
+    return found.known && std::isfinite(found.score) ? found.score : undefined;
+}
+
+double Relaxation::Worker::solution_score() const {
+    const double score = r_.solution_score();
+    return score != undefined && r_.worth(score) ? score : undefined;
+}
+
+bool Relaxation::Worker::holds_solution(const Box& box, bool loosely) const {
+    if (box.of_fits) return loosely;  // of other parameters
+    if (solution_score() == undefined) return false;
+    const Items& items = r_.items_;
+    const std::vector<int>& rows = debug_solution.rows;
+    Gram sums;
+    for (int i = 0; i < items.size(); ++i) {
+        int count = 0;
+        for (int unit : items.units(i)) {
+            count += std::binary_search(rows.begin(), rows.end(), unit);
+        }
+        if (count > 0) items.add(sums, i, count);
+    }
+    const Form& form = bounder_.form();
+    const Own solution = own(form, sums);
+    const double unit = solution.theta[box.frame];
+    if (unit == 0) return false;
+    for (int j = 0; j < form.searched; ++j) {
+        const double theta = solution.theta[j] / unit;
+        if (j != box.frame && !is_between(theta, box.centre[j], box.half[j], 1, loosely)) {
+            return false;
+        }
+    }
+    return agrees_with_solution(box.decided.get(), box.open, r_.cells_.cell, items.copies,
+                                [&](int i) { return items.units(i); });
+}
+#endif
 
 Ending Relaxation::Worker::bound(Box& box) {
     if (box.of_fits) take_tau(box, bounder_.form(), box.tau);

@@ -77,6 +77,9 @@ class Relaxation {
 
   private:
     double sum_least_total() const;
+#ifdef QUADSWEEP_DEBUG_SOLUTION
+    double solution_score() const;
+#endif
     void leave_open(const std::vector<int>& units, double most);
 
     const Table& table_;
@@ -110,6 +113,10 @@ class Relaxation::Worker {
     bool enumerate(const Box& box);
     Ending branch(std::unique_ptr<Box> box, Boxes& children);
     double n_evaluations() const { return bounder_.n_evaluations; }
+#ifdef QUADSWEEP_DEBUG_SOLUTION
+    bool holds_solution(const Box& box, bool loosely) const;
+    double solution_score() const;
+#endif
 
   private:
     void offer_centre(const Box& box);

@@ -116,6 +116,18 @@ class Removals::Worker {
         return Ending::open;
     }
     double n_evaluations() const { return evaluations_; }
+#ifdef QUADSWEEP_DEBUG_SOLUTION
+    double solution_score() const {
+        const auto& near = removals_.verdict.near;
+        const bool met = std::find(near.begin(), near.end(), debug_solution.rows) != near.end();
+        return debug_solution.rows.empty() || met || removals_.finished() ? undefined : -1e300;
+    }
+    bool holds_solution(const Node& node, bool) const {
+        return removes_solution(node.removed, node.m, [&](int item) {
+            return std::binary_search(node.free.begin(), node.free.end(), item);
+        });
+    }
+#endif
 
   private:
     Removals& removals_;

@@ -82,7 +82,7 @@ class Driver {
             guard.closed("the upper end of");
             return Ending::closed;
         }
-        Ending ending = worker.bound(*box);
+        Ending ending = guard.spoiled(worker.bound(*box));
         if (ending == Ending::closed) guard.closed("the bound of");
         if (ending == Ending::closed || ending == Ending::invalid) return ending;
         worker.propose(*box);
@@ -97,6 +97,7 @@ class Driver {
         if (guard.listed([&] { return worker.enumerate(*box); })) return Ending::closed;
         ending = worker.branch(std::move(box), children);
         if (ending == Ending::open) guard.split(children);
+        if (ending == Ending::closed) guard.closed("splitting");
         return ending;
     }
 

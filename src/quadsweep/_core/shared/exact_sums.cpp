@@ -234,16 +234,4 @@ WideScore wide_score(const ExactSums& s, double k, Objective objective) {
     return {-(s.a * s.rest) / (k * k), 2 * (s.ex + s.ey)};
 }
 
-bool operator<(const WideScore& p, const WideScore& q) {
-    if (!p.defined() || !q.defined()) return !p.defined() && q.defined();
-    const auto sign = [](const WideScore& s) { return (s.mantissa.hi > 0) - (s.mantissa.hi < 0); };
-    if (sign(p) != sign(q) || sign(p) == 0) return sign(p) < sign(q);
-    const int ep = p.exponent + std::ilogb(p.mantissa.hi);
-    const int eq = q.exponent + std::ilogb(q.mantissa.hi);
-    if (std::abs(ep - eq) > 2) return sign(p) > 0 ? ep < eq : ep > eq;
-    const DoubleDouble gap =
-        scaled(p.mantissa, p.exponent - ep) - scaled(q.mantissa, q.exponent - ep);
-    return gap.value() < 0;
-}
-
 }  // namespace quadsweep

@@ -21,7 +21,6 @@ struct WideScore {
         return defined() ? std::ldexp(mantissa.value(), exponent - unit) : undefined;
     }
 };
-bool operator<(const WideScore& a, const WideScore& b);
 
 // About each column's mean; x is scaled by 2^-ex and y by 2^-ey. `rest` is the residual sum of
 // squares of the least squares line, from the residuals themselves where b - c^2/a would cancel.
