@@ -99,7 +99,7 @@ def test_latex_prints_every_cell(table):
     assert "%" not in body
     assert "_" not in body
     for row in table.grid()[1:]:
-        for cell in row[4:]:
+        for cell in row[8:]:
             assert cell.replace("%", r"\%") in text
     labels = re.findall(r"Rows to [^&]*(?= &)", text)
     assert labels == [
@@ -119,6 +119,69 @@ def test_a_regression_without_an_answer_is_named():
     assert table.left_out["b"] in table.summary()
     assert not table.success
     assert table.to_dict()["left_out"] == table.left_out
+
+
+def test_a_model_that_cannot_be_audited_leaves_the_others():
+    mixed = smf.mixedlm("wage_2 ~ educ", DATA, groups=DATA["firm"]).fit()
+    models = {"a": FORMULA, "b": mixed, "c": object()}
+    table = qs.audit_table(models, "educ", "sign", data=DATA)
+    assert [each.name for each in table] == ["a"]
+    assert "MixedLM" in table.left_out["b"]
+    assert set(table.left_out) == {"b", "c"}
+
+
+def test_a_table_names_outcome_size_effects_errors_and_intervals():
+    fitted = smf.ols(FORMULA, DATA).fit(cov_type="HC1")
+    absorbed = {"model": "wage_2 ~ educ | firm", "vcov": {"CRV1": "firm"}}
+    table = qs.audit_table({"a": fitted, "b": absorbed}, "educ", "sign", data=DATA, time_limit=2)
+    head, one, two = table.grid()
+    said = [dict(zip(head, row, strict=True)) for row in (one, two)]
+    assert [row["outcome"] for row in said] == ["wage_2"] * 2
+    assert [row["N"] for row in said] == ["40"] * 2
+    assert [row["fixed effects"] for row in said] == ["-", "firm"]
+    assert [row["errors"] for row in said] == ["HC1", "clustered by firm"]
+    low, high = fitted.conf_int().loc["educ"]
+    row = table.rows()[0]
+    assert (row["ci_lower"], row["ci_upper"]) == pytest.approx((low, high))
+    assert f"[{low:.4g}, {high:.4g}]" in table.to_markdown()
+    after = smf.ols(FORMULA, DATA.drop(index=DATA.index[table[0].first.outliers])).fit(
+        cov_type="HC1"
+    )
+    left = tuple(after.conf_int().loc["educ"])
+    assert (row["sign_ci_lower"], row["sign_ci_upper"]) == pytest.approx(left)
+    page = table.to_html()
+    assert ">coef<" not in page
+    assert ">stats<" not in page
+    assert "clustered by firm" in page
+
+
+def test_significance_lost_and_gained_have_columns_of_their_own():
+    table = qs.audit_table(FORMULA, ["educ", "age"], "significance", data=DATA)
+    lost, gained = (f"Rows to {way} significance (share)" for way in ("lose", "gain"))
+    assert table.grid()[0][-2:] == (lost, gained)
+    assert [row[-1] == "-" for row in table.grid()[1:]] == [True, False]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_several_fits_of_pyfixest_are_a_table_by_outcome():
+    pf = pytest.importorskip("pyfixest")
+    fits = pf.feols("wage_2 + age ~ educ", DATA.reset_index(drop=True))
+    table = qs.audit(fits, term="educ", claim="sign")
+    assert [row["outcome"] for row in table.rows()] == ["wage_2", "age"]
+    alone = qs.audit("wage_2 ~ educ", DATA, term="educ")
+    assert table.rows()[0]["sign"] == alone.drop
+
+
+def test_a_summary_has_the_intervals_before_and_after():
+    found = qs.audit(FORMULA, data=DATA, term="educ", claim="significance", level=0.1)
+    before = smf.ols(FORMULA, DATA).fit().conf_int(0.1).loc["educ"]
+    after = smf.ols(FORMULA, DATA.drop(index=DATA.index[found.outliers])).fit()
+    said = dict(found.summary_items())["90% interval"]
+    texts = ["[{:.4g}, {:.4g}]".format(*i) for i in (before, after.conf_int(0.1).loc["educ"])]
+    assert said == f"{texts[0]}; without them {texts[1]}"
+    assert f"{found.before.slope:.4g} {texts[0]}" in str(
+        [line.get_label() for line in found.plot().lines]
+    )
 
 
 def test_an_interrupt_ends_the_table():

@@ -55,6 +55,7 @@ from quadsweep.blas import one_thread
 from quadsweep.clock import Stopped
 from quadsweep.inputs import validation
 from quadsweep.inputs.arguments import normalize_arguments
+from quadsweep.inputs.models import is_several
 from quadsweep.inputs.standard_errors import OWN, StandardErrors, in_one_word
 from quadsweep.messages import argument
 from quadsweep.outofcore.search import Query
@@ -192,7 +193,8 @@ def audit(
     -------
     Audit
         A :class:`quadsweep.RegressionAudit` with controls, groups, weights, a formula or a fitted
-        model. For data out of core an :class:`quadsweep.OutOfCoreAudit`.
+        model. For data out of core an :class:`quadsweep.OutOfCoreAudit`; for several fits of
+        pyfixest at once, the :class:`quadsweep.AuditTable` of them.
 
     Notes
     -----
@@ -214,6 +216,14 @@ def audit(
     >>> qs.audit(x, y, controls=z).message
     'Removing 1 of 7 rows (14%) reverses the sign of the coefficient of x (given z1).'
     """
+    if is_several(points):
+        several: Audit = _audit_several(
+            points, terms=term, claims=claim, controls=controls, groups=groups, weights=weights,
+            data=data, vcov=vcov, cov_type=cov_type, cov_kwds=cov_kwds, fit_options=fit_options,
+            level=level, threshold=threshold, max_drop=max_drop, tol=tol, time_limit=time_limit,
+            n_jobs=n_jobs, seed=seed, progress=progress, memory_limit=memory_limit,
+        )  # fmt: skip
+        return several
     memory = validation.memory(memory_limit)
     resources = Resources.given(time_limit, n_jobs, seed, memory_limit=memory)
     terms = claims.terms(claim, level, threshold, validation.tolerance(tol))
@@ -246,6 +256,13 @@ def audit(
         check_provable(given, claim)
     with report_bounds(progress, resources) as note:
         return _in_memory(kind, given, claim, terms, max_drop, resources, note, proof)
+
+
+def _audit_several(models: Any, **asked: Any) -> Any:
+    """The table of several fits of pyfixest."""
+    from quadsweep.auditing.tables import audit_table
+
+    return audit_table(models, **asked)
 
 
 def audit_given(

@@ -16,6 +16,7 @@ from quadsweep.auditing.approximations import Approximation, approximations
 from quadsweep.auditing.break_problem import BreakProblem
 from quadsweep.auditing.design import Design
 from quadsweep.auditing.fit import Fit
+from quadsweep.auditing.specification import spell_interval
 from quadsweep.auditing.verdict import FINDING, Verdict
 from quadsweep.inputs.frames import KEPT
 from quadsweep.outofcore.flags import Flags
@@ -129,6 +130,11 @@ class Audit(Verdict):
         lines = [("all rows", str(self.before))]
         if self.after is not None:
             lines.append(("without them", str(self.after)))
+        if before := spell_interval(self.before, self.level):
+            after = "" if self.after is None else spell_interval(self.after, self.level)
+            without = f"; without them {after}" if after and self.upper else ""
+            lines.append((f"{100 * (1 - self.level):.4g}% interval", before + without))
+        if self.after is not None:
             if self.groups is not None:
                 lines.append(("groups", ", ".join(str(g) for g in self.groups) or "none"))
             lines.append(("removed", named_rows(self.outliers, self.labels)))

@@ -39,21 +39,30 @@ class Tabulated(ABC):
         with needed("a table of coefficients"):
             import pandas as pd
         audits = self.specification.audits.items()
-        found = {term: estimate(audit.before) for (term, _), audit in audits}
-        return pd.DataFrame.from_dict(found, orient="index", columns=["b", "se", "t", "p"])
+        found = {
+            term: (*estimate(audit.before), *interval(audit.before)) for (term, _), audit in audits
+        }
+        names = ["b", "se", "t", "p", "ci95l", "ci95u"]
+        return pd.DataFrame.from_dict(found, orient="index", columns=names)
 
     def __maketables_stat__(self, key: str) -> Any:
         each = self.specification
         if key in ("N", "r2", "se_type"):
             fit = each.first.before
-            return {"N": fit.n, "r2": fit.r2, "se_type": used_test(each.first)}[key]
-        claim, _, term = key.partition(":")
-        audit = each.audits.get((term or each.terms[0], claim))
-        return None if audit is None else counted(audit)
+            return {"N": fit.n, "r2": fit.r2, "se_type": errors_of(each.first)}[key]
+        kind, _, term = key.partition(":")
+        audit = each.audits.get((term or each.terms[0], kind.partition(" ")[0]))
+        return (
+            None if audit is None or kind not in (audit.claim, kind_of(audit)) else counted(audit)
+        )
 
     @property
     def __maketables_depvar__(self) -> str:
-        return str(getattr(self.specification.first, "names", ("y",))[-1])
+        return outcome_of(self.specification.first)
+
+    @property
+    def __maketables_fixef_string__(self) -> str | None:
+        return " + ".join(effects_of(self.specification.first)) or None
 
     @property
     def __maketables_vcov_info__(self) -> dict[str, Any]:
@@ -65,7 +74,7 @@ class Tabulated(ABC):
 
     @property
     def __maketables_default_stat_keys__(self) -> list[str]:
-        return [*labels([self.specification]), "N", "r2"]
+        return [*labels([self.specification]), "N", "r2", "se_type"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +119,29 @@ def term_of(audit: Any) -> str:
     return str(getattr(audit, "term", None) or getattr(audit, "names", ("x",))[0])
 
 
+def outcome_of(audit: Any) -> str:
+    """What the outcome is called."""
+    return str(getattr(audit, "names", ("y",))[-1])
+
+
+def effects_of(audit: Any) -> tuple[str, ...]:
+    """The fixed effects of its regression, by name."""
+    return getattr(getattr(audit, "regression", None), "effects", ())
+
+
+def errors_of(audit: Any) -> str:
+    """The kind of its standard errors."""
+    regression = getattr(audit, "regression", None)
+    return "classical" if regression is None else str(regression.errors.label)
+
+
+def kind_of(audit: Verdict) -> str:
+    """Its claim, and of significance whether it is lost or gained."""
+    if audit.claim != "significance":
+        return audit.claim
+    return f"significance {'lost' if audit.before.p_value <= audit.level else 'gained'}"
+
+
 def used_test(audit: Any) -> str:
     """The standard errors of its test."""
     return str(getattr(audit, "test", "classical t test"))
@@ -127,16 +159,38 @@ def estimate(fit: Fit) -> tuple[float, float, float, float]:
     return fit.slope, se, t, fit.p_value
 
 
+def interval(fit: Fit, level: float = 0.05) -> tuple[float, float]:
+    """The confidence interval of the coefficient, NaN where its test has no standard error."""
+    from scipy.special import ndtri, stdtrit
+
+    slope, se, _, _ = estimate(fit)
+    freedom = getattr(fit, "freedom", fit.n - 2)
+    is_normal = getattr(fit, "statistic", "t") == "z"
+    wide = -float(ndtri(level / 2) if is_normal else stdtrit(max(freedom, 1), level / 2)) * se
+    return slope - wide, slope + wide
+
+
+def spell_interval(fit: Fit, level: float = 0.05) -> str:
+    """The interval as a text, "" where there is none."""
+    low, high = interval(fit, level)
+    return "" if math.isnan(low) else f"[{low:.4g}, {high:.4g}]"
+
+
 def size_of(audit: Any) -> int:
     """How many rows or groups there are to remove."""
     return int(getattr(audit, "n_groups", None) or audit.n)
 
 
 def bounds(claim: str, audit: Verdict | None) -> dict[str, Any]:
+    """The count, its bounds and share, and the interval of the coefficient without the rows."""
+    ends = ("", "_lower", "_upper", "_share", "_ci_lower", "_ci_upper")
     if audit is None:
-        return dict.fromkeys(f"{claim}{end}" for end in ("", "_lower", "_upper", "_share"))
+        return dict.fromkeys(f"{claim}{end}" for end in ends)
     share = None if audit.upper is None else audit.upper / size_of(audit)
+    after = (None, None) if audit.after is None else interval(audit.after)
     return {
+        f"{claim}_ci_lower": after[0],
+        f"{claim}_ci_upper": after[1],
         claim: audit.drop,
         f"{claim}_lower": audit.lower,
         f"{claim}_upper": audit.upper,
@@ -169,18 +223,21 @@ def units_of(audits: Sequence[Any]) -> str:
 
 
 def labels(specifications: Sequence[Specification], by_term: bool = True) -> dict[str, str]:
-    """What the count of a claim is called, by ``claim:term`` or by claim alone."""
+    """What the count of a claim is called, by ``kind:term`` or by kind alone."""
     every = [(key, audit) for each in specifications for key, audit in each.audits.items()]
     terms = list(dict.fromkeys(term for (term, _), _ in every))
     found: dict[str, str] = {}
+    kinds = list(dict.fromkeys(kind_of(audit) for _, audit in every))
+    claims = list(dict.fromkeys(claim for (_, claim), _ in every))
+    kinds.sort(key=lambda kind: claims.index(kind.partition(" ")[0]))
     for wanted in terms if by_term else [None]:
-        for claim in dict.fromkeys(claim for (_, claim), _ in every):
-            asked = [a for (t, c), a in every if c == claim and wanted in (None, t)]
+        for kind in kinds:
+            asked = [a for (t, _), a in every if kind_of(a) == kind and wanted in (None, t)]
             if not asked:
                 continue
-            text = f"{units_of(asked).capitalize()} to {does(claim, asked)} (share)"
+            text = f"{units_of(asked).capitalize()} to {does(asked[0].claim, asked)} (share)"
             about = f", {wanted}" if by_term and len(terms) > 1 else ""
-            found[claim if wanted is None else f"{claim}:{wanted}"] = text + about
+            found[kind if wanted is None else f"{kind}:{wanted}"] = text + about
     return found
 
 

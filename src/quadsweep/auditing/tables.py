@@ -18,13 +18,20 @@ from quadsweep.auditing.specification import (
     Specification,
     bounds,
     counted,
+    effects_of,
+    errors_of,
     estimate,
+    interval,
+    kind_of,
     labels,
+    outcome_of,
+    spell_interval,
     term_of,
     units_of,
     used_test,
 )
 from quadsweep.extras import needed
+from quadsweep.inputs.models import is_several
 from quadsweep.progress import Removals, watching_several
 from quadsweep.results.formatting import ResultMixin, as_frame, drawn_by, figure, plain
 from quadsweep.results.markup import escape_latex
@@ -36,6 +43,7 @@ THREE = ("significance", "sign", "reverse")
 _THRESHOLDS = ("r2", "slope")  # claims that are about one
 _ARGUMENTS = tuple(inspect.signature(audit).parameters)[1:]
 _ESTIMATE = ("estimate", "std_error", "t", "p_value")
+_PARTS = {"coef": "Estimates", "fe": "Fixed effects", "stats": "Rows removed, and the fit"}
 _NOTE = (
     "Fewest {units} whose removal changes the conclusion, everything refitted, and their share. A "
     "single number is proved; of [a, b], fewer than a are ruled out and b suffice."
@@ -88,7 +96,15 @@ class AuditTable(ResultMixin, Sequence[Specification]):
             for term in each.terms:
                 fit = each.audit_of_term(term).before
                 numbers = dict(zip(_ESTIMATE, estimate(fit), strict=True))
-                row = {"model": each.name, "term": term, **numbers, "n": fit.n}
+                row = {
+                    "model": each.name,
+                    "outcome": outcome_of(each.first),
+                    "term": term,
+                    **numbers,
+                }
+                row |= dict(zip(("ci_lower", "ci_upper"), interval(fit), strict=True))
+                row |= {"n": fit.n, "effects": " + ".join(effects_of(each.first)),
+                        "errors": errors_of(each.first)}  # fmt: skip
                 for claim in self.claims:
                     row |= bounds(claim, each.audits.get((term, claim)))
                 rows.append(row)
@@ -102,15 +118,21 @@ class AuditTable(ResultMixin, Sequence[Specification]):
     def grid(self) -> list[Sequence[str]]:
         """Rows of texts, the header first: one for every regression and term."""
         titles = labels(self.specifications, by_term=False)
+        shared = any(effects_of(each.first) for each in self)
         grid: list[Sequence[str]] = [
-            ("model", "term", "estimate", "std. error", *(titles[c] for c in self.claims))
-        ]
+            ("model", "outcome", "term", "estimate", "std. error", "95% interval", "N",
+             *["fixed effects"] * shared, "errors", *titles.values())
+        ]  # fmt: skip
         for each in self:
             for term in each.terms:
-                slope, se, _, _ = estimate(each.audit_of_term(term).before)
-                found = (each.audits.get((term, claim)) for claim in self.claims)
-                cells = ("-" if a is None else counted(a) for a in found)
-                grid.append((each.name, term, figure(slope), figure(se), *cells))
+                fit = each.audit_of_term(term).before
+                found = {kind_of(a): counted(a) for (t, _), a in each.audits.items() if t == term}
+                effects = [" + ".join(effects_of(each.first)) or "-"] * shared
+                grid.append((
+                    each.name, outcome_of(each.first), term, *map(figure, estimate(fit)[:2]),
+                    spell_interval(fit), f"{fit.n:,}", *effects, errors_of(each.first),
+                    *(found.get(kind, "-") for kind in titles),
+                ))  # fmt: skip
         return grid
 
     def summary_items(self) -> list[tuple[str, str]]:
@@ -166,8 +188,8 @@ class AuditTable(ResultMixin, Sequence[Specification]):
             import maketables
         titles = labels(self.specifications)
         given = {
-            "model_stats": [*titles, "N", "r2"],
-            "model_stats_labels": titles,
+            "model_stats": [*titles, "N", "r2", "se_type"],
+            "model_stats_labels": titles | {"se_type": "Standard errors"},
             "model_heads": [each.name for each in self],
             "head_order": "d" if all(_numbered(each.name) for each in self) else "dh",
             "notes": f"Standard errors in parentheses; * p < 0.1, ** p < 0.05, *** p < 0.01. "
@@ -196,7 +218,13 @@ class AuditTable(ResultMixin, Sequence[Specification]):
 
     def to_gt(self, **options: Any) -> Any:
         """The table as ``great_tables.GT``; options as of ``to_maketables``."""
-        return self.to_maketables(**options).make(type="gt")
+        made = self.to_maketables(**options)
+        made.df.index = made.df.index.map(lambda row: (_PARTS.get(row[0], row[0]), *row[1:]))
+        return made.make(type="gt")
+
+    def to_html(self, **options: Any) -> str:
+        """The same as HTML."""
+        return str(self.to_gt(**options).as_raw_html())
 
     def to_markdown(self) -> str:
         """A table for GitHub, R Markdown, Quarto and the like."""
@@ -269,7 +297,7 @@ def audit_table(
                 line = following(", ".join([name, *([] if term is None else [term]), claim]))
                 try:
                     answer: Any = audit(*model, **{"progress": line, **about})
-                except (TypeError, ValueError) as wrong:
+                except Exception as wrong:  # the others stand
                     failures[str(term), claim] = str(wrong)
                     first = first or wrong
                     continue
@@ -290,7 +318,7 @@ def _named(models: Any) -> dict[str, tuple[list[Any], dict[str, Any]]]:
     if isinstance(models, Mapping):
         named = {str(name): model for name, model in models.items()}
     else:
-        if hasattr(models, "to_list") and not hasattr(models, "columns"):  # fits of pyfixest
+        if is_several(models):
             models = models.to_list()
         several = list(models) if isinstance(models, (list, tuple)) else [models]
         named = {f"({i})": model for i, model in enumerate(several, 1)}

@@ -19,6 +19,11 @@ def is_model(x: Any) -> bool:
     return _library(x) in (*ADAPTERS, "sklearn")
 
 
+def is_several(x: Any) -> bool:
+    """Whether these are several fits of pyfixest at once."""
+    return _library(x) == "pyfixest" and hasattr(x, "to_list")
+
+
 def describe(model: Any) -> str:
     """What to call a model: "OLS results of statsmodels"."""
     inner = getattr(model, "model", None)

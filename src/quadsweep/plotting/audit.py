@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quadsweep.arrays import Axes, Floats, Mask
+from quadsweep.auditing.specification import spell_interval
 from quadsweep.plotting import canvas
 from quadsweep.plotting.canvas import INLIER, LINE, OUTLIER, PALE
 from quadsweep.plotting.labels import name_points, shortened
@@ -82,7 +83,9 @@ def _rows_removed(
         lines.append(
             (audit.after, audit.mask & used, f"{what} without the removed", {"color": LINE})
         )
-    for (fit, rows, label, style), point in zip(lines, through, strict=False):
+    for (fit, rows, what, style), point in zip(lines, through, strict=False):
+        within = spell_interval(fit, audit.level)
+        label = f"{what}: {fit.slope:.4g} {within}" if within else what
         if np.isfinite(fit.slope) and point is None:
             assert audit.design is not None
             _curve(ax, audit.design.link, x[rows], y[rows], fit.slope, label=label, **style)

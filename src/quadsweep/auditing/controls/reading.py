@@ -49,6 +49,7 @@ class Regression:
     response: Floats | None = None  # the outcome, where the design has another to search by
     model_rows: Ints | None = None  # the rows of the design among those of the model
     stated: StatedModel | None = None
+    effects: tuple[str, ...] = ()  # the fixed effects that are absorbed, by name
 
     def least_squares(self, what: str) -> None:
         """Refuse to compute what only least squares has."""
@@ -269,7 +270,7 @@ def _clean(
         design, rows[good], given.given, errors, by, given.labels, fixed,
         given.table, dependent, None if overridden else given.model,
         given.working is not None, None if given.working is None else given.y[good],
-        np.flatnonzero(good), stated,
+        np.flatnonzero(good), stated, tuple(name for name, _ in given.absorbed),
     )  # fmt: skip
 
 
