@@ -32,19 +32,6 @@ def test_decisions_agree_with_enumeration(family, objective):
     assert answers.tolist() == expected
 
 
-@pytest.mark.parametrize("objective", OBJECTIVES)
-@pytest.mark.parametrize("family", ["uniform", "lattice", "duplicated", "clustered"])
-def test_decisions_and_values_give_the_same_p_value(family, objective):
-    x, y = FAMILIES[family](np.random.default_rng(2), 24)
-    options = {"k": 15, "objective": objective, "permutations": 60}
-    values = qs.significance(x, y, **options)
-    decisions = qs.significance(x, y, null="decisions", **options)
-    assert values.reached.tolist() == decisions.reached.tolist()
-    assert values.p_value == decisions.p_value == (1 + values.reached.sum()) / 61
-    assert len(values.null) == 60
-    assert len(decisions.null) == 0
-
-
 def test_the_null_is_the_optimum_of_each_shuffle():
     x, y = np.random.default_rng(0).normal(size=(2, 30))
     answer = qs.significance(x, y, 20, permutations=10, seed=7)
@@ -61,12 +48,11 @@ def test_an_equal_value_counts_as_reaching():
     assert answer.reached.sum() == ties > 0
 
 
-@pytest.mark.parametrize("null", ["values", "decisions"])
-def test_does_not_depend_on_the_number_of_threads(null):
+def test_does_not_depend_on_the_number_of_threads():
     x, y = np.random.default_rng(1).uniform(size=(2, 50))
-    one = qs.significance(x, y, 35, permutations=80, null=null, n_jobs=1)
+    one = qs.significance(x, y, 35, permutations=80, n_jobs=1)
     for n_jobs in (2, 5):
-        many = qs.significance(x, y, 35, permutations=80, null=null, n_jobs=n_jobs)
+        many = qs.significance(x, y, 35, permutations=80, n_jobs=n_jobs)
         assert many.p_value == one.p_value
         np.testing.assert_array_equal(many.null, one.null)
         np.testing.assert_array_equal(many.reached, one.reached)
@@ -78,36 +64,11 @@ def test_another_seed_gives_other_shuffles():
     assert zero.null.tolist() != one.null.tolist()
 
 
-@pytest.mark.parametrize("null", ["values", "decisions"])
-def test_stopping_early_cuts_the_full_run_at_the_right_shuffle(null):
-    x, y = np.random.default_rng(3).uniform(size=(2, 40))
-    full = qs.significance(x, y, 20, permutations=300, null=null)
-    assert full.status == "finished"
-    early = qs.significance(x, y, 20, permutations=300, null=null, stop_after=5)
-    assert early.status == "stopped_early"
-    end = len(early.reached)
-    assert early.reached.tolist() == full.reached[:end].tolist()
-    assert early.reached.sum() == 5
-    assert early.reached[-1]
-    assert early.p_value == 5 / end
-    assert early.null.tolist() == full.null[:end].tolist()
-
-
-def test_stopping_early_changes_nothing_where_few_reach():
-    x = np.linspace(0, 1, 40)
-    y = x + 0.05 * np.random.default_rng(0).normal(size=40)
-    answer = qs.significance(x, y, 30, permutations=50, stop_after=5)
-    assert answer.status == "finished"
-    assert answer.p_value == 1 / 51
-
-
 def p_values_of_noise(draw, count, permutations, **options):
     out = []
     for seed in range(count):
         x, y = draw(np.random.default_rng([5, seed]))
-        answer = qs.significance(
-            x, y, 9, permutations=permutations, null="decisions", seed=seed, n_jobs=1, **options
-        )
+        answer = qs.significance(x, y, 9, permutations=permutations, seed=seed, n_jobs=1, **options)
         out.append(answer.p_value)
     return np.array(out)
 
@@ -121,10 +82,9 @@ def test_p_values_of_noise_are_uniform():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("options", [{}, {"stop_after": 3}])
-def test_p_values_of_tied_noise_are_never_too_small(options):
+def test_p_values_of_tied_noise_are_never_too_small():
     """Ties make p larger than uniform, not smaller: one-sided 1% bound, 1.52 / sqrt(300)."""
-    p = p_values_of_noise(lambda rng: rng.integers(0, 6, (2, 16)) + 0.0, 300, 19, **options)
+    p = p_values_of_noise(lambda rng: rng.integers(0, 6, (2, 16)) + 0.0, 300, 19)
     grid = np.arange(1, 21) / 20
     share = (p[:, None] <= grid + 1e-12).mean(axis=0)
     assert (share - grid).max() < 1.52 / np.sqrt(300)
@@ -190,9 +150,6 @@ def test_limits_keep_the_shuffles_made_so_far():
 
 LONG_RUNS = {
     "values": lambda x, y, press: qs.significance(x, y, 150, permutations=9999, progress=press),
-    "decisions": lambda x, y, press: qs.significance(
-        x, y, 150, permutations=9999, null="decisions", progress=press
-    ),
     "path": lambda x, y, press: (
         qs.path(x, y, ks=[190, 150], permutations=9999, progress=press).noise
     ),
@@ -220,8 +177,6 @@ def test_ctrl_c_returns_what_is_finished(run):
     [
         ({"permutations": 0}, ValueError, "permutations must be at least 1; got 0"),
         ({"permutations": 9.5}, TypeError, "permutations must be a whole number"),
-        ({"stop_after": 0}, ValueError, "stop_after must be at least 1"),
-        ({"null": "none"}, ValueError, "null must be 'values' or 'decisions'"),
         ({"objective": "var"}, ValueError, "'var' uses x alone"),
         ({"k": None}, ValueError, "exactly one of k"),
         ({"k": 2}, ValueError, "r2 needs between 3"),
@@ -249,9 +204,8 @@ def test_it_tells_itself_as_text_html_json_and_picture():
     assert answer.plot(ax=ax) is ax
     assert sum(patch.get_height() for patch in ax.patches) >= 49
     assert any(line.get_xdata()[0] == answer.observed for line in ax.lines)
-    decisions = qs.significance(x, y, 12, permutations=9, null="decisions")
-    with pytest.raises(ValueError, match="no values to draw"):
-        decisions.plot()
+    with pytest.raises(ValueError, match="no shuffle was finished"):
+        qs.significance(x, y, 12, permutations=9, time_limit=0).plot()
 
 
 def test_no_shuffle_is_no_p_value_and_no_verdict():
@@ -291,10 +245,3 @@ def test_few_clean_lines_count_no_outliers():
     assert "stands out" not in few.suggestions()
     assert few.plot() is not None
     assert qs.path(x, y, drop=3, null="line", permutations=99).noise.n_outliers == 2
-
-
-def test_a_test_that_stops_because_it_is_clear_has_its_verdict():
-    x, y = np.random.default_rng(3).uniform(size=(2, 40))
-    early = qs.significance(x, y, 20, permutations=300, stop_after=5)
-    assert early.status == "stopped_early"
-    assert early.word == "unremarkable"

@@ -80,18 +80,12 @@ def test_parts_cut_short_by_a_limit_are_not_kept(tmp_path):
     assert whole.values.tobytes() == EXPECTED[0]
 
 
-def test_several_predictors_and_decisions_are_spread_too(tmp_path):
+def test_several_predictors_are_spread_too(tmp_path):
     table = RNG.normal(size=(14, 2))
     y = table @ [1, 2] + RNG.normal(size=14)
     here = qs.significance(table, y, drop=2, permutations=9)
     there = qs.significance(table, y, drop=2, permutations=9, workers="joblib", out=tmp_path)
     assert here.null.tobytes() == there.null.tobytes()
-    few = qs.significance(X, Y, drop=4, permutations=40, null="decisions")
-    for _ in range(2):
-        spread = qs.significance(
-            X, Y, drop=4, permutations=40, null="decisions", out=tmp_path, resume=True
-        )
-        assert spread.reached.tolist() == few.reached.tolist()
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,6 @@ FEWEST = math.ceil(1 / SIGNIFICANT) - 1  # draws: the least p-value of fewer is 
 
 _STATUSES = {
     "finished": "all {asked:,} {what}",
-    "stopped_early": "stopped after {done:,} of {asked:,} {what}: the answer was clear",
     "time_limit": "the time limit came after {done:,} of {asked:,} {what}",
     "interrupted": "interrupted after {done:,} of {asked:,} {what}",
 }
@@ -107,12 +106,8 @@ class NullComparison(ResultMixin):
 
     @property
     def missing(self) -> str:
-        """Why there is no verdict; empty if there is one.
-
-        A test that stops early because its answer is clear counts as if all draws were made.
-        """
-        is_clear = self.status == "stopped_early"
-        return explain_no_verdict(self.permutations if is_clear else self.done, self.drawn)
+        """Why there is no verdict; empty if there is one."""
+        return explain_no_verdict(self.done, self.drawn)
 
     @property
     def is_noise(self) -> bool:

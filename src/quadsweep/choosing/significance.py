@@ -26,7 +26,6 @@ from quadsweep.choosing.nulls import (
     NullComparison,
     NullSearch,
     check_pairs,
-    count_leading,
     shuffle,
 )
 from quadsweep.clock import Clock
@@ -36,7 +35,7 @@ from quadsweep.outofcore.solve import loaded
 from quadsweep.progress import CountProgress, counting
 from quadsweep.results.formatting import drawn_by
 from quadsweep.results.result import Result
-from quadsweep.solving.methods.batch import Batch, lowered
+from quadsweep.solving.methods.batch import lowered
 from quadsweep.solving.methods.parallel_batches import executor
 from quadsweep.solving.question import pose
 
@@ -58,13 +57,13 @@ class Significance(NullComparison):
     observed : float
         The optimum of the data.
     null : array of floats
-        The optimum of each shuffle, NaN if undefined; empty with ``null="decisions"``.
+        The optimum of each shuffle, NaN where it is undefined.
     reached : array of bool
         For each shuffle, in order, whether its optimum reaches the observed value.
     permutations : int
         Shuffles requested; ``done`` were made.
     status : str
-        ``finished``, ``stopped_early``, ``time_limit`` or ``interrupted``.
+        ``finished``, ``time_limit`` or ``interrupted``.
     result : Result
         The observed optimum with its subset and certificate.
     objective : str
@@ -76,7 +75,7 @@ class Significance(NullComparison):
         "objective n k observed p_value interval verdict permutations done reached=hits null "
         "status seed seconds result"
     )
-    frame_fields = "value=values reached"
+    frame_fields = "value=null reached"
 
     p_value: float
     observed: float
@@ -99,11 +98,6 @@ class Significance(NullComparison):
     def hits(self) -> int:
         """Shuffles that reach the observed value."""
         return int(self.reached.sum())
-
-    @property
-    def values(self) -> Floats:
-        """The optimum of each shuffle, NaN where only decisions were asked for."""
-        return self.null if len(self.null) else np.full(self.done, np.nan)
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -157,8 +151,6 @@ def significance(
     drop: int | float | None = None,
     objective: str = "r2",
     permutations: int = 999,
-    null: str = "values",
-    stop_after: int | None = None,
     tol: float = 1e-9,
     time_limit: float | None = None,
     n_jobs: int | None = None,
@@ -182,13 +174,6 @@ def significance(
         ``var`` looks at one column alone and has no such test.
     permutations : int
         Shuffles of y.
-    null : {"values", "decisions"}
-        ``values`` finds the optimum of every shuffle, for the histogram. ``decisions`` only decides
-        whether it reaches the observed value: the same p-value in a fraction of the time.
-    stop_after : int, optional
-        Stop when this many shuffles have reached the observed value: the p-value is then
-        ``stop_after`` divided by the shuffles made, which keeps the test valid (Besag and Clifford,
-        1991).
     time_limit : float, optional
         Seconds for the whole call. Finished shuffles count, also after Ctrl-C.
     n_jobs : int, optional
@@ -223,10 +208,6 @@ def significance(
     """
     clock = Clock(validation.seconds(time_limit))
     asked = validation.whole(permutations, "permutations", 1)
-    if null not in ("values", "decisions"):
-        raise ValueError(f"null must be 'values' or 'decisions'; got {null!r}")
-    if stop_after is not None:
-        stop_after = validation.whole(stop_after, "stop_after", 1)
     goal = check_pairs(objective)
     x, y, data = loaded("significance", *normalize_arguments("significance", points, x, y, data))
     question = pose(
@@ -242,41 +223,23 @@ def significance(
         search = NullSearch(asked, clock, tick, helpers)
         least, sense = lowered(problem, result.value), problem.objective.sense
 
-        def decide(ys: Floats) -> Floats:
-            answers = helpers.reach(
-                Batch.from_problem(problem, problem.x, ys, clock.time_left()), least
-            )
-            return answers[: count_leading(answers >= 0), None].astype(float)
-
-        def is_reached(rows: Floats) -> Mask:
-            return np.asarray(
-                rows[:, 0] == 1 if null != "values" else sense * rows[:, 0] > sense * least
-            )
-
-        def is_enough(rows: Floats) -> bool:
-            return stop_after is not None and int(is_reached(rows).sum()) >= stop_after
-
-        ask = partial(search.solve_sizes, problem, np.array([problem.k]))
         rows = search.collect(
             problem.n, 1, partial(shuffle, problem.y, np.random.default_rng(problem.seed)),
-            ask if null == "values" else decide, is_enough,
+            partial(search.solve_sizes, problem, np.array([problem.k])),
         )  # fmt: skip
-    reached, status = is_reached(rows), "finished" if len(rows) == asked else clock.ended()
-    if stop_after is not None and is_enough(rows):
-        status = "stopped_early"
-        reached = reached[: int(np.flatnonzero(reached)[stop_after - 1]) + 1]
-    hits, done = int(reached.sum()), len(reached)
-    first = 0 if status == "stopped_early" else 1  # the data themselves, unless the count is fixed
+    null = rows[:, 0]
+    reached: Mask = np.asarray(sense * null > sense * least)
+    done = len(null)
     return Significance(
         objective=goal,
         n=problem.n,
         permutations=asked,
-        status=status,
+        status="finished" if done == asked else clock.ended(),
         seed=problem.seed,
         seconds=clock.gone(),
-        p_value=(first + hits) / (first + done) if done else math.nan,
+        p_value=(1 + int(reached.sum())) / (1 + done) if done else math.nan,
         observed=result.value,
-        null=rows[:done, 0] if null == "values" else np.empty(0),
+        null=null,
         reached=reached,
         result=result,
         k=problem.k,

@@ -19,13 +19,12 @@ import numpy as np
 
 from quadsweep.arrays import Ints
 from quadsweep.clock import Clock
-from quadsweep.distributed.runner import results
 from quadsweep.distributed.store import Chunk, Columns, digest_of
-from quadsweep.distributed.workers import one_by_one
 from quadsweep.progress import Tick
 from quadsweep.solving.methods import Outcome, Problem
+from quadsweep.solving.methods.batch import BatchOutcome
 from quadsweep.solving.methods.certified import search
-from quadsweep.solving.methods.parallel_batches import Executor, finished
+from quadsweep.solving.methods.parallel_batches import Executor, pack, unpack
 from quadsweep.solving.methods.problem import compiled
 from quadsweep.solving.methods.regression.choice import best
 from quadsweep.solving.methods.regression.concentrate import step
@@ -94,14 +93,20 @@ class Walk:
         """By workers, a run at a time; finished runs are kept where there is a place for them."""
         jobs = 1 if self.helpers.workers else self.problem.n_jobs
         task = SizesTask(replace(self.problem, n_jobs=jobs), self.clock.until())
-        chunks = []
+        chunks, runs = [], {}
         for run in self.runs:
             digest = task.digest(run)
             asked = {"sizes": run, "digest": digest}
             chunks.append(Chunk(f"sizes-{digest}", search_sizes, asked, len(run), task))
-        workers = self.helpers.workers or one_by_one
-        for _, columns in results(chunks, workers, self.helpers.store, finished):
-            self.outcomes |= outcomes_of(columns, self.problem.n)
+            runs[chunks[-1].name] = run
+        for name, columns in self.helpers.perform(chunks):
+            found = unpack(columns)
+            for i, k in enumerate(runs[name]):
+                if found.masks[i].any() or found.status[i] != "time_limit":
+                    self.outcomes[k] = Outcome(
+                        np.flatnonzero(found.masks[i]), float(found.values[i]),
+                        float(found.bounds[i]), str(found.status[i]), int(found.nodes[i]),
+                    )  # fmt: skip
             yield
             if self.stop.is_set():
                 return
@@ -122,34 +127,11 @@ class SizesTask:
 
 
 def search_sizes(task: SizesTask, sizes: list[int], **_: Any) -> Columns:
-    """A run, one row a size; kept points as bits. Sizes for which there was no time are empty."""
+    """A run, one row a size. Sizes for which there was no time are empty."""
     clock = Clock(task.until - time.time() if math.isfinite(task.until) else math.inf)
     found = dict(searched(task.problem, sizes, clock))
     none = Outcome(np.zeros(0, dtype=np.int64), math.nan, math.nan, "time_limit", 0)
-    rows = [found.get(k, none) for k in sizes]
-    masks = np.zeros((len(sizes), task.problem.n), dtype=bool)
-    for mask, row in zip(masks, rows, strict=True):
-        mask[row.inliers] = True
-    return {
-        "k": np.array(sizes),
-        "value": np.array([row.value for row in rows]),
-        "bound": np.array([row.bound for row in rows]),
-        "masks": np.array([np.packbits(mask).tobytes() for mask in masks], dtype=object),
-        "status": np.array([row.status for row in rows], dtype=object),
-        "nodes": np.array([row.nodes for row in rows], dtype=np.int64),
-    }
-
-
-def outcomes_of(columns: Columns, n: int) -> dict[int, Outcome]:
-    """The same as outcomes, without the empty ones."""
-    out = {}
-    names = ("k", "value", "bound", "masks", "status", "nodes")
-    for k, value, bound, mask, status, nodes in zip(*(columns[c] for c in names), strict=True):
-        bits = np.unpackbits(np.frombuffer(mask, dtype=np.uint8), count=n)
-        outcome = Outcome(np.flatnonzero(bits), float(value), float(bound), str(status), int(nodes))
-        if len(outcome.inliers) or outcome.status != "time_limit":
-            out[int(k)] = outcome
-    return out
+    return pack(BatchOutcome.of([found.get(k, none) for k in sizes], task.problem.n))
 
 
 def searched(problem: Problem, sizes: list[int], clock: Clock) -> Iterator[tuple[int, Outcome]]:

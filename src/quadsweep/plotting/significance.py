@@ -21,16 +21,12 @@ def plot_significance(answer: Significance, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     answer : Significance
-        With the values of the null, not only decisions.
     ax : matplotlib axes, optional
         A new figure if left out.
     """
     null = answer.null[np.isfinite(answer.null)]
     if len(null) == 0:
-        raise ValueError(
-            "there are no values to draw: only decisions were asked for, or no shuffle was finished"
-            " (null='values' gives them)"
-        )
+        raise ValueError("there are no values to draw: no shuffle was finished")
     ax = canvas.tidy_axes(ax)
     objective, observed = get(answer.objective), answer.observed
     reached = answer.reached[np.isfinite(answer.null)]

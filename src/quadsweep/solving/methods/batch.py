@@ -6,6 +6,7 @@ Shuffles, resamples, pairs of columns and users' own batches all come down to th
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
@@ -17,10 +18,7 @@ from quadsweep.arrays import Floats, Mask
 from quadsweep.clock import Clock
 from quadsweep.objectives import Objective
 from quadsweep.solving.methods.problem import Outcome, Problem, choose
-from quadsweep.solving.methods.regression.certified import provable, search
 from quadsweep.solving.methods.regression.choice import best
-
-_FEW_LINES = 2  # random starts of a decision: most are settled by the first
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +30,20 @@ class BatchOutcome:
     masks: Mask
     status: NDArray[np.str_]
     nodes: NDArray[np.uint64]
+
+    @classmethod
+    def of(cls, found: Sequence[Outcome], n: int) -> BatchOutcome:
+        """Gather the outcomes of problems with n rows each."""
+        masks = np.zeros((len(found), n), dtype=bool)
+        for mask, outcome in zip(masks, found, strict=True):
+            mask[outcome.inliers] = True
+        return cls(
+            np.array([outcome.value for outcome in found]),
+            np.array([outcome.bound for outcome in found]),
+            masks,
+            np.array([outcome.status for outcome in found]),
+            np.array([outcome.nodes for outcome in found], dtype=np.uint64),
+        )
 
     @property
     def proved(self) -> Mask:
@@ -111,14 +123,6 @@ class Batch:
         values[empty] = bounds[empty] = np.nan
         return BatchOutcome(values, bounds, inside, np.array(_core.STATUSES)[codes], nodes)
 
-    def reach(self, least: float | Floats) -> NDArray[np.int8]:
-        """Whether some subset of each passes a value: 1 yes, 0 no, -1 if a limit came first."""
-        return _core.decide_many(
-            self.x, self.y, self.k, self.objective.name,
-            np.ascontiguousarray(np.broadcast_to(least, len(self.x)), dtype=np.float64),
-            self.tol, self.time_limit, self.n_jobs, self.seed, _FEW_LINES,
-        )  # fmt: skip
-
 
 @dataclass(frozen=True)
 class RegressionBatch(Batch):
@@ -161,26 +165,7 @@ class RegressionBatch(Batch):
         clock = Clock(self.time_limit)
         with ThreadPoolExecutor(self.n_jobs) as pool:
             found = list(pool.map(lambda problem: _solved(problem, clock), self.problems))
-        masks = np.zeros((len(found), self.problems[0].n), dtype=bool)
-        for mask, outcome in zip(masks, found, strict=True):
-            mask[outcome.inliers] = True
-        return BatchOutcome(
-            np.array([outcome.value for outcome in found]),
-            np.array([outcome.bound for outcome in found]),
-            masks,
-            np.array([outcome.status for outcome in found]),
-            np.array([outcome.nodes for outcome in found], dtype=np.uint64),
-        )
-
-    def reach(self, least: float | Floats) -> NDArray[np.int8]:
-        """Whether some subset of each passes a value: 1 yes, 0 no, -1 if a limit came first."""
-        goals = np.broadcast_to(np.asarray(least, dtype=np.float64), (len(self.problems),))
-        clock = Clock(self.time_limit)
-        with ThreadPoolExecutor(self.n_jobs) as pool:
-            answers = pool.map(
-                lambda p, goal: _reaches(p, goal, clock), self.problems, goals.tolist()
-            )
-            return np.array(list(answers), dtype=np.int8)
+        return BatchOutcome.of(found, self.n)
 
 
 def _solved(problem: Problem, clock: Clock) -> Outcome:
@@ -188,19 +173,6 @@ def _solved(problem: Problem, clock: Clock) -> Outcome:
         none = np.array([], dtype=np.int64)
         return Outcome(none, math.nan, math.nan, "time_limit", 0)
     return best(replace(problem, n_jobs=1, time_limit=clock.time_left()))
-
-
-def _reaches(problem: Problem, goal: float, clock: Clock) -> int:
-    if clock.time_left() == 0:
-        return -1
-    limited = replace(problem, n_jobs=1, time_limit=clock.time_left())
-    if provable(problem.p):
-        answer = search(limited, above=goal)
-        return int(len(answer.inliers) > 0) if answer.decided else -1
-    found, sense = best(limited), problem.objective.sense
-    if found.status in ("time_limit", "memory_limit", "interrupted"):
-        return -1
-    return int(len(found.inliers) > 0 and sense * found.value > sense * goal)
 
 
 def varied(x: Floats, y: Floats, objective: Objective | None = None) -> Mask:

@@ -10,15 +10,13 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from quadsweep.arrays import Floats
 from quadsweep.clock import Clock
 from quadsweep.distributed.runner import missing, results
 from quadsweep.distributed.store import Chunk, ChunkStore, Columns, digest_of
@@ -53,42 +51,25 @@ class Executor:
         """The best subset of each data set."""
         if self.here:
             return batch.solve(method)
-        parts = self._done(solve_part, batch, {"method": method})
-        found = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-        masks = np.frombuffer(b"".join(found["masks"]), dtype=bool).reshape(-1, batch.n)
-        status = found["status"].astype(np.str_)
-        return BatchOutcome(found["values"], found["bounds"], masks, status, found["nodes"])
-
-    def reach(self, batch: Batch, least: float | Floats) -> NDArray[np.int8]:
-        """Whether some subset of each passes a value: 1 yes, 0 no, -1 if a limit came first."""
-        if self.here:
-            return batch.reach(least)
-        goals = np.ascontiguousarray(np.broadcast_to(least, batch.count), dtype=np.float64)
-        parts = self._done(reach_part, batch, {}, goals)
-        return np.concatenate([part["answers"] for part in parts]).astype(np.int8)
-
-    def _done(
-        self,
-        work: Callable[..., Columns],
-        batch: Batch,
-        asked: dict[str, Any],
-        goals: Floats | None = None,
-    ) -> list[Columns]:
-        """The columns of every part, in order."""
         until = Clock(batch.time_limit).until()
         chunks = [
             Chunk(
                 f"part-{part.digest}",
-                work,
-                {"digest": part.digest, **asked},
+                solve_part,
+                {"digest": part.digest, "method": method},
                 part.batch.count,
                 part,
             )
-            for part in _parts(batch, until, goals, 1 if self.workers else batch.n_jobs)
+            for part in _split_parts(batch, until, 1 if self.workers else batch.n_jobs)
         ]
-        unique = list({chunk.name: chunk for chunk in chunks}.values())
-        found = dict(results(unique, self.workers or one_by_one, self.store, finished))
-        return [found[chunk.name] for chunk in chunks]
+        unique = {chunk.name: chunk for chunk in chunks}
+        found = dict(self.perform(list(unique.values())))
+        parts = [found[chunk.name] for chunk in chunks]
+        return unpack({name: np.concatenate([p[name] for p in parts]) for name in parts[0]})
+
+    def perform(self, chunks: Sequence[Chunk]) -> Iterator[tuple[str, Columns]]:
+        """Name and columns of every chunk, as they are finished; those kept earlier come first."""
+        return results(chunks, self.workers or one_by_one, self.store, is_finished)
 
 
 HERE = Executor()
@@ -127,7 +108,6 @@ class BatchPart:
 
     batch: Batch
     until: float
-    goals: Floats | None
 
     def limited(self) -> Batch:
         return replace(self.batch, time_limit=max(self.until - time.time(), 0.0))
@@ -135,32 +115,35 @@ class BatchPart:
     @property
     def digest(self) -> str:
         b = self.batch
-        arrays = [b.x, b.y] if self.goals is None else [b.x, b.y, self.goals]
+        arrays = [b.x, b.y]
         question = [b.k, b.objective.name, b.tol, b.seed]
         if isinstance(b, RegressionBatch):
-            arrays = [] if self.goals is None else [self.goals]
+            arrays = []
             for p in b.problems:
                 arrays += p.arrays
                 question.append(p.intercept)
         return digest_of(np.array([repr(question)]), *arrays)
 
 
-def _parts(batch: Batch, until: float, goals: Floats | None, jobs: int) -> list[BatchPart]:
+def _split_parts(batch: Batch, until: float, jobs: int) -> list[BatchPart]:
     size = part_size(batch.n)
     cuts = [slice(at, at + size) for at in range(0, batch.count, size)]
     return [
         BatchPart(
             replace(batch.part(cut), n_jobs=jobs, time_limit=math.inf),
             until,
-            None if goals is None else goals[cut],
         )
         for cut in cuts
     ]
 
 
 def solve_part(part: BatchPart, method: str, **_: Any) -> Columns:
-    """The best subsets, one row a data set; masks as bytes."""
-    found = part.limited().solve(method)
+    """The best subsets, one row a data set."""
+    return pack(part.limited().solve(method))
+
+
+def pack(found: BatchOutcome) -> Columns:
+    """Outcomes as columns for the disk, masks as bytes."""
     return {
         "values": found.values,
         "bounds": found.bounds,
@@ -170,15 +153,14 @@ def solve_part(part: BatchPart, method: str, **_: Any) -> Columns:
     }
 
 
-def reach_part(part: BatchPart, **_: Any) -> Columns:
-    assert part.goals is not None
-    return {"answers": part.limited().reach(part.goals)}
+def unpack(columns: Columns) -> BatchOutcome:
+    """The outcomes again."""
+    masks = np.array([np.frombuffer(mask, dtype=bool) for mask in columns["masks"]])
+    status = columns["status"].astype(np.str_)
+    return BatchOutcome(columns["values"], columns["bounds"], masks, status, columns["nodes"])
 
 
-def finished(columns: Columns | None) -> bool:
+def is_finished(columns: Columns | None) -> bool:
     """Whether no limit cut a part short."""
-    if columns is None:
-        return False
-    if "answers" in columns:
-        return bool((columns["answers"] >= 0).all())
-    return not np.isin(columns["status"], ("time_limit", "memory_limit", "interrupted")).any()
+    stopped = ("time_limit", "memory_limit", "interrupted")
+    return columns is not None and not np.isin(columns["status"], stopped).any()
