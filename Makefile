@@ -78,8 +78,8 @@ werror: $(VENV)/.ready
 # run by hand before a release and not by .ci/run. GCC on Linux; where an exception is thrown, the
 # runtime wants the C++ library loaded beside it. Polars and statsmodels cannot be imported beside the
 # sanitizer of threads; tests that need them are left out there, and what it says of Arrow's own threads.
-SANITIZED = $(addprefix core/test_,core certificate_holes exhaustive naive sweep univariate concentrate \
-  interrupts certified engine_parts mcd memory search several_engine several_boxes many_controls) \
+SANITIZED = $(addprefix core/test_,core certificate_holes methods naive sweep \
+  interrupts certified engine_parts mcd memory search several_engine many_controls) \
   solving/test_batch fuzzing/test_fuzz auditing/test_estimating \
   $(addprefix outofcore/test_,passes out_of_core_paths out_of_core_audits)
 sanitize:

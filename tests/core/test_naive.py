@@ -10,7 +10,7 @@ import pytest
 from families import FAMILIES
 
 import quadsweep as qs
-from quadsweep import _core, datasets
+from quadsweep import _core
 
 OBJECTIVES = tuple(naive.NATURAL_LIFT)
 GENERAL = ("uniform", "normal", "heavy_tailed")
@@ -38,35 +38,6 @@ def test_in_general_position_finds_what_its_definition_finds(family, objective):
             assert found == pytest.approx(expected, rel=1e-9, abs=1e-300), where
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-def test_on_any_data_returns_k_points_and_their_value(family):
-    for seed in range(3):
-        rng = np.random.default_rng([seed, 32])
-        n = int(rng.integers(4, 15))
-        x, y = FAMILIES[family](rng, n)
-        for objective in OBJECTIVES:
-            k = int(rng.integers(naive.MIN_K[objective], n + 1))
-            inliers, value, *_ = run(x, y, k, objective)
-            _, best, *_ = _core.solve(x, y, k, objective, "exhaustive", 1e-9, math.inf, 1, 0, None)
-            if family == "constant_column" and objective in ("r2", "r"):
-                assert len(inliers) == 0
-                continue
-            assert len(inliers) == k
-            assert value == _core.value(x, y, inliers, objective)
-            sign = 1 if objective in naive.MAXIMISED else -1
-            assert sign * value <= sign * best, (family, objective, seed, n, k)
-
-
-@pytest.mark.parametrize("family", ["collinear", "lattice", "on_a_conic", "normal"])
-def test_the_answer_does_not_depend_on_the_number_of_threads(family):
-    x, y = FAMILIES[family](np.random.default_rng(2), 13)
-    for objective in OBJECTIVES:
-        alone = run(x, y, 7, objective)
-        together = run(x, y, 7, objective, n_jobs=3)
-        assert alone[0].tolist() == together[0].tolist()
-        assert alone[1:] == together[1:]
-
-
 @pytest.mark.slow
 def test_both_directions_miss_nothing_in_2000_samples():
     """The published code sorts in one direction and misses some of them."""
@@ -88,14 +59,6 @@ def test_one_direction_alone_misses_some_optima():
         assert max(one_way) == best
         missed.append(min(one_way) < best * (1 - 1e-9))
     assert any(missed)
-
-
-def test_finds_the_nonseparable_optimum_of_the_counterexample():
-    data = datasets.load("nonseparable-r2")
-    result = qs.solve(data.x, data.y, 8, method="naive")
-    best, subset = naive.exhaustive([float(v) for v in data.x], [float(v) for v in data.y], 8, "r2")
-    assert tuple(result.inliers) == subset == (0, 1, 2, 3, 4, 5, 7, 9)
-    assert result.value == pytest.approx(float(best), rel=1e-12)
 
 
 def test_all_subsets_are_scored_where_there_are_no_more_points_than_dimensions():
