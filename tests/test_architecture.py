@@ -14,7 +14,7 @@ EVERYONE = {"__version__"}
 # What goes up, and why: a result draws itself, and each of these is one method's convenience.
 ASKED_FOR_BY_NAME = {
     "plotting": "the picture is loaded when it is asked for",
-    ("results", "choosing"): "Result.bootstrap and naive_interval",
+    ("results", "choosing"): "Result.bootstrap",
 }
 AT_ONCE = {
     ("inputs", "datasets"): "a built-in data set is given like any table",

@@ -167,8 +167,6 @@ class Bootstrap(ResultMixin):
                     f"{high:.4g}",
                 )
             )
-        low, high = naive_interval(r)
-        lines.append(("textbook", f"slope {low:.4g} to {high:.4g}, as if nothing was chosen"))
         lines.append(("draws", f"{self.resamples:,} (bootstrap), {self.seconds:.3g} s"))
         if self.status != "finished":
             lines.append(("stopped", f"by {self.status.replace('_', ' ')}; fewer draws than asked"))
@@ -273,38 +271,6 @@ def fitted_lines(x: Floats, y: Floats, kept: Mask) -> Floats:
     flat = np.where(kept, x == first, True).all(axis=1)
     slope = np.where(flat, np.nan, c / np.where(a > 0, a, np.nan))
     return np.column_stack([slope, my - slope * mx])
-
-
-def naive_interval(result: Result, parameter: str = "slope", level: float = 0.95) -> Interval:
-    """The textbook interval of the kept points, as if nobody had chosen them: too short.
-
-    Parameters
-    ----------
-    result : Result
-    parameter : {"slope", "intercept"}
-    level : float
-        In (0, 1).
-
-    Examples
-    --------
-    >>> import quadsweep as qs
-    >>> low, high = qs.solve([1, 2, 3, 4, 5], [1, 2.1, 9, 3.9, 5], drop=1).naive_interval()
-    >>> round(low, 3), round(high, 3)
-    (0.858, 1.102)
-    """
-    from scipy.stats import linregress, t
-
-    if parameter not in PARAMETERS:
-        raise ValueError(f"parameter must be 'slope' or 'intercept'; got {parameter!r}")
-    _check(result)
-    x, y = result.x[result.inliers], result.y[result.inliers]
-    if len(x) < 3 or np.all(x == x[0]):
-        return Interval(math.nan, math.nan)
-    line = linregress(x, y)
-    error = line.stderr if parameter == "slope" else line.intercept_stderr
-    reach = float(t.ppf(_tails(level)[1], len(x) - 2) * error)
-    value = _fitted(result)[PARAMETERS.index(parameter)]
-    return Interval(value - reach, value + reach)
 
 
 def _fitted(result: Result) -> tuple[float, float]:

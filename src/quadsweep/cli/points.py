@@ -178,8 +178,6 @@ def read_numbers(name: str, table: SourceTable, readers: dict[str, Reader]) -> F
             reader = number_reader(find_decimal(late, table.guess_by, table.source))
     if reader.name == "date":
         note(f"{name!r} is read as dates: days since 1970-01-01")
-    elif reader.unit:
-        note(f"{name!r} is read in {reader.unit}")
     elif any(str(value).rstrip().endswith("%") for value in table.sample_of(name)):
         note(f"{name!r} has percentages: 10% is read as 0.1")
     return column(values, reader, name, table.source)
@@ -224,29 +222,7 @@ def read_page_table(
         names.index(second),
         path=file,
         label=None if named is None else names.index(named),
-        python=_python(file, table, [raw[name] for name in names if name != named]),
     )
-
-
-def _python(file: str, table: SourceTable, columns: list[list[Any]]) -> str | None:
-    """What reads the same numbers with pandas: plain delimited text, or Parquet."""
-    if not table.delimiter:
-        return f"pd.read_parquet({file!r})" if file.endswith(".parquet") else None
-    if not file.endswith((".csv", ".tsv", ".tab", ".txt")) or not table.titled:
-        return None
-    if not all(is_missing(v) or _plain(v) for values in columns for v in values):
-        return None
-    mark = "" if table.delimiter == "," else f", sep={table.delimiter!r}"
-    return f"pd.read_csv({file!r}{mark})"
-
-
-def _plain(value: Any) -> bool:
-    """A number as every reader reads it: no marks between thousands, no percentage, no date."""
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return False
-    return True
 
 
 def is_built_in(file: str) -> bool:

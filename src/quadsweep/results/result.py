@@ -24,7 +24,7 @@ from quadsweep.results.scatter import Scatter, collinear, line_through, scatter_
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from quadsweep.choosing.intervals import Bootstrap, Interval
+    from quadsweep.choosing.intervals import Bootstrap
     from quadsweep.inputs.formulas import Formula
     from quadsweep.proofs.proof import Proof
 
@@ -337,12 +337,6 @@ class Result(Certified):
         from quadsweep.choosing.intervals import bootstrap
 
         return bootstrap(self, resamples, **options)
-
-    def naive_interval(self, parameter: str = "slope", level: float = 0.95) -> Interval:
-        """The textbook interval of the kept points, as if nobody had chosen them: too short."""
-        from quadsweep.choosing.intervals import naive_interval
-
-        return naive_interval(self, parameter, level)
 
     def to_frame(self) -> Any:
         """The data with a column ``inlier``, in the library it came from (pandas for arrays)."""

@@ -151,9 +151,10 @@ def test_the_command_and_the_line_copied_reproduce_the_numbers(driver, tmp_path,
     assert answer["dropped"] == [
         li.text for li in driver.find_elements(By.CSS_SELECTOR, "#rows li")
     ]
-    line = copied(driver, "copy-python")
+    line = copied(driver, "copy-python").replace("; qs.solve", "; answer = qs.solve")
+    saved(driver, tmp_path, "save-csv", "rows.csv")
+    monkeypatch.chdir(tmp_path / "downloads")
     scope = {}
-    line = line.replace("; qs.solve", "; answer = qs.solve")
     exec(f"import pandas as pd, quadsweep as qs\n{line}", scope)
     assert scope["answer"].value == pytest.approx(told["value"], rel=2e-9)
     assert scope["answer"].outliers.tolist() == told["outliers"]

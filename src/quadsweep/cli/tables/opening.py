@@ -20,7 +20,7 @@ import numpy as np
 from quadsweep.arrays import Floats
 from quadsweep.cli.ending import BadInput
 from quadsweep.cli.options import FileOptions
-from quadsweep.cli.tables.values import EXACT, MORE_MISSING, is_plain
+from quadsweep.cli.tables.values import MORE_MISSING
 
 SAMPLE = 1000  # rows looked at before columns are chosen
 _PACKED = {  # first bytes -> what they are called, and who unpacks them
@@ -35,8 +35,7 @@ _ZIP = b"PK\x03\x04"
 class SourceTable:
     """Names, the first rows, and a way to read whole columns.
 
-    ``load`` returns a column for each name: a list, an array of Arrow or a series of pandas. The
-    delimiter is that of text, empty for other kinds and below remarks.
+    ``load`` returns a column for each name: a list, an array of Arrow or a series of pandas.
     """
 
     source: str
@@ -44,9 +43,7 @@ class SourceTable:
     sample: list[list[Any]]
     load: Callable[[list[str]], list[Any]]
     decimal: str = "."
-    delimiter: str = ""
     guess_by: str = ""  # the delimiter that helps to guess a decimal mark nobody said
-    titled: bool = True
     sheets: tuple[str, ...] = ()  # of a workbook, where nobody said which
     stream_text: Callable[[], Iterator[list[str]]] | None = None
     _columns: dict[str, Any] = field(default_factory=dict)
@@ -65,25 +62,10 @@ class SourceTable:
     def read_floats(self, name: str) -> Floats | None:
         """Read a column of plain numbers as an array, where a library does that at once."""
         (column,) = self.fetch([name])
-        if hasattr(column, "to_numpy") and not hasattr(column, "to_pylist"):  # pandas
-            return column.to_numpy() if column.dtype == np.float64 else None
-        if isinstance(column, list) or not is_plain(self.sample_of(name)):
+        if isinstance(column, list) or MORE_MISSING.get():
             return None
-        import pyarrow as pa
-
-        text = pa.types.is_string(column.type)
-        if MORE_MISSING.get() or not (text or pa.types.is_floating(column.type)):
-            return None
-        if text and self.decimal != ".":
-            return None
-        try:
-            floats = column.cast(pa.float64())
-            parts = (floats.fill_null(np.nan) if floats.null_count else floats).chunks
-        except pa.ArrowInvalid:
-            return None
-        places = [np.frombuffer(part.buffers()[1])[part.offset :][: len(part)] for part in parts]
-        whole = np.concatenate(places)  # to_numpy would import pandas
-        return None if text and bool((np.abs(whole) > EXACT).any()) else whole
+        floats = column.to_numpy()
+        return floats if floats.dtype == np.float64 else None
 
     def stream(self) -> Iterator[Sequence[Any]]:
         """Iterate over the rows as they were read."""

@@ -41,8 +41,6 @@ class Table:
         What ``quadsweep solve`` calls the data; None where it has no name there.
     builtin : bool
     label : position of the column that names the rows; None where the page is to look for one.
-    python : str or None
-        What reads the same numbers in Python; None where nothing short does.
     known : dict or None
         Answers to questions about these points, shown without the engine.
     """
@@ -57,7 +55,6 @@ class Table:
     path: str | None = None
     builtin: bool = False
     label: int | None = None
-    python: str | None = None
     known: dict[str, Any] | None = None
 
     @property
@@ -75,7 +72,6 @@ class Table:
             "objective": self.objective,
             "path": self.path,
             "builtin": self.builtin,
-            "python": self.python,
             "known": self.known,
             **({} if self.label is None else {"label": self.label}),
         }

@@ -19,7 +19,7 @@ function pythonLine() {
     return `data = qs.datasets.load(${JSON.stringify(table.path)}); qs.solve(data.x, data.y, ${ask}`;
   }
   const column = (axis) => `t[${JSON.stringify(columnName(axis))}]`;
-  const read = source() !== "rows.csv" && table.python ? table.python : 'pd.read_csv("rows.csv")';
+  const read = 'pd.read_csv("rows.csv")';
   return `t = ${read}; qs.solve(${column("x")}, ${column("y")}, ${ask.slice(0, -1)}, nan_policy="omit")`;
 }
 
