@@ -3,7 +3,6 @@
     python benchmarks/published.py                                      # all of them
     python benchmarks/published.py --seconds 20 --only wine
     python benchmarks/published.py --cards docs/published.md            # and the page of cards
-    python benchmarks/published.py --columns docs/images/columns.png    # lower / upper by columns
 
 Columns: the interval [lower, upper], seconds, the peak of memory (each runs in a process of its
 own), and beside them the best removal and lower bound that others publish (docs/comparisons.md).
@@ -288,35 +287,6 @@ def page(cases, every, seconds):
     return f"{textwrap.dedent(head)}\n{cards}"
 
 
-def by_columns(path, seconds, n_jobs):
-    """lower / upper of twins against their columns, as a picture and a table."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    figure, ax = plt.subplots(figsize=(6.4, 4), layout="constrained")
-    for rows, mark in ((300, "o"), (1_000, "s"), (3_000, "^")):
-        sizes = [columns for columns in (4, 8, 16, 32, 64) if 6 * columns < rows]
-        found = []
-        for columns in sizes:
-            found.append(measured(f"twin {rows:,} x {columns}", seconds, n_jobs))
-            r = found[-1]
-            print(f"| {rows:,} | {columns} | {r['lower']} to {r['upper']} | "
-                  f"{r['lower'] / r['upper']:.0%} | {r['seconds']:.0f} | {r['megabytes']:.0f} |",
-                  flush=True)  # fmt: skip
-        share = [r["lower"] / r["upper"] for r in found]
-        ax.plot(sizes, share, marker=mark, label=f"{rows:,} rows")
-    ax.set_xscale("log", base=2)
-    ax.set_xticks([4, 8, 16, 32, 64], ["4", "8", "16", "32", "64"])
-    ax.set_ylim(0, 1.05)
-    ax.set_xlabel("columns of the regression")
-    ax.set_ylabel("rows proved necessary / rows that suffice")
-    ax.set_title(f"What {seconds:.0f} seconds prove about a sign", loc="left")
-    ax.legend(frameon=False)
-    figure.savefig(path, dpi=120)
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=60.0)
@@ -324,14 +294,11 @@ def main() -> int:
     parser.add_argument("--only", default="", help="those whose name has this in it")
     parser.add_argument("--quick", action="store_true", help="a second each, small tables only")
     parser.add_argument("--cards", type=Path, help="write the page of cards there")
-    parser.add_argument("--columns", type=Path, help="only the picture by columns, there")
     parser.add_argument("--run", help=argparse.SUPPRESS)
     given = parser.parse_args()
     seconds = 1.0 if given.quick else given.seconds
     if given.run:
         run(given.run, seconds, given.jobs)
-    elif given.columns:
-        by_columns(given.columns, seconds, given.jobs)
     else:
         cases = [c for c in CASES if given.only in c.name and not (given.quick and c.is_twin)]
         every = table(cases, seconds, given.jobs)

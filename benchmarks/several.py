@@ -192,15 +192,17 @@ def draw(file: Path, taken: Seconds) -> None:
 
     figure = Figure(figsize=(9, 3.6), layout="constrained")
     left, right = figure.subplots(1, 2)
-    for objective in ("r2", "lts"):
+    for objective, title in (("r2", "R²"), ("lts", "least trimmed squares")):
         of = {(n, p): s for (n, p, which), s in sorted(taken.items()) if which == objective}
         by_rows = [(n, s) for (n, p), s in of.items() if p == 2]
         by_columns = [(p, s) for (n, p), s in of.items() if n == ROWS[0]]
-        left.loglog(*zip(*by_rows, strict=True), "o-", label=objective)
+        left.loglog(*zip(*by_rows, strict=True), "o-", label=title)
         if by_columns:
-            right.semilogy(*zip(*by_columns, strict=True), "o-", label=objective)
-    left.set(xlabel="rows, two predictors", ylabel="seconds to proof")
-    right.set(xlabel=f"predictors, {ROWS[0]:,} rows", ylabel="seconds to proof", xticks=PREDICTORS)
+            right.semilogy(*zip(*by_columns, strict=True), "o-", label=title)
+    left.set(title="two predictors", xlabel="rows", ylabel="seconds to proof")
+    right.set(title=f"{ROWS[0]:,} rows", xlabel="predictors", ylabel="seconds to proof")
+    right.set(xticks=PREDICTORS, yticks=[0.003, 0.01, 0.03], yticklabels=["0.003", "0.01", "0.03"])
+    right.minorticks_off()
     left.legend()
     figure.savefig(file)
 

@@ -192,25 +192,9 @@ def tables(results: Results) -> list[TextTable]:
     columns = ["Objective", "Test", "Tested", "Failed", "Rate"]
     title = f"By objective and test ({instances:,} instances)"
     return [
-        TextTable(title, columns, rows, NOTES),
+        TextTable(title, columns, rows),
         TextTable("The gradient test by kind of data", ["Data", *titles], by_family),
     ]
-
-
-NOTES = [
-    f"n = {SIZES[0]} to {SIZES[-1]}, k/n = {SHARES[0]} to {SHARES[-1]}, at least 3 kept and 1 "
-    "dropped; equally many instances for each n, k and kind of data. A lift fails if none of its "
-    "planes separates.",
-    "**The gradient test.** The gain of a point is the derivative of the objective by the point's "
-    "weight. Its level sets are conics. The test passes if one of them has all points kept on one "
-    "side and all points dropped on the other. If it fails, another conic (L5) may still separate.",
-    "Every failure of a lift on all instances is proved in rational arithmetic. For L4 with R², r "
-    f"and covariance one instance in {SUBSAMPLE} was tested, by the quadratic program; a squared "
-    "distance of at most 1e-13 counts as none, and values between that and 1e-10 were decided "
-    "exactly.",
-    "Made by `python docs/studies/separability_rate.py DIRECTORY`.",
-    f"![Rates against the share of points kept]({NAME}.png)",
-]
 
 
 def _rate(sums: Counts, objective: str, test: str) -> str:

@@ -168,12 +168,9 @@ def test_timing_writes_both_tables_and_the_figure(tmp_path):
     note = json.loads((tmp_path / "run.json").read_text())
     timing = note["experiments"]["timing"]
     assert timing["seconds"] > 0
-    assert set(timing["processor seconds"]) == {"small", "large"}
-    assert timing["finished after seconds"]["small"] <= timing["seconds"]
     reproduce("timing", TINY, tmp_path, one_by_one, resume=True)
     timing = json.loads((tmp_path / "run.json").read_text())["experiments"]["timing"]
     assert "seconds" not in timing
-    assert "finished after seconds" not in timing
 
 
 def test_every_conic_in_the_figures_separates_and_pictures_are_the_same_each_time(tmp_path):

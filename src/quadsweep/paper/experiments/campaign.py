@@ -122,7 +122,7 @@ def chunk_directory(out: Path, scale: Scale, name: str) -> Path:
 
 
 def note(out: Path, scale: Scale, name: str, seconds: float, resumed: bool) -> None:
-    """Keep the machine, the versions and the time of each experiment in ``run.json``."""
+    """Write the machine, the versions and the time of each experiment to ``run.json``."""
     path = out / "run.json"
     known: dict[str, Any] = json.loads(path.read_text("utf-8")) if path.exists() else {}
     runs = {
@@ -130,33 +130,10 @@ def note(out: Path, scale: Scale, name: str, seconds: float, resumed: bool) -> N
         name: {
             "command": f"quadsweep reproduce {name} --scale {scale.name}",
             ("seconds since resumed" if resumed else "seconds"): round(seconds, 1),
-            **_seconds_of_parts(chunk_directory(out, scale, name), resumed),
         },
     }
     text = json.dumps({**machine(), "experiments": runs}, indent=2)
     path.write_text(text + "\n", encoding="utf-8")
-
-
-def _seconds_of_parts(directory: Path, resumed: bool) -> dict[str, dict[str, float]]:
-    """By part of the experiment: seconds of a processor, and since the start until all was done.
-
-    Parts follow one another, so the second of the first part is what it took by the clock. After a
-    break it has no meaning.
-    """
-    processor: dict[str, float] = {}
-    finished: dict[str, float] = {}
-    for name, (used, since_start) in ChunkStore(directory).times().items():
-        part = name.split("-")[0]
-        processor[part] = processor.get(part, 0.0) + used
-        finished[part] = max(finished.get(part, 0.0), since_start)
-    seconds = {"processor seconds": processor}
-    if not resumed:
-        seconds["finished after seconds"] = finished
-    return {
-        title: {part: round(value, 1) for part, value in sorted(values.items())}
-        for title, values in seconds.items()
-        if values
-    }
 
 
 def machine() -> dict[str, Any]:
