@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Annotated
+from functools import cache
+from typing import Annotated, Any
 
 import typer
 
@@ -73,9 +74,14 @@ def run(arguments: list[str]) -> int:
         return _run([argument for argument in arguments if argument != "--debug"])
 
 
+@cache
+def _command() -> Any:
+    return typer.main.get_command(app)
+
+
 def _run(arguments: list[str]) -> int:
     try:
-        code = app(args=arguments, prog_name="quadsweep", standalone_mode=False)
+        code = _command()(args=arguments, prog_name="quadsweep", standalone_mode=False)
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except BrokenPipeError:
