@@ -15,7 +15,7 @@ from tiny_reproduction import TINY
 from toy_chunks import square_chunks
 
 from quadsweep.distributed.store import ChunkStore
-from quadsweep.distributed.workers import cluster, one_by_one, share
+from quadsweep.distributed.workers import cluster, one_by_one
 from quadsweep.paper.experiments import table1
 from quadsweep.paper.experiments.campaign import chunk_directory, reproduce
 from quadsweep.paper.experiments.runner import run
@@ -38,7 +38,7 @@ def test_a_cluster_started_here_does_all_chunks(tmp_path):
 
 @pytest.fixture
 def dask_processes(tmp_path):
-    """A scheduler and two workers, each a process of its own; yields address and workers."""
+    """A scheduler and two workers, each a process; yields its address, them and a starter."""
     environment = {**os.environ, "PYTHONPATH": str(TESTS)}
     contact = tmp_path / "scheduler.json"
 
@@ -53,7 +53,7 @@ def dask_processes(tmp_path):
     options = ("--nthreads", "1", "--no-nanny", "--no-dashboard", "--host", "127.0.0.1")
     workers = [start("worker", *options) for _ in range(2)]
     try:
-        yield _address(contact), workers
+        yield _address(contact), workers, lambda: workers.append(start("worker", *options))
     finally:
         for process in (*workers, scheduler):
             process.kill()
@@ -73,7 +73,7 @@ def test_losing_one_of_two_workers_gives_the_same_table(dask_processes, tmp_path
     from distributed import Client
 
     monkeypatch.setattr(table1, "CHUNK", 1)
-    address, workers = dask_processes
+    address, workers, _ = dask_processes
     with Client(address) as client:
         client.wait_for_workers(2, timeout=60)
     chunks = chunk_directory(tmp_path / "dask", TINY, "table1")
@@ -95,40 +95,29 @@ def test_losing_one_of_two_workers_gives_the_same_table(dask_processes, tmp_path
         assert (tmp_path / "dask" / name).read_bytes() == (tmp_path / "here" / name).read_bytes()
 
 
-def test_data_that_cannot_reach_a_lost_worker_go_with_their_chunks():
-    from distributed.comm import CommClosedError
-
-    class Client:
-        def __init__(self, wrong):
-            self.wrong = wrong
-
-        def scatter(self, data, broadcast):
-            raise self.wrong
-
-    for wrong in (CommClosedError("in <TCP (closed)>"), KeyError("tcp://127.0.0.1:38081")):
-        assert share(Client(wrong), data := object()) is data
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_a_worker_lost_at_a_random_moment_changes_no_answer(dask_processes, seed):
+def test_a_worker_lost_at_any_of_20_random_moments_changes_no_answer(dask_processes):
     import numpy as np
     from distributed import Client
 
     import quadsweep as qs
 
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     x, y = rng.normal(size=(2, 300))
-    address, workers = dask_processes
+    address, workers, start_another = dask_processes
     alone = qs.path(x, y, drop=60, n_jobs=1)
     with Client(address) as client:
-        client.wait_for_workers(2, timeout=60)
-        moment = rng.uniform(0, 1.5)
-        killer = threading.Timer(moment, workers[0].kill)
-        killer.start()
-        spread = qs.path(x, y, drop=60, client=client)
-        killer.join()
-    print(f"seed {seed}: killed after {moment:.3f} s")
-    np.testing.assert_array_equal(spread.value, alone.value)
+        for trial in range(20):
+            client.wait_for_workers(2, timeout=60)
+            moment = rng.uniform(0, 1.5)
+            print(f"trial {trial}: killed after {moment:.3f} s")
+            killer = threading.Timer(moment, workers[-1].kill)
+            killer.start()
+            spread = qs.path(x, y, drop=60, client=client)
+            killer.join()
+            np.testing.assert_array_equal(spread.value, alone.value)
+            while len(client.scheduler_info()["workers"]) > 1:
+                time.sleep(0.05)
+            start_another()
 
 
 @pytest.mark.parametrize("lost", [False, True])
@@ -150,7 +139,7 @@ def test_passes_on_two_workers_give_the_same_bytes_also_if_one_is_lost_in_the_se
     file = tmp_path / "points.parquet"
     pq.write_table(pa.table({"a": x, "b": y}), file, row_group_size=700)
     asked = {"x": "a", "y": "b", "drop": 0.2, "memory_limit": 2e-3, "n_jobs": 1}
-    address, workers = dask_processes
+    address, workers, _ = dask_processes
 
     @contextmanager
     def killing(_):

@@ -67,7 +67,7 @@ def test_runs_that_are_killed_at_any_moment_resume_to_the_same_answer(kind, fold
     begun = time.perf_counter()
     usual = ended(start(kind, folder, tmp_path / "whole"))
     took = time.perf_counter() - begun
-    for trial in range(4):
+    for trial in range(9):
         work, kills = tmp_path / f"work{trial}", 0
         while True:
             run = start(kind, folder, work)

@@ -7,6 +7,7 @@ are finished. The caller writes them to disk, so workers need no common file sys
 from __future__ import annotations
 
 import time
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -109,7 +110,7 @@ def cluster(where: Any, jobs: int) -> Workers:
 
 def _check_client(client: Any) -> None:
     if not isinstance(client, str) and not all(
-        hasattr(client, name) for name in ("submit", "scatter", "cancel")
+        hasattr(client, name) for name in ("submit", "cancel")
     ):
         raise TypeError(
             f"client must be a dask Client, a scheduler's address or 'local'; got {client!r}"
@@ -129,54 +130,30 @@ def _client(where: Any, jobs: int, stack: ExitStack) -> Any:
 
 
 def _on_cluster(client: Any, chunks: Sequence[Chunk]) -> Iterator[Finished]:
-    """Every chunk once; those whose data went with the last worker that had it, again."""
-    left = list(chunks)
-    for _ in range(RETRIES + 1):
-        lost = []
-        for chunk, finished in _round(client, left):
-            if finished is None:
-                lost.append(chunk)
-            else:
-                yield finished
-        left = lost
-        if not left:
-            return
-    raise RuntimeError(f"chunk {left[0].name} was lost {RETRIES + 1} times with its workers")
-
-
-def share(client: Any, data: Any) -> Any:
-    """Send data to every worker; they go with every chunk if a worker is lost meanwhile."""
-    try:
-        return client.scatter(data, broadcast=True)
-    except (OSError, KeyError):  # CommClosedError, or the scheduler misses the worker that is lost
-        return data
-
-
-def _round(client: Any, chunks: Sequence[Chunk]) -> Iterator[tuple[Chunk, Finished | None]]:
-    from concurrent.futures import CancelledError
-
     from distributed import as_completed
 
     uses = Counter(id(chunk.data) for chunk in chunks if chunk.data is not None)
     shared: dict[int, Any] = {}
-    futures: dict[Any, Chunk] = {}
+    futures: list[Any] = []
     for chunk in chunks:
         key, data = f"quadsweep-{chunk.key}", chunk.data
-        if uses[id(data)] > 1:  # sent to every worker once, not with every chunk
+        if uses[id(data)] > 1:  # a task of its own: made again where a worker that had it is lost
             if id(data) not in shared:
-                shared[id(data)] = share(client, data)
+                with warnings.catch_warnings():
+                    warnings.filterwarnings("ignore", "Sending large graph")
+                    shared[id(data)] = client.submit(_same, data, pure=False, retries=RETRIES)
             data = shared[id(data)]
-        futures[
+        futures.append(
             client.submit(_perform_on, replace(chunk, data=None), data, key=key, retries=RETRIES)
-        ] = chunk
+        )
     try:
         for future in as_completed(list(futures)):  # type: ignore[no-untyped-call]
-            chunk = futures.pop(future)
-            try:
-                finished = future.result()
-            except CancelledError:
-                finished = None
+            futures.remove(future)
+            yield future.result()
             future.release()
-            yield chunk, finished
     finally:
-        client.cancel(list(futures))
+        client.cancel([*futures, *shared.values()])
+
+
+def _same(data: Any) -> Any:
+    return data
