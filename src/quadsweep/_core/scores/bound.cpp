@@ -17,6 +17,9 @@ constexpr int few_controls = 3;
 constexpr double scales[] = {0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.35, 1.5, 1.75, 2.0, 2.5};
 constexpr double near_scale = 0.25;  // of the best one of the last narrowing
 constexpr double multipliers[] = {0.3, 1.0, 3.0};
+constexpr double worth_narrowing = 0.02;  // of an end
+constexpr double hopeless = 0.3;          // of what goes at most, for what is needed
+constexpr double worth_pairs = 0.7;       // of the items that were free the last time
 
 double length(const std::vector<double>& v) {
     double sum = 0;
@@ -60,6 +63,7 @@ Outcome Bound::look(std::vector<int>& free) {
     measure_sets();
     sum_boxes();
     sum_rows();
+    for (auto& of_end : multiplier_) of_end.clear();
     best_ = none;
     scale_ = 0;
     for (int time = 0; time <= narrowings && !control_.over(); ++time) {
@@ -67,7 +71,7 @@ Outcome Bound::look(std::vector<int>& free) {
         cost_sets();
         choose_scale(time == 0);
         if (best_ > margin_) return Outcome::refuted;
-        if (time == narrowings || total_ <= 0) break;
+        if (time == narrowings || total_ <= 0 || need_ - margin_ < hopeless * total_) break;
         narrow_boxes();
     }
     missing_ = best_ > none ? -best_ : infinity;
@@ -131,8 +135,9 @@ void Bound::sum_boxes() {
 
 // Of rows one by one, with many controls or large leverages: from all pairs.
 void Bound::sum_rows() {
-    most_term_ = most_outcome_ = most_residual_ = most_k1_ = most_k2_ = infinity;
     const int n = static_cast<int>(choices_->size());
+    if (summed_ > 0 && n > worth_pairs * static_cast<double>(summed_)) return;  // fewer have less
+    most_term_ = most_outcome_ = most_residual_ = most_k1_ = most_k2_ = infinity;
     const bool single = question_.units() == question_.rows;
     if (!single || n > most_pairs || (q_ <= few_controls && high_[sets_->at_norm() + 1] <= 0.5))
         return;
@@ -141,12 +146,16 @@ void Bound::sum_rows() {
     for (int i : rows) {
         if (question_.effect[i] != 0) return;
     }
-    std::vector<double> sums[3], pairs[5];
+    std::vector<double> root(n);  // by which the rows of a matrix are scaled, for its row sums
+    for (int s = 0; s < n; ++s) {
+        root[s] = std::sqrt(std::sqrt(base_.leverage_with_term[rows[s]]) + 1e-12);
+    }
+    std::vector<double> sums[3];
     double k1 = 0, k2 = 0;
+    LargestSum pairs[5] = {m_ - 1, m_ - 1, m_ - 1, m_ - 1, m_ - 1};
     for (int s = 0; s < n && !control_.over(); ++s) {
         const double* v = base_.at(rows[s]);
         const double h = base_.leverage[rows[s]], ht = base_.leverage_with_term[rows[s]];
-        const double own = std::sqrt(std::sqrt(ht) + 1e-12);
         for (auto& p : pairs) p.clear();
         for (int o = 0; o < n; ++o) {
             if (o == s) continue;
@@ -154,19 +163,17 @@ void Bound::sum_rows() {
             double k = 0;
             for (int a = 0; a < q_; ++a) k += v[a] * w[a];
             const double kt = k + v[q_] * w[q_];
-            const double scale =
-                std::sqrt(std::sqrt(base_.leverage_with_term[rows[o]]) + 1e-12) / own;
-            pairs[0].push_back(std::max(k * v[q_] * w[q_], 0.0));
-            pairs[1].push_back(std::max(k * v[q_ + 2] * w[q_ + 2], 0.0));
-            pairs[2].push_back(std::max(kt * v[q_ + 1] * w[q_ + 1], 0.0));
-            pairs[3].push_back(std::abs(k) * scale);
-            pairs[4].push_back(std::abs(kt) * scale);
+            pairs[0].add(k * v[q_] * w[q_]);
+            pairs[1].add(k * v[q_ + 2] * w[q_ + 2]);
+            pairs[2].add(kt * v[q_ + 1] * w[q_ + 1]);
+            pairs[3].add(std::abs(k) * root[o]);
+            pairs[4].add(std::abs(kt) * root[o]);
         }
-        sums[0].push_back(h * v[q_] * v[q_] + sum_of_largest(pairs[0], m_ - 1));
-        sums[1].push_back(h * v[q_ + 2] * v[q_ + 2] + sum_of_largest(pairs[1], m_ - 1));
-        sums[2].push_back(ht * v[q_ + 1] * v[q_ + 1] + sum_of_largest(pairs[2], m_ - 1));
-        k1 = std::max(k1, h + sum_of_largest(pairs[3], m_ - 1));
-        k2 = std::max(k2, ht + sum_of_largest(pairs[4], m_ - 1));
+        sums[0].push_back(h * v[q_] * v[q_] + pairs[0].sum());
+        sums[1].push_back(h * v[q_ + 2] * v[q_ + 2] + pairs[1].sum());
+        sums[2].push_back(ht * v[q_ + 1] * v[q_ + 1] + pairs[2].sum());
+        k1 = std::max(k1, h + pairs[3].sum() / root[s]);
+        k2 = std::max(k2, ht + pairs[4].sum() / root[s]);
     }
     if (control_.over()) return;
     const double more = base_.rounding;
@@ -175,6 +182,7 @@ void Bound::sum_rows() {
     most_residual_ = std::sqrt(sum_of_largest(sums[2], m_) + more);
     most_k1_ = k1 + more;
     most_k2_ = k2 + more;
+    summed_ = n;
 }
 
 // How far the coefficients of the term and of the residual on the controls may move; false where
@@ -414,22 +422,30 @@ void Bound::narrow_boxes() {
     const double curvature = question_.gained ? 0 : scale_;
     const double need = need_ - margin_;
     trial_.resize(n);
+    const bool first = multiplier_[0].empty();
+    for (auto& of_end : multiplier_) of_end.resize(sets_->values(), 0.0);
     for (int k = 0; k < sets_->values(); ++k) {
         for (double sign : {1.0, -1.0}) {
             if (sign < 0 && k >= sets_->at_norm()) continue;
             const double* value = sets_->value(k);
-            double end = sign > 0 ? high_[k] : -low_[k];
-            if (!(end > 0) || control_.over()) continue;
+            const double end = sign > 0 ? high_[k] : -low_[k];
+            double& best = multiplier_[sign < 0][k];
+            if (!(end > 0) || control_.over() || (!first && best == 0)) continue;
+            double least = end;
+            const double last = best;
+            best = 0;
             for (double multiplier : multipliers) {
+                if (!first && multiplier != last) continue;
                 const double lambda = multiplier * end / total_;
                 for (std::size_t s = 0; s < n; ++s) {
                     trial_[s] = sign * value[s] + sets_->slack(k, s) + lambda * cost_[s];
                 }
                 const double most = choices_->largest(trial_.data(), lambda * curvature);
-                end = std::min(end, most - lambda * need + base_.rounding);
+                const double now = most - lambda * need + base_.rounding;
+                if (now < (1 - worth_narrowing) * end && now < least) best = multiplier;
+                least = std::min(least, now);
             }
-            end = std::max(end, 0.0);
-            (sign > 0 ? high_[k] : low_[k]) = sign * end;
+            (sign > 0 ? high_[k] : low_[k]) = sign * std::max(least, 0.0);
         }
     }
 }

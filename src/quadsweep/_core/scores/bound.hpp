@@ -63,7 +63,10 @@ class Bound {
 
     std::vector<double> tops_;  // of each cluster: the three largest sums of lengths
     std::vector<double> low_, high_;
-    double most_term_ = 0, most_outcome_ = 0, most_residual_ = 0, most_k1_ = 0, most_k2_ = 0;
+    std::vector<double> multiplier_[2];  // that narrowed each end most; 0: none did
+    std::size_t summed_ = 0;             // items that were free when pairs were last looked at
+    double most_term_ = infinity, most_outcome_ = infinity, most_residual_ = infinity;
+    double most_k1_ = infinity, most_k2_ = infinity;
     // Lengths of the three sums of products, of the coefficients, and what these add to the sums.
     double length_term_ = 0, length_outcome_ = 0, length_residual_ = 0;
     double k1_ = 0, k2_ = 0, t_ = 0, r_ = 0, t_more_ = 0, r_more_ = 0;

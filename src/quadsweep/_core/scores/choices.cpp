@@ -9,24 +9,27 @@
 namespace quadsweep::scores {
 namespace {
 
-constexpr int intervals = 12;     // of the sum of a cluster's scores, for its square
-constexpr int most_members = 64;  // bits of a mask
+constexpr int most_intervals = 12;  // of the sum of a cluster's scores, for its square
+constexpr double coarseness = 0.1;  // of the squares over m^2: what a chord may be above one
+constexpr int most_members = 64;    // bits of a mask
 
 // The steps of the concave envelope of f(0) = 0, f(1), ..., as long as they rise.
 void add_steps(const std::vector<double>& f, int owner, std::vector<Increment>& out) {
-    const int last = static_cast<int>(f.size()) - 1;
-    for (int at = 0; at < last;) {
-        double steepest = none;
-        int to = at + 1;
-        for (int j = at + 1; j <= last; ++j) {
-            const double slope = (f[j] - f[at]) / (j - at);
-            if (slope >= steepest) {
-                steepest = slope;
-                to = j;
-            }
+    static thread_local std::vector<int> corner;
+    corner.assign(1, 0);
+    const auto slope = [&](int from, int to) { return (f[to] - f[from]) / (to - from); };
+    for (int j = 1; j < static_cast<int>(f.size()); ++j) {
+        if (!(f[j] > none)) continue;
+        while (corner.size() > 1 &&
+               slope(corner.back(), j) >= slope(corner[corner.size() - 2], corner.back())) {
+            corner.pop_back();
         }
-        if (steepest <= 0) return;
-        for (; at < to; ++at) out.push_back({steepest, owner});
+        corner.push_back(j);
+    }
+    for (std::size_t k = 1; k < corner.size(); ++k) {
+        const double step = slope(corner[k - 1], corner[k]);
+        if (step <= 0) return;
+        for (int i = corner[k - 1]; i < corner[k]; ++i) out.push_back({step, owner});
     }
 }
 
@@ -163,6 +166,9 @@ void Choices::add_scores(std::vector<double> own_of_sets, std::vector<double> sl
                          const std::vector<double>& score_of_clusters) {
     own_ = std::move(own_of_sets);
     slack_ = std::move(slack_of_sets);
+    double squares = 0;
+    for (double g : score_of_clusters) squares += g * g;
+    width_ = std::sqrt(coarseness * squares) / m;
     std::vector<double> most(size()), least(size());
     for (std::size_t s = 0; s < size(); ++s) {
         most[s] = slack_[s] + own_[s];
@@ -185,6 +191,9 @@ double Choices::largest_in_cluster(int g, const double* value) const {
 // (G + L)^2 lies under its chord over each interval of G + L.
 std::vector<Choices::Piece> Choices::pieces(int g, double curvature) const {
     std::vector<Piece> out;
+    const double pieces = std::ceil(0.5 * (high_[g] - low_[g]) / width_);
+    const int intervals =
+        pieces >= 1 ? static_cast<int>(std::min<double>(pieces, most_intervals)) : 1;
     for (int t = 0; t < intervals; ++t) {
         const double from = low_[g] + (high_[g] - low_[g]) * t / intervals;
         const double to = low_[g] + (high_[g] - low_[g]) * (t + 1) / intervals;

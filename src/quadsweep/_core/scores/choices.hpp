@@ -84,6 +84,7 @@ class Choices {
 
     std::vector<double> score_, own_, slack_;  // G of each cluster listed; what each set adds
     std::vector<double> low_, high_;           // of G and what is added
+    double width_ = 0;                         // half that of an interval of these
     bool listed_ = true;
 };
 
