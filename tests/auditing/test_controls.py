@@ -14,13 +14,13 @@ from control_instances import CLAIMS, Instance, hostile, instance, nearly_depend
 import quadsweep as qs
 from quadsweep.auditing import claims
 from quadsweep.auditing.break_problem import BreakProblem
-from quadsweep.auditing.conditions import SlopeBeyond
+from quadsweep.auditing.claims import SlopeBeyond
 from quadsweep.auditing.controls.proofs import Prover
 from quadsweep.auditing.design import Design
 from quadsweep.auditing.moments import Moments
 from quadsweep.auditing.oracles import choice
 from quadsweep.auditing.oracles.enumeration import Enumeration
-from quadsweep.auditing.oracles.many_controls import ManyControls
+from quadsweep.auditing.oracles.regression import ManyControls
 from quadsweep.auditing.resources import Resources
 
 
@@ -284,7 +284,7 @@ def test_an_emptied_dummy_drops_out() -> None:
 def test_branching_on_rows_alone_decides_a_test(claim: str, seed: int, monkeypatch) -> None:
     """Intervals of tau are halved, or another tau taken, where a removal fails that breaks nothing;
     one number of them left all of these open."""
-    monkeypatch.setattr(choice, "ORACLES", (ManyControls,))
+    monkeypatch.setattr(choice, "OF_LEAST_SQUARES", (ManyControls,))
     case = instance(seed, claim, (12, 14), (3, 5))
     assert case is not None
     found = qs.audit(case.x, case.y, n_jobs=1, time_limit=60, **case.keywords)
@@ -517,7 +517,7 @@ def test_three_rows_on_a_line_are_found_among_twelve():
 @pytest.mark.parametrize("oracle", [ManyControls, Enumeration])
 def test_groups_of_one_row_each_are_refitted_like_rows(oracle, monkeypatch) -> None:
     """A class, the intercept for one, is then inside of no group."""
-    fewer, usual = 0, choice.ORACLES
+    fewer, usual = 0, choice.OF_LEAST_SQUARES
     for seed in range(30):
         rng = np.random.default_rng(seed)
         n = 12
@@ -526,9 +526,9 @@ def test_groups_of_one_row_each_are_refitted_like_rows(oracle, monkeypatch) -> N
         y = 0.5 * x + z + rng.normal(size=n)
         for claim in ("sign", "significance"):
             asked = {"controls": z, "weights": weights, "claim": claim, "level": 0.5, "n_jobs": 1}
-            monkeypatch.setattr(choice, "ORACLES", usual)
+            monkeypatch.setattr(choice, "OF_LEAST_SQUARES", usual)
             rows = qs.audit(x, y, **asked)
-            monkeypatch.setattr(choice, "ORACLES", (oracle,))
+            monkeypatch.setattr(choice, "OF_LEAST_SQUARES", (oracle,))
             groups = qs.audit(x, y, groups=rng.permutation(n), **asked)
             ends = [f.max_drop + 1 if f.upper is None else f.upper for f in (rows, groups)]
             assert groups.lower <= ends[0] <= ends[1], (seed, claim)

@@ -11,6 +11,7 @@ import pytest
 
 import quadsweep as qs
 from quadsweep.auditing.audit import _in_memory
+from quadsweep.auditing.break_problem import residuals
 from quadsweep.auditing.claims import terms
 from quadsweep.auditing.classes import Classes
 from quadsweep.auditing.confirm import StatedModel
@@ -19,7 +20,6 @@ from quadsweep.auditing.controls.robust import fit_term
 from quadsweep.auditing.design import Design
 from quadsweep.auditing.moments import Moments
 from quadsweep.auditing.oracles.enumeration import Enumeration
-from quadsweep.auditing.refitting import residuals
 from quadsweep.auditing.resources import Resources
 from quadsweep.auditing.result import RegressionAudit
 from quadsweep.inputs.standard_errors import StandardErrors

@@ -8,14 +8,13 @@ import pytest
 
 import quadsweep as qs
 from quadsweep.auditing.approximations import approximations
-from quadsweep.auditing.break_problem import BreakProblem
-from quadsweep.auditing.conditions import SlopeBeyond
+from quadsweep.auditing.break_problem import BreakProblem, residuals
+from quadsweep.auditing.claims import SlopeBeyond
 from quadsweep.auditing.controls.heuristics import RowHeuristic
 from quadsweep.auditing.controls.robust import fit_term
 from quadsweep.auditing.design import Design
 from quadsweep.auditing.minimal_removal import MinimalRemovalSearch
 from quadsweep.auditing.moments import Moments
-from quadsweep.auditing.refitting import residuals
 from quadsweep.inputs.standard_errors import StandardErrors
 
 CLAIMS = [

@@ -12,7 +12,7 @@ from jumping import jumping
 import quadsweep as qs
 from quadsweep.auditing.approximations import GREEDY, approximations
 from quadsweep.auditing.break_problem import BreakProblem
-from quadsweep.auditing.conditions import CorrelationBelow, SlopeBeyond
+from quadsweep.auditing.claims import CorrelationBelow, SlopeBeyond
 from quadsweep.auditing.design import Design
 from quadsweep.auditing.fit import critical_r
 from quadsweep.auditing.moments import Moments

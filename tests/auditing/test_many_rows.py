@@ -12,13 +12,12 @@ import pytest
 import quadsweep as qs
 from quadsweep import least_squares
 from quadsweep.auditing import approximations, break_problem
-from quadsweep.auditing.break_problem import BreakProblem
-from quadsweep.auditing.conditions import CorrelationAbove, CorrelationBelow, R2Beyond, SlopeBeyond
+from quadsweep.auditing.break_problem import BreakProblem, inverse_without
+from quadsweep.auditing.claims import CorrelationAbove, CorrelationBelow, R2Beyond, SlopeBeyond
 from quadsweep.auditing.controls import heuristics
 from quadsweep.auditing.controls.robust import fit_term
 from quadsweep.auditing.design import Design
 from quadsweep.auditing.moments import Moments
-from quadsweep.auditing.refitting import inverse_without
 from quadsweep.inputs.standard_errors import StandardErrors
 
 

@@ -11,7 +11,7 @@ import pytest
 import statsmodels.api as sm
 
 import quadsweep as qs
-from quadsweep.auditing.conditions import CorrelationAbove
+from quadsweep.auditing.claims import CorrelationAbove
 from quadsweep.auditing.oracles.choice import NecessaryCondition, oracles_for
 from quadsweep.auditing.oracles.regression import RegressionBoxes
 from quadsweep.auditing.oracles.two_values import TwoValues

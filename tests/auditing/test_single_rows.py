@@ -9,7 +9,7 @@ import pytest
 
 import quadsweep as qs
 from quadsweep.auditing.break_problem import BreakProblem
-from quadsweep.auditing.conditions import R2Beyond
+from quadsweep.auditing.claims import R2Beyond
 from quadsweep.auditing.controls.row_tests import SingleRowTests
 from quadsweep.auditing.design import Design
 from quadsweep.auditing.moments import Moments

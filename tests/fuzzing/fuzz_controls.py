@@ -44,7 +44,7 @@ from quadsweep import _core
 from quadsweep.arrays import Floats, Mask
 from quadsweep.auditing.oracles import choice
 from quadsweep.auditing.oracles.enumeration import Enumeration
-from quadsweep.auditing.oracles.many_controls import ManyControls
+from quadsweep.auditing.oracles.regression import ManyControls
 
 MANY, HOSTILE = 4, 5  # of six blocks of claims
 SECONDS = 20.0  # for one audit
@@ -132,7 +132,7 @@ def without_listing() -> Iterator[list[int]]:
 @contextmanager
 def bound_alone() -> Iterator[list[int]]:
     """Audits that ask nothing but the bound for any number of controls."""
-    with replaced(choice, ORACLES=(ManyControls,)):
+    with replaced(choice, OF_LEAST_SQUARES=(ManyControls,)):
         yield []
 
 

@@ -2,29 +2,25 @@
 
 ``audit``       the question: the fewest rows whose removal breaks a claim
 ``outofcore``   the same question about rows that are not in memory
-``rows``        the rows it is about, what they are called, and how many may go
 ``design``      the regression: term, controls, weights, what is removed at once
 ``classes``     dummies of a partition, fitted by means whichever rows go
 ``span``        what some columns span: classes, and an orthonormal basis of the others
 ``moments``     a, b, c of a subset given the controls, in floating point and exactly
 ``fit``         line, correlation and t test of a set of rows
 ``confirm``    fits the model as stated again, by another path, before anything is stated
-``claims``      the claims by name, in conditions and in words
-``conditions``  the ways in which a claim breaks, as conditions on a subset
-``break_problem``  one condition on one design: is it broken, and which rows are in its way?
+``claims``      the claims by name, as conditions on a subset and in words
+``break_problem``  one condition on one design: is it broken, and which rows are in its way? What
+                the controls leave, as rows go and return
 ``exact_tests`` the t statistic of a coefficient in rational arithmetic
-``term_test``   the t test of a coefficient on any rows, for the compiled half
 ``instruments`` an instrumented term: the reduced form and the first stage
 ``likelihood``  logistic and Poisson regressions
-``refitting``   what the controls leave, as rows go and return
 ``screening``   which of many removals may break a claim
 ``repair_overshoot``  from a removal that overshoots to one that breaks the claim
 ``spread``      how little a column can vary on k of its points
 ``oracles``     do m removals suffice, and which? one for each kind of problem
 ``minimal_removal``  the fewest removals: good ones from above, what oracles prove from below
 ``resources``   time, memory and threads of an audit, and whether to go on
-``verdict``     what every audit says
-``result``      the results: of two columns, of a regression, out of core
+``result``      the results, in figures and in a sentence: of two columns, a regression, out of core
 ``specification``  the audits of one regression, and their numbers as a table writes them
 ``tables``      audits of terms, claims and regressions, as one table
 ``reference``   the same audit of clean regressions of the same strength: is that few?

@@ -21,7 +21,7 @@ import numpy as np
 
 from quadsweep.arrays import Floats, Ints
 from quadsweep.auditing.break_problem import BreakProblem
-from quadsweep.auditing.conditions import CorrelationAbove, OfCorrelation
+from quadsweep.auditing.claims import CorrelationAbove, OfCorrelation
 from quadsweep.auditing.controls.heuristics import greedy_path, may_break, promising_sizes
 from quadsweep.auditing.screening import Screen
 from quadsweep.clock import Clock, Stopped

@@ -27,7 +27,14 @@ from quadsweep.auditing.confirm import (
     rows_of_probe,
 )
 from quadsweep.auditing.controls.heuristics import RowHeuristic
-from quadsweep.auditing.controls.reading import Regression, is_regression, read
+from quadsweep.auditing.controls.reading import (
+    Regression,
+    is_regression,
+    phrase,
+    read,
+    two_columns,
+    units_limit,
+)
 from quadsweep.auditing.controls.robust import RobustProblem, TermFit, fit_term
 from quadsweep.auditing.controls.stated import (
     StatedLikelihood,
@@ -48,9 +55,7 @@ from quadsweep.auditing.oracles.choice import oracles_for
 from quadsweep.auditing.outofcore import audit_out_of_core
 from quadsweep.auditing.proving import check_provable, refutation
 from quadsweep.auditing.resources import Resources
-from quadsweep.auditing.result import Audit, OutOfCoreAudit, RegressionAudit
-from quadsweep.auditing.rows import phrase, two_columns, units_limit
-from quadsweep.auditing.verdict import SearchState, reported
+from quadsweep.auditing.result import Audit, OutOfCoreAudit, RegressionAudit, SearchState, reported
 from quadsweep.blas import one_thread
 from quadsweep.clock import Stopped
 from quadsweep.inputs import validation

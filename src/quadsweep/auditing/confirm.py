@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 
 from quadsweep.arrays import Floats, Ints
-from quadsweep.auditing.classes import partition
-from quadsweep.auditing.conditions import (
+from quadsweep.auditing.claims import (
     Condition,
     CorrelationAbove,
     CorrelationBelow,
     SlopeBeyond,
 )
+from quadsweep.auditing.classes import partition
 from quadsweep.auditing.controls.robust import (
     CLEAR,
     TermFit,

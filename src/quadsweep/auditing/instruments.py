@@ -18,17 +18,22 @@ import numpy as np
 
 from quadsweep.arrays import Floats, Ints
 from quadsweep.auditing import claims
-from quadsweep.auditing.break_problem import BreakProblem
-from quadsweep.auditing.claims import Claim, Subject, Terms
-from quadsweep.auditing.conditions import Condition, CorrelationAbove, CorrelationBelow, SlopeBeyond
-from quadsweep.auditing.controls.reading import Regression, explained
+from quadsweep.auditing.break_problem import BreakProblem, Residuals
+from quadsweep.auditing.claims import (
+    Claim,
+    Condition,
+    CorrelationAbove,
+    CorrelationBelow,
+    SlopeBeyond,
+    Subject,
+    Terms,
+)
+from quadsweep.auditing.controls.reading import Regression, explained, phrase
 from quadsweep.auditing.controls.robust import RobustProblem
 from quadsweep.auditing.design import Design
 from quadsweep.auditing.fit import Fit
 from quadsweep.auditing.moments import Moments, Sums
-from quadsweep.auditing.refitting import Residuals
 from quadsweep.auditing.resources import Resources
-from quadsweep.auditing.rows import phrase
 from quadsweep.inputs.standard_errors import StandardErrors
 from quadsweep.messages import argument
 

@@ -20,14 +20,19 @@ from quadsweep import _core
 from quadsweep.arrays import Floats, Ints
 from quadsweep.auditing import claims
 from quadsweep.auditing.break_problem import BreakProblem
-from quadsweep.auditing.claims import Claim, Subject, Terms
-from quadsweep.auditing.conditions import CorrelationAbove, CorrelationBelow, SlopeBeyond
-from quadsweep.auditing.controls.reading import Regression
+from quadsweep.auditing.claims import (
+    Claim,
+    CorrelationAbove,
+    CorrelationBelow,
+    SlopeBeyond,
+    Subject,
+    Terms,
+)
+from quadsweep.auditing.controls.reading import Regression, phrase
 from quadsweep.auditing.controls.robust import TermFit
 from quadsweep.auditing.design import Design
 from quadsweep.auditing.fit import Fit
 from quadsweep.auditing.moments import Moments, Sums
-from quadsweep.auditing.rows import phrase
 from quadsweep.auditing.span import basis, residual
 from quadsweep.inputs.standard_errors import OWN
 

@@ -32,7 +32,7 @@ from quadsweep.progress import Removals, watching
 
 _PATIENCE = 2.0  # seconds for a question that is asked for the first time
 _SHORT = 0.1  # seconds for all questions to a search before any bound
-_SHORT_AGAIN = 0.25  # of the time gone, for those before local search
+_SHORT_AGAIN = 0.25, 1.0  # of the time gone, and seconds at least, for those before local search
 _NECESSARY = 0.05  # of the time left, for a question about a necessary condition
 _FIRST_STEP = 16  # a share of what is open: the first numbers that bounds are asked about
 _FRUITLESS = 200  # random starts in a row without a better removal
@@ -194,7 +194,8 @@ class MinimalRemovalSearch:
                 self.raise_lower_bound(
                     lambda mode, low, high: mode.refutes_necessary(low, high, patience)
                 )
-            self._search_exactly(_SHORT_AGAIN * self._resources.gone())
+            share, least = _SHORT_AGAIN
+            self._search_exactly(max(least, share * self._resources.gone()))
             self._propose(lambda heuristic: heuristic.thorough())
         self.decide_open_intervals()
         if self._resources.is_limited:

@@ -6,6 +6,7 @@ from typing import Any
 
 from quadsweep.auditing import claims
 from quadsweep.auditing.claims import Claim, Terms
+from quadsweep.auditing.controls.reading import FEWEST_KEPT, drop_limit
 from quadsweep.auditing.minimal_removal import (
     BreakMode,
     MinimalRemovalSearch,
@@ -20,9 +21,7 @@ from quadsweep.auditing.oracles.outofcore import (
     Removal,
 )
 from quadsweep.auditing.resources import Resources
-from quadsweep.auditing.result import OutOfCoreAudit
-from quadsweep.auditing.rows import FEWEST_KEPT, drop_limit
-from quadsweep.auditing.verdict import SearchState, reported
+from quadsweep.auditing.result import OutOfCoreAudit, SearchState, reported
 from quadsweep.clock import Stopped
 from quadsweep.outofcore.flags import Flags, listed
 from quadsweep.outofcore.search import Query

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from quadsweep.auditing.conditions import Condition, CorrelationAbove, CorrelationBelow, SlopeBeyond
+from quadsweep.auditing.claims import Condition, CorrelationAbove, CorrelationBelow, SlopeBeyond
 from quadsweep.auditing.controls.reading import Regression
 from quadsweep.auditing.design import Design
 from quadsweep.clock import Clock

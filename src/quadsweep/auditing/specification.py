@@ -16,7 +16,7 @@ from quadsweep.extras import needed
 
 if TYPE_CHECKING:
     from quadsweep.auditing.fit import Fit
-    from quadsweep.auditing.verdict import Verdict
+    from quadsweep.auditing.result import Verdict
 
 _DOES = {
     "sign": "flip the sign",

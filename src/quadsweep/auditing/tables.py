@@ -37,7 +37,7 @@ from quadsweep.results.formatting import ResultMixin, as_frame, drawn_by, figure
 from quadsweep.results.markup import escape_latex
 
 if TYPE_CHECKING:
-    from quadsweep.auditing.verdict import Verdict
+    from quadsweep.auditing.result import Verdict
 
 THREE = ("significance", "sign", "reverse")
 _THRESHOLDS = ("r2", "slope")  # claims that are about one

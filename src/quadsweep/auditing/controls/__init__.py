@@ -5,7 +5,6 @@
 ``proofs``      from a condition to the forms that ``many_controls_form`` bounds
 ``heuristics``  good removals: influence, greedy, concentration
 ``row_tests``   such tests without each single row, by updates of the fit
-``row_exchange``  removals found by these: greedily, and by exchanges
 ``stated``      what a fitted model says itself, which its library fits again
 ``robust``      tests with robust and clustered standard errors
 

@@ -18,9 +18,9 @@ import numpy as np
 
 from quadsweep.arrays import Floats, Ints
 from quadsweep.auditing.break_problem import BreakProblem
-from quadsweep.auditing.conditions import R2Beyond
+from quadsweep.auditing.claims import R2Beyond
 from quadsweep.auditing.controls.robust import RobustProblem
-from quadsweep.auditing.controls.row_exchange import RowExchange
+from quadsweep.auditing.controls.row_tests import RowExchange
 from quadsweep.auditing.minimal_removal import RemovalHeuristic
 from quadsweep.auditing.screening import Screen
 

@@ -25,8 +25,8 @@ import numpy as np
 
 from quadsweep.arrays import Floats
 from quadsweep.auditing.break_problem import BreakProblem
+from quadsweep.auditing.claims import CorrelationAbove, CorrelationBelow, R2Beyond, SlopeBeyond
 from quadsweep.auditing.classes import broken_by
-from quadsweep.auditing.conditions import CorrelationAbove, CorrelationBelow, R2Beyond, SlopeBeyond
 from quadsweep.auditing.controls.many_controls_form import Controls, Form, FormProof, Unclear
 from quadsweep.auditing.design import Design
 from quadsweep.auditing.resources import Resources

@@ -16,14 +16,12 @@ import numpy as np
 from quadsweep.arrays import Ints
 from quadsweep.auditing import claims
 from quadsweep.auditing.break_problem import BreakProblem
-from quadsweep.auditing.claims import Claim, Subject, Terms
-from quadsweep.auditing.conditions import CorrelationAbove, SlopeBeyond
-from quadsweep.auditing.controls.reading import Regression
+from quadsweep.auditing.claims import Claim, CorrelationAbove, SlopeBeyond, Subject, Terms
+from quadsweep.auditing.controls.reading import Regression, phrase
 from quadsweep.auditing.controls.robust import CLEAR, TermFit, student
 from quadsweep.auditing.fit import Fit
 from quadsweep.auditing.likelihood import LikelihoodProblem
 from quadsweep.auditing.moments import Moments, Sums
-from quadsweep.auditing.rows import phrase
 from quadsweep.inputs.fitted.protocol import Figures, Model
 
 

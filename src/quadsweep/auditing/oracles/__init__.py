@@ -11,16 +11,16 @@ decide.
 ``known_variances``  z tests of a mean or a slope through the origin, for any number of rows
 ``two_values``     a difference of means, for a term of two values alone
 ``plane``          the engine of the plane, for x and y alone
-``regression``     the engine's boxes, for a few controls
+``regression``     the engine's boxes, for a few controls; a bound for any number of them, by
+                   branching on units
 ``single_rows``    the test without each row, by updates of the fit, whatever the controls
 ``refits``         every removal of a few units refitted, for any standard errors
 ``estimating``     boxes of coefficients, for robust and clustered standard errors
 ``scores``         the same with any controls, HC2 and HC3, and effects inside the clusters
 ``likelihood_bound``  norms, for the sign in logistic and Poisson regressions with any controls
 ``outofcore``      the engine of rows that are not in memory
-``correlation_below``  how engines are asked whether a correlation can fall below a threshold
-``threshold_schedule``  how they are asked whether it passes one that rises with removals
-``many_controls``  a bound for any number of controls, by branching on units
+``threshold_schedule``  how engines are asked whether a correlation falls below a threshold, or
+                   passes one that rises with removals
 
 A new kind of standard error or estimator is a new kind of problem and an oracle for it. What every
 oracle finds is a removal: positions of units (rows, or groups) in ascending order. Kept rows occur

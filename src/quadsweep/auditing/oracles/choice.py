@@ -9,7 +9,8 @@ import numpy as np
 
 from quadsweep.arrays import Ints
 from quadsweep.auditing.break_problem import BreakProblem
-from quadsweep.auditing.conditions import SlopeBeyond
+from quadsweep.auditing.claims import SlopeBeyond
+from quadsweep.auditing.controls.robust import RobustProblem
 from quadsweep.auditing.instruments import InstrumentProblem
 from quadsweep.auditing.moments import Moments
 from quadsweep.auditing.oracles import REFUTED, UNDECIDED, Decision, Oracle, first_decision
@@ -17,10 +18,9 @@ from quadsweep.auditing.oracles.enumeration import Enumeration
 from quadsweep.auditing.oracles.estimating import LinkBoxes, RobustBoxes
 from quadsweep.auditing.oracles.known_variances import KnownVariances
 from quadsweep.auditing.oracles.likelihood_bound import LikelihoodBound
-from quadsweep.auditing.oracles.many_controls import ManyControls
 from quadsweep.auditing.oracles.plane import PlaneSearch
 from quadsweep.auditing.oracles.refits import Refits
-from quadsweep.auditing.oracles.regression import RegressionBoxes
+from quadsweep.auditing.oracles.regression import ManyControls, RegressionBoxes
 from quadsweep.auditing.oracles.scores import ScoreSearch
 from quadsweep.auditing.oracles.single_rows import SingleRows
 from quadsweep.auditing.oracles.two_values import TwoValues
@@ -157,17 +157,12 @@ class BothSigns(Oracle):
         return self._oracles[weight]
 
 
-ORACLES: tuple[type[Oracle], ...] = (
-    KnownVariances,
-    SingleRows,
-    RegressionBoxes,
-    Refits,
-    RobustBoxes,
-    ScoreSearch,
-    NecessaryCondition,
-    ManyControls,
-    Enumeration,
-)
+OF_TESTS: tuple[type[Oracle], ...] = (
+    KnownVariances, SingleRows, Refits, RobustBoxes, ScoreSearch, NecessaryCondition, Enumeration,
+)  # fmt: skip
+OF_LEAST_SQUARES: tuple[type[Oracle], ...] = (
+    SingleRows, RegressionBoxes, NecessaryCondition, ManyControls, Enumeration,
+)  # fmt: skip
 
 
 def oracles_for(problem: BreakProblem, resources: Resources) -> list[Oracle]:
@@ -179,10 +174,10 @@ def oracles_for(problem: BreakProblem, resources: Resources) -> list[Oracle]:
         kinds = (NecessaryCondition, Enumeration)
     elif not problem.linear:
         kinds = (Refits, LinkBoxes, LikelihoodBound, NecessaryCondition)
+    elif isinstance(problem, RobustProblem):
+        kinds = OF_TESTS
+    elif PlaneSearch.handles(problem):
+        kinds = (TwoValues, PlaneSearch, NecessaryCondition, Enumeration)
     else:
-        kinds = (
-            (TwoValues, PlaneSearch, NecessaryCondition, Enumeration)
-            if PlaneSearch.handles(problem)
-            else ORACLES
-        )
+        kinds = OF_LEAST_SQUARES
     return [oracle(problem, resources) for oracle in kinds if oracle.handles(problem)]

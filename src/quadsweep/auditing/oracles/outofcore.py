@@ -20,13 +20,12 @@ from typing import Any
 
 import numpy as np
 
-from quadsweep.auditing.conditions import Condition, CorrelationAbove, CorrelationBelow, SlopeBeyond
+from quadsweep.auditing.claims import Condition, CorrelationAbove, CorrelationBelow, SlopeBeyond
 from quadsweep.auditing.fit import Fit, p_value
 from quadsweep.auditing.minimal_removal import RemovalHeuristic
 from quadsweep.auditing.moments import Sums
 from quadsweep.auditing.oracles import REFUTED, UNDECIDED, Decision, Oracle
-from quadsweep.auditing.oracles.correlation_below import Pair, correlation_below
-from quadsweep.auditing.oracles.threshold_schedule import ThresholdSchedule
+from quadsweep.auditing.oracles.threshold_schedule import Pair, ThresholdSchedule, correlation_below
 from quadsweep.auditing.resources import Resources
 from quadsweep.outofcore.flags import RowSelection as Rows
 from quadsweep.outofcore.flags import decide, whole

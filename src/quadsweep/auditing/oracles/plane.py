@@ -29,12 +29,10 @@ import numpy as np
 
 from quadsweep import objectives
 from quadsweep.arrays import Floats, Ints
-from quadsweep.auditing.break_problem import BreakProblem
-from quadsweep.auditing.conditions import CorrelationAbove, CorrelationBelow, SlopeBeyond
+from quadsweep.auditing.break_problem import BreakProblem, Residuals
+from quadsweep.auditing.claims import CorrelationAbove, CorrelationBelow, SlopeBeyond
 from quadsweep.auditing.oracles import REFUTED, UNDECIDED, Decision, Oracle
-from quadsweep.auditing.oracles.correlation_below import Pair, correlation_below
-from quadsweep.auditing.oracles.threshold_schedule import ThresholdSchedule
-from quadsweep.auditing.refitting import Residuals
+from quadsweep.auditing.oracles.threshold_schedule import Pair, ThresholdSchedule, correlation_below
 from quadsweep.auditing.repair_overshoot import repair_overshoot
 from quadsweep.auditing.resources import Resources
 from quadsweep.solving.methods.certified import search

@@ -11,7 +11,7 @@ import numpy as np
 
 from quadsweep.arrays import Floats, Ints
 from quadsweep.auditing.break_problem import BreakProblem
-from quadsweep.auditing.conditions import SlopeBeyond
+from quadsweep.auditing.claims import SlopeBeyond
 from quadsweep.auditing.oracles import REFUTED, UNDECIDED, Decision, Oracle
 from quadsweep.auditing.oracles.plane import is_plane
 from quadsweep.auditing.resources import Resources
