@@ -91,6 +91,32 @@ def subsets(units: int, k: int, at_least: bool = False) -> Iterable[tuple[int, .
         yield from combinations(range(units), size)
 
 
+def best_of_all(
+    x: Sequence[Row],
+    y: Sequence[float],
+    k: int,
+    objective: str,
+    weights: Sequence[float] | None = None,
+    intercept: bool = True,
+) -> tuple[Fraction | None, list[tuple[int, ...]]]:
+    """The best R2 or RSS of k rows, None if none has one, and the subsets that have it."""
+    values: dict[tuple[int, ...], Fraction] = {}
+    for chosen in subsets(len(y), k):
+        rows = [[*([1.0] if intercept else []), *map(float, x[i])] for i in chosen]
+        some, w = [float(y[i]) for i in chosen], weights and [weights[i] for i in chosen]
+        value = (
+            rss(rows, some, w)
+            if objective == "lts"
+            else r2(rows, some, intercept=intercept, weights=w)
+        )
+        if value is not None:
+            values[chosen] = value
+    if not values:
+        return None, []
+    top = (min if objective == "lts" else max)(values.values())
+    return top, [chosen for chosen, value in values.items() if value == top]
+
+
 def rows_of(chosen: Sequence[int], groups: Sequence[int] | None) -> list[int]:
     """The rows of some units: themselves, or those of their groups."""
     if groups is None:
