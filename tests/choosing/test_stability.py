@@ -24,17 +24,6 @@ def test_frequencies_are_those_of_resampled_solves():
         np.testing.assert_allclose(answer.dropped, gone / drawn)
 
 
-def test_the_jackknife_leaves_out_each_point_once():
-    x, y = np.random.default_rng(2).normal(size=(2, 10))
-    answer = qs.stability(x, y, 7, resample="jackknife")
-    gone = np.zeros(10)
-    for i in range(10):
-        others = np.delete(np.arange(10), i)
-        gone[others[qs.solve(x[others], y[others], 6).outliers]] += 1
-    assert answer.resamples == 10
-    np.testing.assert_allclose(answer.dropped, gone / 9)
-
-
 def test_a_gross_outlier_is_dropped_most():
     x = np.arange(20.0)
     y = x + 0.1 * np.random.default_rng(0).normal(size=20)
@@ -78,7 +67,6 @@ def test_bootstraps_of_few_distinct_points_do_no_harm():
 @pytest.mark.parametrize(
     ("options", "error", "says"),
     [
-        ({"resample": "split"}, ValueError, "resample must be 'bootstrap' or 'jackknife'"),
         ({"resamples": 0}, ValueError, "resamples must be at least 1"),
         ({"objective": "var"}, ValueError, "'var' uses x alone"),
         ({"k": 9}, ValueError, "keeps 9 of 4 points"),

@@ -37,7 +37,7 @@ from quadsweep.clock import Stopped
 from quadsweep.inputs import validation
 from quadsweep.messages import argument
 from quadsweep.progress import counting
-from quadsweep.results.formatting import ResultMixin, attributes, drawn_by, plain
+from quadsweep.results.formatting import ResultMixin, attributes, drawn_by
 
 if TYPE_CHECKING:
     from quadsweep.auditing.result import Audit
@@ -130,19 +130,15 @@ class Reference(ResultMixin):
             ("search", f"{self.seconds:.3g} s"),
         ]
 
+    json_fields = (
+        "p_value interval observed lower upper errors seed status message=headline seconds"
+    )
     frame_fields = "lower upper"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON."""
-        return {
-            "p_value": self.p_value,
-            "interval": plain(self.interval()),
-            "observed": attributes(self.audit, "lower upper"),
-            "lower": self.lower.astype(int).tolist(),
-            **attributes(self, "upper errors seed status"),
-            "message": self.headline,
-            "seconds": self.seconds,
-        }
+    @property
+    def observed(self) -> dict[str, Any]:
+        """The bounds of the audit itself."""
+        return attributes(self.audit, "lower upper")
 
     plot = drawn_by("reference.plot_reference", "The counts of the draws, and that of the data.")
 

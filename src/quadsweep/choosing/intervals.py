@@ -27,7 +27,7 @@ from quadsweep.clock import Clock
 from quadsweep.inputs import validation
 from quadsweep.objectives import OBJECTIVES
 from quadsweep.progress import CountProgress, counting
-from quadsweep.results.formatting import ResultMixin, drawn_by, plain
+from quadsweep.results.formatting import ResultMixin, drawn_by
 from quadsweep.results.result import Result
 from quadsweep.solving.question import pose
 
@@ -67,7 +67,7 @@ class Bootstrap(ResultMixin):
     seconds : float
     """
 
-    json_fields = "resamples seed status seconds result"
+    json_fields = "resamples seed status seconds result *estimates"
     frame_fields = "slope intercept"
 
     slope: Floats = field(repr=False)
@@ -185,10 +185,6 @@ class Bootstrap(ResultMixin):
             }
             for name, value in zip(PARAMETERS, _fitted(self.result), strict=True)
         }
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values, ready for JSON."""
-        return {**super().to_dict(), **plain(self.estimates)}
 
 
 def bootstrap(

@@ -33,7 +33,7 @@ from quadsweep.messages import argument
 from quadsweep.outofcore.solve import loaded
 from quadsweep.progress import CountProgress, counting
 from quadsweep.proofs.proof import Proof, together
-from quadsweep.results.formatting import INDEX, ResultMixin, as_frame, drawn_by, named_rows
+from quadsweep.results.formatting import ResultMixin, drawn_by, named_rows
 from quadsweep.results.result import Result
 from quadsweep.solving.methods import Outcome, Problem
 from quadsweep.solving.methods.parallel_batches import HERE, Executor, executor
@@ -75,6 +75,10 @@ class Path(ResultMixin):
     json_fields = (
         "objective n k status value bound slope intercept suggestions seconds coef=coefficients "
         "rows=@index leaving returning nested noise"
+    )
+    frame_fields = (
+        "k drop value bound status slope intercept *coefficients rows=@index leaving returning "
+        "*p_values"
     )
 
     k: Ints
@@ -274,17 +278,11 @@ class Path(ResultMixin):
         out[:, points.rows] = points.y - fitted
         return out
 
-    def to_frame(self) -> Any:
-        """Return one row for every k, in pandas (or polars without pandas)."""
-        names = ["k", "drop", "value", "bound", "status", "slope", "intercept"]
-        columns: dict[str, Any] = {name: getattr(self, name) for name in names}
-        columns |= {**self.coefficients, "rows": INDEX}
-        columns |= {
-            name: [r.tolist() for r in getattr(self, name)] for name in ("leaving", "returning")
-        }
-        if self.noise is not None:
-            columns |= {"p_value": self.noise.p_value, "corrected": self.noise.corrected}
-        return as_frame(columns)
+    @property
+    def p_values(self) -> dict[str, Floats]:
+        """What noise says about every k, where null data were searched."""
+        noise = self.noise
+        return {} if noise is None else {"p_value": noise.p_value, "corrected": noise.corrected}
 
     @property
     def coefficients(self) -> dict[str, Floats]:

@@ -1,7 +1,7 @@
 """Which points are outliers under small changes of the data?
 
-The points are drawn again (bootstrap) or left out one at a time (jackknife), every data set is
-solved exactly, and each point's share of the draws in which it was dropped is counted.
+The points are drawn again with replacement, every data set is solved exactly, and each point's
+share of the draws in which it was dropped is counted.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,13 +18,11 @@ from quadsweep.choosing.nulls import split_blocks
 from quadsweep.clock import Clock
 from quadsweep.inputs import validation
 from quadsweep.inputs.arguments import normalize_arguments
-from quadsweep.messages import argument
 from quadsweep.outofcore.solve import loaded
 from quadsweep.progress import CountProgress, Tick, counting
 from quadsweep.results import plane
 from quadsweep.results.formatting import (
     ResultMixin,
-    as_frame,
     drawn_by,
     named_rows,
 )
@@ -48,8 +45,6 @@ class Stability(ResultMixin):
         Share of its draws in which a point was dropped; NaN for rows with missing values.
     resamples : int
         Data sets solved.
-    resample : str
-        ``bootstrap`` or ``jackknife``.
     result : Result
         The optimum.
     status : str
@@ -57,11 +52,11 @@ class Stability(ResultMixin):
     seconds : float
     """
 
-    json_fields = "dropped resamples resample status seconds result"
+    json_fields = "dropped resamples status seconds result"
+    frame_fields = "*columns dropped"
 
     dropped: Floats
     resamples: int
-    resample: str
     result: Result = field(repr=False)
     status: str
     seconds: float
@@ -79,7 +74,7 @@ class Stability(ResultMixin):
         nearly = r.outliers[(share > 1 - _CLEAR) & (share < 1)]
         lines = [
             ("kept", f"{r.k:,} of {r.n:,} points, {r.title} = {r.value:.6g}"),
-            ("resamples", f"{self.resamples:,} ({self.resample})"),
+            ("resamples", f"{self.resamples:,} (bootstrap)"),
             ("always out", named_rows(always, labels)),
             (
                 "nearly always",
@@ -97,11 +92,12 @@ class Stability(ResultMixin):
         "stability.plot_stability", "The points, coloured by how often they were dropped."
     )
 
-    def to_frame(self) -> Any:
-        """Return one row for each point, in pandas (or polars without pandas)."""
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The data with the rows kept."""
         r = self.result
-        columns = dict(zip(r.names, [*plane.matrix(r).T, r.y], strict=True))
-        return as_frame({**columns, "inlier": r.mask, "dropped": self.dropped})
+        columns: dict[str, Any] = dict(zip(r.names, [*plane.matrix(r).T, r.y], strict=True))
+        return {**columns, "inlier": r.mask}
 
 
 def stability(
@@ -113,7 +109,6 @@ def stability(
     x: Any = None,
     drop: int | float | None = None,
     objective: str = "r2",
-    resample: str = "bootstrap",
     resamples: int = 200,
     tol: float = 1e-9,
     time_limit: float | None = None,
@@ -169,10 +164,6 @@ def stability(
     clock = Clock(validation.seconds(time_limit))
     if objective == "var":
         raise ValueError("stability needs an objective of both columns; 'var' uses x alone")
-    if resample not in ("bootstrap", "jackknife"):
-        raise ValueError(
-            f"{argument('resample')} must be 'bootstrap' or 'jackknife'; got {resample!r}"
-        )
     draws = validation.whole(resamples, "resamples", 1)
     x, y, data = loaded("stability", *normalize_arguments("stability", points, x, y, data))
     question = pose(
@@ -189,8 +180,6 @@ def stability(
         gone[:] += np.bincount(rows[~kept], minlength=n)
 
     def count_kept(rows: Ints) -> Ints:
-        if resample == "jackknife":
-            return np.full(len(rows), min(n - 1, max(least, round(problem.k * (n - 1) / n))))
         # As many are dropped as there are copies of outliers: none stays because another's copies
         # took its place.
         return np.asarray(np.maximum(n - is_outlier[rows].sum(axis=1), least))
@@ -199,15 +188,13 @@ def stability(
         executor(workers, client, problem.n_jobs, out, resume) as helpers,
         counting(progress, "resamples") as tick,
     ):
-        draw = draw_bootstrap(problem) if resample == "bootstrap" else partial(leave_one_out, n)
-        total = draws if resample == "bootstrap" else n
         done, status = solve_resamples(
-            problem, total, draw, record, clock, tick, helpers, count_kept
+            problem, draws, draw_bootstrap(problem), record, clock, tick, helpers, count_kept
         )
     dropped = np.full(question.points.given, np.nan)
     with np.errstate(invalid="ignore"):
         dropped[question.points.rows] = gone / drawn
-    return Stability(dropped, done, resample, result, status, clock.gone())
+    return Stability(dropped, done, result, status, clock.gone())
 
 
 def fewest_kept(problem: Problem) -> int:
@@ -221,17 +208,6 @@ def draw_bootstrap(problem: Problem) -> Callable[[int, int], Ints]:
     """Return what draws so many data sets of n rows with replacement, by the problem's seed."""
     rng = np.random.default_rng(problem.seed)
     return lambda done, count: rng.integers(0, problem.n, size=(count, problem.n))
-
-
-def leave_one_out(n: int, done: int, count: int) -> Ints:
-    """Return all rows but one, for so many rows after the first ``done``.
-
-    >>> leave_one_out(4, 1, 2)
-    array([[0, 2, 3],
-           [0, 1, 3]])
-    """
-    every = np.arange(n)
-    return np.array([np.delete(every, i) for i in range(done, min(done + count, n))])
 
 
 def solve_resamples(

@@ -180,9 +180,6 @@ def stability_command(
     table: opt.FileOptions,
     columns: opt.PointOptions,
     subset: opt.SubsetOptions,
-    resample: Annotated[
-        opt.Text, typer.Option(metavar="NAME", help="bootstrap or jackknife.")
-    ] = None,
     resamples: Annotated[
         int | None, typer.Option(metavar="N", help="Data sets of the bootstrap.")
     ] = None,
@@ -197,7 +194,7 @@ def stability_command(
     """
     from quadsweep.choosing.stability import stability
 
-    asked = given(subset, limits, resample=resample, resamples=resamples, seed=seed, dask=dask)
+    asked = given(subset, limits, resamples=resamples, seed=seed, dask=dask)
     points = read_predictors(table, columns)
     answer(stability, points, outputs, asked | points.suggest("k", "objective", unless=asked))
 
@@ -279,7 +276,6 @@ def datasets_command(
         typer.Argument(
             metavar="[NAME]",
             help="One of them, in full; default: a list.",
-            autocompletion=opt.complete_data_set,
         ),
     ] = None,
     output: Annotated[

@@ -100,7 +100,6 @@ class OptionalFile(opt.FileOptions):
         typer.Argument(
             metavar="[FILE]",
             help="As for solve; without one, an empty page.",
-            autocompletion=opt.complete_file,
         ),
     ] = ""
 

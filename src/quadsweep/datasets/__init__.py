@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from quadsweep.arrays import Floats
-from quadsweep.results.formatting import ResultMixin, as_frame
+from quadsweep.results.formatting import ResultMixin
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +47,7 @@ class Dataset(ResultMixin):
     """
 
     json_fields = "x y k names labels objective formula term columns description"
+    frame_fields = "*columns"
 
     x: Floats
     y: Floats
@@ -77,10 +78,6 @@ class Dataset(ResultMixin):
         predictors = [self.x] if self.x.ndim == 1 else list(self.x.T)
         columns: dict[str, Any] = dict(zip(self.names, [*predictors, self.y], strict=True))
         return {"label": list(self.labels), **columns} if self.labels else columns
-
-    def to_frame(self) -> Any:
-        """The columns as a data frame."""
-        return as_frame(self.columns)
 
 
 def names() -> list[str]:

@@ -51,7 +51,7 @@ def plot_stability(answer: Stability, ax: Axes | None = None) -> Axes:
             )  # fmt: skip
     if image is not None:
         bar = ax.figure.colorbar(image, ax=ax, pad=0.02)
-        bar.set_label(f"how often dropped ({answer.resample})", fontsize=9)
+        bar.set_label("how often dropped (bootstrap)", fontsize=9)
         bar.outline.set_visible(False)
     canvas.name_axes(ax, result.names)
     canvas.titled(ax, _title(answer))

@@ -70,7 +70,7 @@ class ResultMixin(HasFields, ABC):
 
     def to_frame(self) -> Any:
         """Return the rows of the result as a data frame, in pandas (or polars without pandas)."""
-        return as_frame({name: _value(self, at) for name, at in _pairs(self.frame_fields)})
+        return as_frame(_fields(self, self.frame_fields))
 
     def to_latex(self) -> str:
         """Return the table, or the summary where there is none, as LaTeX for booktabs."""
@@ -325,22 +325,30 @@ def plain(value: Any) -> Any:
 
 
 def attributes(result: Any, names: str) -> dict[str, Any]:
-    """Return attributes, and what methods return, as plain values; ``a=b`` calls b by the name a.
+    """Return attributes, and what methods return, as plain values.
+
+    ``a=b`` calls b by the name a, and ``*b`` stands for the items of the dictionary b.
 
     >>> attributes(1 + 2j, "real imaginary=imag")
     {'real': 1.0, 'imaginary': 2.0}
     """
-    return {name: plain(_value(result, at)) for name, at in _pairs(names)}
+    return {name: plain(value) for name, value in _fields(result, names).items()}
 
 
-def _pairs(names: str) -> list[tuple[str, str]]:
-    """Split ``"a b=c"`` into the pairs (a, a) and (b, c)."""
-    return [(name.partition("=")[0], name.rpartition("=")[2]) for name in names.split()]
-
-
-def _value(result: Any, name: str) -> Any:
-    """Return an attribute, or what the method of that name returns."""
-    if name == "@index":
-        return INDEX
-    value = getattr(result, name)
-    return value() if ismethod(value) else value
+def _fields(result: Any, names: str) -> dict[str, Any]:
+    """Return attributes by name; lists of arrays become lists of lists."""
+    found: dict[str, Any] = {}
+    for field in names.split():
+        name, at = field.partition("=")[0], field.rpartition("=")[2]
+        if at == "@index":
+            found[name] = INDEX
+            continue
+        value = getattr(result, at.lstrip("*"))
+        value = value() if ismethod(value) else value
+        if at.startswith("*"):
+            found |= value
+        elif isinstance(value, list):
+            found[name] = [one.tolist() if hasattr(one, "tolist") else one for one in value]
+        else:
+            found[name] = value
+    return found

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 
 _ROWS = "rows=@index inliers outliers omitted slope intercept names coef"
-_ELLIPSE = "location covariance correlation line=on_a_line"
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +82,8 @@ class Result(Certified):
 
     The line, the conic and the message are computed at their first use.
     """
+
+    json_fields = f"{OUTCOME} {_ROWS} *ellipse conic nodes seconds"
 
     inliers: Ints
     outliers: Ints
@@ -344,7 +345,9 @@ class Result(Certified):
 
         return marked(self.frame, self.x, self.y, self.names, self.mask)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values, ready for JSON: None stands for NaN and infinity."""
-        ellipse = _ELLIPSE if self.objective == "mcd" else ""
-        return attributes(self, f"{OUTCOME} {_ROWS} {ellipse} conic nodes seconds")
+    @property
+    def ellipse(self) -> dict[str, Any]:
+        """With ``mcd`` the mean, covariance and correlation of the inliers, and their line."""
+        if self.objective != "mcd":
+            return {}
+        return attributes(self, "location covariance correlation line=on_a_line")
