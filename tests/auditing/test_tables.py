@@ -12,6 +12,7 @@ import statsmodels.formula.api as smf
 
 import quadsweep as qs
 from quadsweep import progress
+from quadsweep.proofs.proof import Proof
 
 
 def frame(n=40, seed=0):
@@ -274,3 +275,29 @@ def test_callables_are_called_as_by_an_audit():
     seen = []
     qs.audit_table(FORMULA, "educ", "sign", data=DATA, progress=lambda *known: seen.append(known))
     assert {len(known) for known in seen} == {4}
+
+
+def test_the_files_for_a_paper_say_what_the_audit_says(tmp_path):
+    fitted = smf.ols(FORMULA, DATA).fit()
+    found = qs.audit(FORMULA, DATA, term="educ", claim="sign", proof=True)
+    files = {path.name: path for path in found.write_paper_files(tmp_path / "new")}
+    paragraph = files["robustness.md"].read_text()
+    assert paragraph.startswith(found.message)
+    low, high = fitted.conf_int().loc["educ"]
+    assert f"95% interval [{low:.4g}, {high:.4g}]" in paragraph
+    assert found.certificate in paragraph
+    said = files["availability.md"].read_text()
+    assert f"quadsweep {qs.__version__}" in said
+    assert "seed 0" in said
+    assert json.loads(files["audits.json"].read_text())[0]["drop"] == found.drop
+    assert Proof.load(files["proof-1.json.gz"]).content == found.proof.content
+    assert files["figure.pdf"].stat().st_size > 1000
+    assert str(found.drop) in files["table.html"].read_text()
+
+
+def test_the_files_for_a_paper_of_a_table_name_its_models(table, tmp_path):
+    files = {path.name: path for path in table.write_paper_files(tmp_path)}
+    paragraph = files["robustness.md"].read_text()
+    for each in table:
+        for audit in each.audits.values():
+            assert f"Model {each.name}. {audit.message}" in paragraph

@@ -23,6 +23,7 @@
 ``result``      the results, in figures and in a sentence: of two columns, a regression, out of core
 ``specification``  the audits of one regression, and their numbers as a table writes them
 ``tables``      audits of terms, claims and regressions, as one table
+``paper_files``  what a paper needs of them: paragraph, table, picture, availability
 ``reference``   the same audit of clean regressions of the same strength: is that few?
 ``proving``     the proof file of the lower bound
 ``approximations``  the usual ones, to compare with

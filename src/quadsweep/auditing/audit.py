@@ -542,4 +542,5 @@ def _result(
         problems=problems,
         followed=known.followed,
         time_limit=resources.limit,
+        seed=resources.seed,
     )

@@ -114,6 +114,12 @@ class Verdict(ResultMixin, Tabulated):
 
         return AuditTable([self.specification]).to_latex(**options)
 
+    def write_paper_files(self, folder: Any, **options: Any) -> Any:
+        """What a paper needs, as :meth:`AuditTable.write_paper_files` writes it."""
+        from quadsweep.auditing.tables import AuditTable
+
+        return AuditTable([self.specification]).write_paper_files(folder, **options)
+
 
 def reported(claim: Claim, known: SearchState, most: int, n: int, **groups: Any) -> dict[str, Any]:
     """The fields of a Verdict that say what was found; groups as in ``message``."""
@@ -259,6 +265,7 @@ class Audit(Verdict):
     problems: tuple[BreakProblem, ...] = field(default=(), repr=False)
     followed: tuple[tuple[float, float], ...] = field(default=(), repr=False)
     time_limit: float = field(default=math.inf, repr=False)
+    seed: int = 0
 
     def __post_init__(self) -> None:
         super().__post_init__()

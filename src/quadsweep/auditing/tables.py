@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from quadsweep.auditing.audit import audit
@@ -229,6 +231,17 @@ class AuditTable(ResultMixin, Sequence[Specification]):
     def to_markdown(self) -> str:
         """A table for GitHub, R Markdown, Quarto and the like."""
         return f"{super().to_markdown()}\n\n{self.notes}"
+
+    def write_paper_files(self, folder: str | PathLike[str], **options: Any) -> list[Path]:
+        """Write what a paper needs into a folder, and return the paths.
+
+        The robustness paragraph, the table (LaTeX, Markdown, HTML), the picture, a paragraph for
+        the data availability statement (software, versions, seed, time, memory), all figures as
+        JSON, and the proofs of audits with ``proof=True``. Options as of ``to_maketables``.
+        """
+        from quadsweep.auditing.paper_files import write_paper_files
+
+        return write_paper_files(self, folder, **options)
 
     plot = drawn_by(
         "audit_table.plot_audit_table",
