@@ -44,7 +44,7 @@ def solve_command(
     seed: opt.Seed = None,
     cluster: opt.ClusterOptions,
 ) -> None:
-    """The k points with the highest R2, and the proof.
+    """Find the k points with the highest R2, with a proof.
 
     Example: quadsweep solve weights.csv --x "body mass" --y brain --drop 3 --plot weights.png
     """
@@ -83,7 +83,7 @@ def how_many(result: Result, points: NamedPoints, asked: dict[str, Any]) -> Pair
 
 def check_command(
     *,
-    written: Annotated[str, typer.Argument(metavar="PROOF", help="Written by --proof.")],
+    written: Annotated[str, typer.Argument(metavar="PROOF", help="File written by --proof.")],
     table: opt.FileOptions,
     columns: opt.PointOptions,
     term: opt.Term = None,
@@ -125,13 +125,13 @@ def path_command(
     ] = None,
     objective: opt.Objective = None,
     permutations: Annotated[
-        int | None, typer.Option(metavar="N", help="Data sets to compare with; 99 with --null.")
+        int | None, typer.Option(metavar="N", help="Simulated data sets; 99 with --null.")
     ] = None,
     null: Annotated[
         opt.Text,
         typer.Option(
             metavar="NAME",
-            help="Compare with y 'shuffled', a clean 'line', or one with 'normal' noise.",
+            help="Null: y 'shuffled', a clean 'line', or a line with 'normal' noise.",
         ),
     ] = None,
     outputs: ProofOutputs,
@@ -139,7 +139,7 @@ def path_command(
     seed: opt.Seed = None,
     cluster: opt.ClusterOptions,
 ) -> None:
-    """The best subset of every size, and how many rows stand out.
+    """Find the best subset of every size, and how many rows are outliers.
 
     Example: quadsweep path stars-cyg --drop 10 --null line --permutations 99 --plot path.png
     """
@@ -164,7 +164,7 @@ def significance_command(
     seed: opt.Seed = None,
     dask: opt.Dask = None,
 ) -> None:
-    """How often noise alone does as well: the exact optimum of shuffled data.
+    """Test whether noise does as well: the exact optimum of shuffled data.
 
     Example: quadsweep significance stars-cyg --drop 4 --permutations 999
     """
@@ -188,7 +188,7 @@ def stability_command(
     seed: opt.Seed = None,
     dask: opt.Dask = None,
 ) -> None:
-    """How often each row is dropped when the data change a little.
+    """Count how often each row is dropped when the data change a little.
 
     Example: quadsweep stability stars-cyg --drop 4 --plot stability.png
     """
@@ -204,7 +204,7 @@ def pairwise_command(
     table: opt.FileOptions,
     x: Annotated[
         list[str] | None,
-        typer.Option(metavar="COL", help="A column; again for more. Default: all numeric."),
+        typer.Option(metavar="COL", help="Column; may be repeated. Default: all numeric."),
     ] = None,
     keep: opt.Keep = None,
     drop: opt.Drop = None,
@@ -212,7 +212,7 @@ def pairwise_command(
     as_json: opt.Json = False,
     limits: opt.LimitOptions,
 ) -> None:
-    """The trimmed correlation of every pair of columns, Pearson's beside it.
+    """Correlate every pair of columns, trimmed and untrimmed.
 
     Example: quadsweep pairwise birds.csv --drop 5%
     """
@@ -245,7 +245,7 @@ def audit_command(
     seed: opt.Seed = None,
     cluster: opt.ClusterOptions,
 ) -> None:
-    """The fewest rows whose removal changes the conclusion, proved.
+    """Find the fewest rows whose removal changes the conclusion, with a proof.
 
     Example: quadsweep audit trial.csv --x dose --y effect --claim significance --plot trial.png
 
@@ -275,7 +275,7 @@ def datasets_command(
         opt.Text,
         typer.Argument(
             metavar="[NAME]",
-            help="One of them, in full; default: a list.",
+            help="A data set to print in full.",
         ),
     ] = None,
     output: Annotated[
@@ -284,7 +284,7 @@ def datasets_command(
     ] = None,
     as_json: opt.Json = False,
 ) -> None:
-    """The built-in data sets, which every command takes in place of a file.
+    """List the built-in data sets; commands accept their names as FILE.
 
     Example: quadsweep datasets phone-calls -o phone-calls.csv
     """
@@ -317,7 +317,7 @@ def datasets_command(
 def demo_command(
     *,
     plot: Annotated[
-        str, typer.Option(metavar="FILE", help="Where the picture goes.")
+        str, typer.Option(metavar="FILE", help="File of the picture.")
     ] = "quadsweep-demo.png",
 ) -> None:
     """Solve a built-in data set, print the answer, write a picture.

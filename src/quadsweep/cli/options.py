@@ -31,30 +31,30 @@ def column(help: str, *flags: str) -> Any:
 
 Text = str | None
 X = Annotated[Text, column("Column, by name or number.")]
-Xs = Annotated[list[str] | None, column("Column, by name or number; again for more.", "--x")]
+Xs = Annotated[list[str] | None, column("Column, by name or number; may be repeated.", "--x")]
 Formula = Annotated[Text, _option("TEXT", "'y ~ a + b + C(group)' instead of columns.")]
-Term = Annotated[Text, _option("NAME", "The formula's coefficient that it is about.")]
-Controls = Annotated[list[str] | None, column("A control beside --x; again for more.")]
+Term = Annotated[Text, _option("NAME", "Column whose coefficient is audited.")]
+Controls = Annotated[list[str] | None, column("A control beside --x; may be repeated.")]
 Label = Annotated[Text, column("Column that names the rows.")]
 Keep = Annotated[Text, _option("K", "Points to keep: 40, 0.8 or 80%.")]
-Drop = Annotated[Text, _option("M", "Points to remove: 5, 0.1 or 10%.")]
+Drop = Annotated[Text, _option("M", "Points to drop: 5, 0.1 or 10%.")]
 Objective = Annotated[Text, _option("NAME", f"{', '.join(OBJECTIVES)}.")]
 Method = Annotated[Text, _option("NAME", f"{', '.join(CHOICES)}.")]
-Permutations = Annotated[int | None, _option("N", "Shufflings of y to compare with.")]
+Permutations = Annotated[int | None, _option("N", "Number of shuffles of y.")]
 Output = Annotated[
     Text, _option("FILE", "Write the table with a column inlier: .csv, .tsv or .parquet.",
                   "--output", "-o"),
 ]  # fmt: skip
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 Proof = Annotated[Text, _option("FILE", "Write a proof, for quadsweep check.")]
-MemoryLimit = Annotated[float | None, _option("GB", "Gigabytes for the search; default: 1/4.")]
-Seed = Annotated[int | None, _option("N", "For what is drawn at random.")]
+MemoryLimit = Annotated[float | None, _option("GB", "Memory of the search; default: a quarter.")]
+Seed = Annotated[int | None, _option("N", "Seed of random numbers.")]
 Dask = Annotated[Text, _option("ADDRESS", "A dask scheduler's address, or 'local' to start one.")]
 
 
 @dataclass(frozen=True)
 class FileOptions:
-    """Which file, and what the user says about it."""
+    """The file and its format."""
 
     file: Annotated[
         str,
@@ -64,17 +64,17 @@ class FileOptions:
             "input, or a built-in data set.",
         ),
     ]
-    encoding: Annotated[Text, _option("NAME", "Of a text file that is not UTF-8.")] = None
+    encoding: Annotated[Text, _option("NAME", "Encoding, if not UTF-8.")] = None
     decimal: Annotated[Text, _option("MARK", "Decimal mark: '.' or ','.")] = None
-    sheet: Annotated[Text, _option("NAME", "Of a workbook, name or number.")] = None
+    sheet: Annotated[Text, _option("NAME", "Sheet of a workbook, by name or number.")] = None
     missing: Annotated[
-        list[str] | None, _option("TEXT", "Stands for no value; again for more.")
+        list[str] | None, _option("TEXT", "Text of a missing value; may be repeated.")
     ] = None
     header: Annotated[
         bool | None,
         typer.Option("--header/--no-header", help="Whether the first row names columns."),
     ] = None
-    skip_rows: Annotated[int, _option("N", "Lines above the table to leave out.")] = 0
+    skip_rows: Annotated[int, _option("N", "Lines to skip above the table.")] = 0
 
     def __post_init__(self) -> None:
         if self.decimal not in (None, ".", ","):
@@ -85,7 +85,7 @@ class FileOptions:
 
 @dataclass(frozen=True)
 class PointOptions:
-    """Which columns are the predictors and y, and which one names the rows."""
+    """The predictors, y, and the column that names the rows."""
 
     x: Xs = None
     y: X = None
@@ -95,7 +95,7 @@ class PointOptions:
 
 @dataclass(frozen=True)
 class SubsetOptions:
-    """How many rows, and by which objective."""
+    """The number of rows and the objective."""
 
     keep: Keep = None
     drop: Drop = None
@@ -104,29 +104,29 @@ class SubsetOptions:
 
 @dataclass(frozen=True)
 class LimitOptions:
-    """How long, and how many threads."""
+    """Limits of time and threads."""
 
-    time_limit: Annotated[float | None, _option("S", "Seconds to stop after.")] = None
+    time_limit: Annotated[float | None, _option("S", "Stop after so many seconds.")] = None
     jobs: Annotated[int | None, _option("N", "Threads; default: all.")] = None
 
 
 @dataclass(frozen=True)
 class ClusterOptions:
-    """Who does the work, and where finished parts of it are."""
+    """The cluster, and the folder for finished parts."""
 
     dask: Dask = None
-    work: Annotated[Text, _option("DIR", "Keep finished parts of the work here.")] = None
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the finished parts in the directory.")
-    ] = False
+    work: Annotated[Text, _option("DIR", "Folder for finished parts of the work.")] = None
+    resume: Annotated[bool, typer.Option("--resume", help="Continue from the finished parts.")] = (
+        False
+    )
 
 
 @dataclass(frozen=True)
 class ClaimOptions:
     """What must not survive."""
 
-    claim: Annotated[Text, _option("NAME", f"What must not survive: {', '.join(NAMES)}.")] = None
-    level: Annotated[float | None, _option("P", "Of the significance test.")] = None
+    claim: Annotated[Text, _option("NAME", f"Claim to break: {', '.join(NAMES)}.")] = None
+    level: Annotated[float | None, _option("P", "Significance level.")] = None
     threshold: Annotated[Text, _option("T", "For r2 a number; for slope an interval: 0.5,2.")] = (
         None
     )

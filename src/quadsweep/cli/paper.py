@@ -34,14 +34,12 @@ def compare_command(
     columns: opt.PointOptions,
     keep: opt.Keep = None,
     drop: opt.Drop = None,
-    methods: Annotated[
-        opt.Text, typer.Option(metavar="A,B", help="Which of them; default: all.")
-    ] = None,
+    methods: Annotated[opt.Text, typer.Option(metavar="A,B", help="Methods; default: all.")] = None,
     outputs: Outputs,
     limits: opt.LimitOptions,
     seed: opt.Seed = None,
 ) -> None:
-    """Other methods' lines and correlations beside the certified optimum.
+    """Compare other methods' lines and correlations with the certified optimum.
 
     Example: quadsweep compare stars-cyg --drop 4 --plot lines.png
     """
@@ -65,7 +63,7 @@ def separate_command(
     outputs: Outputs,
     limits: opt.LimitOptions,
 ) -> None:
-    """Whether a conic, or a quadric of more --x, cuts the best subset off, decided exactly.
+    """Decide exactly whether a conic (a quadric, with several --x) cuts the best subset off.
 
     Example: quadsweep separate nonseparable-r2 --lift L5
     """
@@ -98,7 +96,7 @@ def separate_command(
 
 
 def counterexamples_command() -> None:
-    """Data whose best subset no conic cuts off, each proved from its integers.
+    """Prove the shipped counterexamples: data whose best subset no conic cuts off.
 
     Example: quadsweep counterexamples
     """
@@ -119,7 +117,7 @@ def reproduce_command(
         str, typer.Option(metavar="NAME", help="quick: two minutes; paper: its trial counts.")
     ] = "quick",
     out: Annotated[
-        str, typer.Option(metavar="DIR", help="For tables, figures and chunks.")
+        str, typer.Option(metavar="DIR", help="Folder for tables, figures and chunks.")
     ] = "reproduction",
     jobs: Annotated[int | None, typer.Option(metavar="N", help="Threads; default: all.")] = None,
     workers: Annotated[
@@ -127,7 +125,7 @@ def reproduce_command(
     ] = "processes",
     dask: opt.Dask = None,
     resume: Annotated[
-        bool, typer.Option("--resume/--no-resume", help="Go on where a run stopped, or refuse to.")
+        bool, typer.Option("--resume/--no-resume", help="Continue a stopped run, or refuse to.")
     ] = True,
 ) -> None:
     """Run the paper's experiments and print our figures beside the paper's.

@@ -33,13 +33,13 @@ def report_command(
     subset: opt.SubsetOptions,
     permutations: opt.Permutations = None,
     output: Annotated[
-        str, typer.Option("--output", "-o", metavar="FILE", help="Where the page goes.")
+        str, typer.Option("--output", "-o", metavar="FILE", help="File of the page.")
     ] = "report.html",
     proof: opt.Proof = None,
     limits: opt.LimitOptions,
     seed: opt.Seed = None,
 ) -> None:
-    """One self-contained page: the points, the path, the caveats.
+    """Write one self-contained page: the points, the path, the caveats.
 
     Example: quadsweep report weights.csv -o report.html --drop 3
 
@@ -99,7 +99,7 @@ class OptionalFile(opt.FileOptions):
         str,
         typer.Argument(
             metavar="[FILE]",
-            help="As for solve; without one, an empty page.",
+            help="A table, as for solve; without it the page is empty.",
         ),
     ] = ""
 
@@ -115,7 +115,7 @@ def explore_command(
         typer.Option("--output", "-o", metavar="FILE", help="Write the page, open nothing."),
     ] = None,
 ) -> None:
-    """A page that solves: move points, drop rows, try columns; nothing leaves the machine.
+    """Open an interactive page that solves; no data leave the machine.
 
     Example: quadsweep explore weights.csv -o explore.html
     """

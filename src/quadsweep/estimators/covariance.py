@@ -1,8 +1,7 @@
 """A robust covariance for scikit-learn: the minimum covariance determinant, exact in two columns.
 
-What scikit-learn's ``MinCovDet`` looks for by random starts is computed here, with a proof; the
-rest (consistency factor, reweighting, distances) is scikit-learn's own, so that both can be
-compared figure by figure.
+The support, which scikit-learn's ``MinCovDet`` searches from random starts, is computed here with a
+proof. Consistency factor, reweighting and distances are scikit-learn's own, for comparison.
 """
 
 from __future__ import annotations
@@ -57,14 +56,14 @@ class _Ellipse:
         self._factor = 1.0 if covariance is None else float(covariance[i, i]) / self._a
 
     def distances(self, X: Floats) -> Floats:
-        """Squared Mahalanobis distances."""
+        """Return squared Mahalanobis distances."""
         u = X[:, self._first] - self._centre[self._first]
         e = self._plane.residuals(X[:, [self._first]], X[:, self._other])
         return np.asarray((u * u / self._a + e * e / self._rest) / self._factor)
 
 
 class ExactMinCovDet(MinCovDet):  # type: ignore[misc]
-    """The rows whose covariance has the least determinant, and the covariance of the bulk.
+    """Minimum covariance determinant: exact for one or two columns.
 
     A drop-in for :class:`sklearn.covariance.MinCovDet`, whose parameters and attributes it has.
     With one or two columns the raw estimate is the true optimum. With more it is scikit-learn's
@@ -151,7 +150,7 @@ class ExactMinCovDet(MinCovDet):  # type: ignore[misc]
         return self
 
     def weigh(self, X: Floats, support: Mask) -> ExactMinCovDet:
-        """Everything that follows from the rows of the support."""
+        """Set the attributes that follow from the support."""
         raw = self._nonrobust_covariance(X[support], assume_centered=self.assume_centered)
         centre = np.zeros(X.shape[1]) if self.assume_centered else X[support].mean(axis=0)
         self.raw_location_, self.raw_covariance_, self.raw_support_ = centre, raw, support
@@ -205,7 +204,7 @@ class ExactMinCovDet(MinCovDet):  # type: ignore[misc]
         return np.asarray(support, dtype=bool)
 
     def _on_the_line(self, X: Floats) -> ExactMinCovDet:
-        """An exact fit: the rows on the line are ordinary, all others infinitely far."""
+        """Set the distances of an exact fit: 0 on the line, infinite elsewhere."""
         self._set_covariance(self.raw_covariance_)
         self.support_ = np.isfinite(self.distances(X))
         rows = X[self.support_]
@@ -216,7 +215,7 @@ class ExactMinCovDet(MinCovDet):  # type: ignore[misc]
         return self
 
     def distances(self, X: Floats) -> Floats:
-        """Squared robust distances; infinite off the line of an exact fit."""
+        """Return squared robust distances; infinite off the line of an exact fit."""
         if X.shape[1] != 2:
             return np.asarray(self.mahalanobis(X))
         if not self._ellipse.on_a_line:

@@ -1,11 +1,11 @@
-"""The MM estimate: efficient where errors are normal, with the breakdown point of its start.
+"""The MM estimate: efficient for normal errors, with the breakdown point of its start.
 
 From the plane of least trimmed squares, with residuals r and Tukey's bisquare rho_c,
 
     S step    s with  sum rho_1.548(r / s) / (n - p) = 1/2,  and the plane that makes s smallest
               (reweighted least squares from the start): half of the rows may be anything;
     M step    with that s fixed, the plane that makes  sum rho_5.18(r / s)  smallest: 97% of the
-              precision of least squares where errors are normal (Yohai 1987).
+              precision of least squares for normal errors (Yohai 1987).
 
 With w the weights of the last step, h the leverages of weighted least squares, psi = rho',
 
@@ -55,7 +55,7 @@ class Estimate:
 def estimate(
     X: Floats, y: Floats, start: Plane, sample_weight: Floats | None = None, intercept: bool = True
 ) -> Estimate:
-    """Returns the MM estimate that begins at a plane of high breakdown point.
+    """Return the MM estimate that begins at a plane of high breakdown point.
 
     >>> x = np.arange(10.0)
     >>> y = np.where(x == 9, 50.0, 2 * x + np.array([0, 1] * 5))
@@ -95,18 +95,18 @@ def estimate(
 
 
 def _loss(u: Floats) -> float:
-    """The sum of Tukey's rho, 1 for a row beyond the tuning constant."""
+    """Sum Tukey's rho, which is 1 for a row beyond the tuning constant."""
     return float(np.sum(1 - np.maximum(1 - u * u, 0.0) ** 3))
 
 
 def _bisquare(u: Floats) -> Floats:
-    """Tukey's weights: 1 at zero, 0 beyond one."""
+    """Return Tukey's weights: 1 at zero, 0 beyond one."""
     inside: Floats = np.maximum(1 - u * u, 0.0)
     return inside * inside
 
 
 def _scale(residuals: Floats, columns: int) -> float:
-    """The M scale: sum rho(r / s) = (n - columns) / 2, by fixed-point steps."""
+    """Return the M scale s: sum rho(r / s) = (n - columns) / 2, by fixed-point steps."""
     aim = max(len(residuals) - columns, 1) / 2
     size = np.abs(residuals)
     scale = float(np.median(size)) / 0.6745
@@ -126,7 +126,7 @@ def _covariance(
     X: Floats, plane: Plane, residuals: Floats, weights: Floats, root: Floats, scale: float,
     intercept: bool,
 ) -> Floats:  # fmt: skip
-    """V of the head of the file."""
+    """Return V, defined at the top of the file."""
     p = X.shape[1]
     out = np.full((p + 1, p + 1), math.nan)
     free = np.setdiff1d(np.arange(p), plane.dependent)

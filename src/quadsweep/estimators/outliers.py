@@ -1,4 +1,4 @@
-"""An outlier detector for scikit-learn: rows that do not go with the relation of the others."""
+"""An outlier detector for scikit-learn: rows that do not fit the relation of the others."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ORDINARY = 0.975  # share of a normal distribution within the robust distance of
 
 
 class TrimmedOutlierDetector(OutlierMixin, Trimmed):  # type: ignore[misc]
-    """Outliers: rows far from the relation of the others, the last column given the rest.
+    """Detect rows that do not fit the regression of the last column on the others.
 
     The last column of ``X`` is regressed on the others: with two columns they are x and y. What
     makes a row an outlier is that it does not go with the relation of the other rows, not that it
@@ -112,7 +112,7 @@ class TrimmedOutlierDetector(OutlierMixin, Trimmed):  # type: ignore[misc]
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any = None) -> TrimmedOutlierDetector:
-        """Choose the rows; ``y`` is not used."""
+        """Choose the rows; ignores ``y``."""
         if y is not None:
             warnings.warn(
                 "y is not used: the last column of X is regressed on the others; give "
@@ -143,7 +143,7 @@ class TrimmedOutlierDetector(OutlierMixin, Trimmed):  # type: ignore[misc]
         return self.contamination == "auto" and self.keep is None and self.drop is None
 
     def _rows(self, n: int, columns: int) -> tuple[Any, Any]:
-        """Rows to keep or to drop in the search, one of them None."""
+        """Return how many rows to keep and to drop in the search; one of them is None."""
         share = None if isinstance(self.contamination, str) else float(self.contamination)
         if sum(v is not None for v in (self.keep, self.drop, share)) > 1:
             raise ValueError("give one of contamination, keep and drop")
@@ -157,7 +157,7 @@ class TrimmedOutlierDetector(OutlierMixin, Trimmed):  # type: ignore[misc]
         return default_rows(n, columns - 1), None
 
     def _judge_by_distance(self, X: Floats, result: Result) -> None:
-        """Residuals of the efficient fit in units of its scale; rounding where it is exact."""
+        """Judge rows by their residuals from the efficient fit, in units of its scale."""
         found = self._make_efficient(X[:, :-1], X[:, -1], result)
         distance = -self._worth(X)
         if found.scale > 0:
@@ -178,7 +178,7 @@ class TrimmedOutlierDetector(OutlierMixin, Trimmed):  # type: ignore[misc]
         self.exceptions_ = np.unique(near[~_among(near, X[kept])], axis=0)
 
     def fit_predict(self, X: Any, y: Any = None) -> Ints:
-        """+1 for ordinary rows, -1 for outliers; ``y`` is not used."""
+        """Return +1 for ordinary rows and -1 for outliers; ignores ``y``."""
         self.fit(X, y)
         return self.predict(X) if self.scatter_ is not None else np.where(self.inlier_mask_, 1, -1)
 
@@ -191,11 +191,11 @@ class TrimmedOutlierDetector(OutlierMixin, Trimmed):  # type: ignore[misc]
         return self._worth(validate_data(self, as_missing(X), dtype=np.float64, reset=False))
 
     def decision_function(self, X: Any) -> Floats:
-        """Positive for ordinary rows, negative for outliers."""
+        """Return scores, positive for ordinary rows and negative for outliers."""
         return np.asarray(self.score_samples(X) - self.offset_)
 
     def predict(self, X: Any) -> Ints:
-        """+1 for ordinary rows, -1 for outliers."""
+        """Return +1 for ordinary rows and -1 for outliers."""
         return np.where(self.decision_function(X) >= 0, 1, -1)
 
     def _worth(self, X: Floats) -> Floats:
@@ -217,7 +217,7 @@ class TrimmedOutlierDetector(OutlierMixin, Trimmed):  # type: ignore[misc]
 
 
 def _among(points: Floats, others: Floats) -> Mask:
-    """Which of the points are identical to one of the others."""
+    """Mark the points that are identical to one of the others."""
     known = {row.tobytes() for row in others + 0.0}
     return np.array([row.tobytes() in known for row in points + 0.0], dtype=bool)
 

@@ -64,12 +64,12 @@ def default_rows(n: int, p: int, intercept: bool = True) -> int:
 
 
 def as_missing(values: Any) -> Any:
-    """Returns masked numbers as NaN, which scikit-learn then refuses; anything else as it is."""
+    """Return masked numbers as NaN, which scikit-learn refuses; other input unchanged."""
     return unmasked(values) if isinstance(values, np.ma.MaskedArray) else values
 
 
 def warn_unless_proved(result: Result, method: str, time_limit: float | None) -> None:
-    """Warns where a proof was asked for and there is none, or where time changed the fit."""
+    """Warn if a requested proof is missing or a time limit changed the fit."""
     stopped = result.status == "time_limit"
     if result.status == "optimal" or not (stopped or method in ("auto", "certified", "exhaustive")):
         return
@@ -91,7 +91,7 @@ def warn_unless_proved(result: Result, method: str, time_limit: float | None) ->
 
 
 class Trimmed(BaseEstimator):  # type: ignore[misc]
-    """What both estimators do: choose the rows, keep the line and the certificate."""
+    """The base of both estimators: choose the rows, keep the line and the certificate."""
 
     _parameter_constraints: dict[str, list[Any]] = CONSTRAINTS
 
@@ -99,7 +99,7 @@ class Trimmed(BaseEstimator):  # type: ignore[misc]
         self, X: Floats, y: Floats, keep: Any, drop: Any, *, intercept: bool = True,
         weights: Floats | None = None,
     ) -> Result:  # fmt: skip
-        """Chooses the rows and sets the attributes of the search."""
+        """Choose the rows and set the attributes of the search."""
         n, p = X.shape
         keep = n if (isinstance(keep, float) and keep == 1) or drop == 0 else keep
         question = pose(
@@ -128,7 +128,7 @@ class Trimmed(BaseEstimator):  # type: ignore[misc]
         return result
 
     def _forget(self) -> None:
-        """Removes the attributes of an earlier fit that this one may not have."""
+        """Remove the attributes of an earlier fit."""
         for name in _OF_ONE_FIT:
             self.__dict__.pop(name, None)
 
@@ -136,7 +136,7 @@ class Trimmed(BaseEstimator):  # type: ignore[misc]
         self, X: Floats, y: Floats, result: Result, intercept: bool = True,
         weights: Floats | None = None,
     ) -> Estimate:  # fmt: skip
-        """Sets the attributes of the MM estimate; the search's fit stays as ``raw_...``."""
+        """Set the attributes of the MM estimate; the search's fit stays as ``raw_...``."""
         start = Plane(result.coef, result.intercept, result.value, 0.0, result.dependent)
         found = estimate(X, y, start, weights, intercept)
         self.raw_coef_, self.raw_intercept_ = self.coef_, self.intercept_
@@ -255,7 +255,7 @@ class TrimmedRegressor(RegressorMixin, Trimmed):  # type: ignore[misc]
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> TrimmedRegressor:
-        """Chooses the rows and fits the line or plane."""
+        """Choose the rows and fit the line or plane."""
         X, y = validate_data(
             self, as_missing(X), as_missing(y), dtype=np.float64, y_numeric=True,
             multi_output=True, ensure_min_samples=3,
@@ -278,7 +278,7 @@ class TrimmedRegressor(RegressorMixin, Trimmed):  # type: ignore[misc]
         return self
 
     def _fit_targets(self, X: Floats, y: Floats, sample_weight: Any) -> TrimmedRegressor:
-        """Fits each target by itself."""
+        """Fit each target by itself."""
         fits = [clone(self).fit(X, target, sample_weight) for target in y.T]
         names = ["coef_", "intercept_", "inlier_mask_", "score_", "bound_", "gap_"]
         names += [n for n in _OF_ONE_FIT if all(hasattr(fit, n) for fit in fits)]
@@ -290,7 +290,7 @@ class TrimmedRegressor(RegressorMixin, Trimmed):  # type: ignore[misc]
         return self
 
     def _fit_rows(self, X: Floats, y: Floats, weights: Floats | None) -> None:
-        """Fits one target; rows of weight zero are left out and are outliers to nobody."""
+        """Fit one target; rows of weight zero are left out and do not count as outliers."""
         used = np.ones(len(y), dtype=bool) if weights is None else weights > 0
         if used.sum() < 3:
             raise ValueError(f"three rows need a positive weight; got {int(used.sum())}")
@@ -330,7 +330,7 @@ class TrimmedRegressor(RegressorMixin, Trimmed):  # type: ignore[misc]
     def _fit_through_every_row(
         self, X: Floats, y: Floats, weights: Floats | None, intercept: bool
     ) -> None:
-        """Least squares of fewer rows than a plane with an error has: nothing can be dropped."""
+        """Fit least squares if there are too few rows to drop any."""
         plane = fit(X, y, weights, intercept)
         self._forget()
         self.coef_, self.intercept_ = plane.coef, plane.intercept
@@ -360,7 +360,7 @@ class TrimmedRegressor(RegressorMixin, Trimmed):  # type: ignore[misc]
         return np.stack([self.coef_ - reach, self.coef_ + reach], axis=-1)
 
     def predict(self, X: Any) -> Floats:
-        """Returns the heights of the line or plane."""
+        """Return the fitted values of the line or plane."""
         check_is_fitted(self)
         X = validate_data(self, as_missing(X), dtype=np.float64, reset=False)
         return np.asarray(X @ self.coef_.T + self.intercept_)

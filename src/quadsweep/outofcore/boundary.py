@@ -26,7 +26,7 @@ from quadsweep.results.conic import Conic
 def gradient_of_sums(
     objective: Objective, moments: list[float], k: int, placing: Any
 ) -> Conic | None:
-    """The first-order gain about the mean of k rows, from their placed sums; None if undefined."""
+    """Return the gradient of the objective at k rows, from their placed sums; None if undefined."""
     x0, y0, ex, ey, slope = placing
     mx, my = moments[0] / k, moments[1] / k
     tilt = math.ldexp(slope, ex - ey)  # y was placed as what is left of it above a line
@@ -47,7 +47,7 @@ def gradient_of_sums(
 
 @dataclass(frozen=True)
 class _Gains(Decided):
-    """A pass that asks every row what it gains."""
+    """A pass that evaluates the gain of every row."""
 
     gain: Any = None
 
@@ -72,7 +72,7 @@ def boundary_in_a_pass(flags: Flags, gain: Conic | None, dropped: int) -> tuple[
 
 @np.errstate(over="ignore", invalid="ignore")  # columns near the largest numbers
 def _ends(task: _Gains, first: int, last: int, plan: str) -> Columns:
-    """The least gain of a row kept, and the negative of the largest of a row left out."""
+    """Return the least gain of a row kept and minus the largest gain of a row dropped."""
     ends, reader = np.full(2, np.inf), PartReader(task.source)
     for part in range(first, last):
         x, y, kept, known = task.read(part, reader)

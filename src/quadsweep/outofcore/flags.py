@@ -2,7 +2,7 @@
 
 A decision for every leaf of the partition: kept, left out, row by row for leaves that the boundary
 cuts, or the first so many copies of its only point. Which copy is the last one kept is found by a
-pass of its own, when somebody asks; after that a row's flag depends on its x, y and number alone.
+pass of its own at first use; after that a row's flag depends on its x, y and number alone.
 """
 
 from __future__ import annotations
@@ -66,12 +66,12 @@ class RowSelection:
 
     @property
     def divided(self) -> Ints:
-        """Leaves of copies of one point of which some are kept and some are not."""
+        """Leaves of copies of one point, some of which are kept and some dropped."""
         return np.flatnonzero(self.state == _COPIES)
 
 
 def decide(found: dict[str, Any], leaves: Any) -> RowSelection:
-    """The decision that a search found."""
+    """Return the decision that a search found."""
     size = leaves.partition.leaves
     state = np.where(leaves.loaded == 1, _BY_ROW, _OUT).astype(np.uint8)
     state[found["leaves"]] = _IN
@@ -83,7 +83,7 @@ def decide(found: dict[str, Any], leaves: Any) -> RowSelection:
 
 
 def whole(leaves: Any) -> RowSelection:
-    """All rows are kept."""
+    """Return the decision that keeps all rows."""
     size = leaves.partition.leaves
     none = np.zeros(0, dtype=np.int64)
     return RowSelection(
@@ -93,7 +93,7 @@ def whole(leaves: Any) -> RowSelection:
 
 @dataclass(frozen=True)
 class Decided(Task):
-    """A pass about rows of which it is known whether they are kept."""
+    """A pass over rows whose flags are known."""
 
     decision: Any = None
 
@@ -135,7 +135,7 @@ def settled(decision: RowSelection, source: Source, passes: Passes) -> RowSelect
 
 
 def _count_copies(task: Decided, first: int, last: int, plan: str) -> Columns:
-    """Rows of divided leaves, by part."""
+    """Count the rows of divided leaves, by part."""
     divided, leaves = task.decision.divided, task.partition.leaves
     reader = PartReader(task.source)
     counts = [
@@ -147,7 +147,7 @@ def _count_copies(task: Decided, first: int, last: int, plan: str) -> Columns:
 
 @dataclass(frozen=True)
 class Flags:
-    """A decision about the rows of a source, and how many threads may read it again."""
+    """A decision about the rows of a source, and the threads that may read it again."""
 
     source: Source
     decision: RowSelection
@@ -269,7 +269,7 @@ def _left_out_at_hand(decision: RowSelection, leaves: Any) -> Ints:
 
 
 def _dropped(task: Decided, first: int, last: int, plan: str) -> Columns:
-    """Numbers of the rows left out."""
+    """Return the numbers of the rows dropped."""
     rows, reader = [], PartReader(task.source)
     for part in range(first, last):
         x, y = reader.read(part)

@@ -1,8 +1,8 @@
-"""Rows that the pass for sums brings along: those of leaves that will probably be opened.
+"""Rows that the pass for sums prefetches: those of leaves that the search will probably open.
 
-Leaves are ranked by the sample, the likeliest first, and the rows of the first ones are held, as
-many as memory allows. Where they are more than expected the last ranks are dropped: of a leaf
-all rows are held or none, whoever read them.
+Leaves are ranked by the sample, the likeliest first, and rows are prefetched in this order as far
+as memory allows. If there are more than expected the last ranks are dropped: of each leaf all rows
+are held or none.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Rows = tuple[Ints, NDArray[np.int32], Floats, Floats]  # number, leaf, x and y a
 
 
 def flags_of(leaves: Any, size: int) -> NDArray[np.uint8]:
-    """A flag for every leaf, raised for these."""
+    """Return a flag for every leaf, True for the given ones."""
     flags = np.zeros(size, dtype=np.uint8)
     flags[leaves] = 1
     return flags
@@ -33,7 +33,7 @@ def flags_of(leaves: Any, size: int) -> NDArray[np.uint8]:
 
 @dataclass(frozen=True, eq=False)
 class Likely:
-    """Which rows to hold: those of leaves ranked below ``until``, at most so many."""
+    """The rows to prefetch: those of leaves ranked below ``until``, up to a limit."""
 
     rank: NDArray[np.int32]
     until: int
@@ -41,7 +41,7 @@ class Likely:
 
     @classmethod
     def by_sample(cls, partition: Any, x: Floats, y: Floats, rows: int, most: float) -> Likely:
-        """The leaves next to the boundary of good subsets of a sample."""
+        """Plan to prefetch the leaves next to the boundary of good subsets of a sample."""
         order = partition.nearest
         count = np.bincount(partition.locate(x, y), minlength=partition.leaves)
         expected = np.cumsum(count[order]) * (rows / len(x))
@@ -80,11 +80,11 @@ class Held:
 
     @property
     def flags(self) -> NDArray[np.uint8]:
-        """Of every leaf, whether its rows are held."""
+        """Return, for every leaf, whether its rows are prefetched."""
         return (self.likely.rank < self.likely.until).astype(np.uint8)
 
     def add(self, rows: Rows, until: int) -> None:
-        """More rows, of leaves ranked below ``until`` and of no others."""
+        """Add rows of leaves ranked below ``until``."""
         if until < self.likely.until:
             self._drop_from(until)
         elif until > self.likely.until:
@@ -100,7 +100,7 @@ class Held:
         self._drop_from(int(np.searchsorted(np.cumsum(ranks), self.likely.most, "right")))
 
     def _drop_from(self, until: int) -> None:
-        """All leaves from this rank on."""
+        """Drop all leaves from this rank on."""
         self.likely = Likely(self.likely.rank, until, self.likely.most)
         self.runs = [self._some(run, self.flags) for run in self.runs]
         self.size = sum(len(run[0]) for run in self.runs)
@@ -112,7 +112,7 @@ class Held:
         return row[chosen], leaf[chosen], x[chosen], y[chosen]
 
     def select_rows(self, flags: NDArray[np.uint8]) -> list[Rows]:
-        """The rows of flagged leaves."""
+        """Return the rows of flagged leaves."""
         return [self._some(run, flags) for run in self.runs]
 
     def arrays(self) -> dict[str, NDArray[Any]]:

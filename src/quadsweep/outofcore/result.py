@@ -22,7 +22,7 @@ from quadsweep.results.formatting import OUTCOME, equation, named_rows
 
 
 def cost(answer: Any) -> str:
-    """What an answer of passes took."""
+    """Describe the passes that an answer took."""
     return (
         f"{answer.passes} passes, {answer.loaded:,} rows one by one, {answer.nodes:,} nodes, "
         f"{answer.seconds:.3g} s"
@@ -89,7 +89,7 @@ class OutOfCoreResult(Certified):
 
     @property
     def message(self) -> str:
-        """The status in words."""
+        """The status as a sentence."""
         return self.certificate[0].upper() + self.certificate[1:] + "."
 
     @cached_property
@@ -135,11 +135,11 @@ class OutOfCoreResult(Certified):
         return lines
 
     def to_frame(self) -> Any:
-        """The rows left out, where they are few, as a data frame: number, x and y."""
+        """Return the rows dropped as a data frame (number, x and y), if they are few."""
         return self.flags.left_out(self.outliers, self.n - self.k)
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Rows of the first part, kept and left out, and the line."""
+        """Draw rows of the first part, kept and dropped, and the line."""
         from quadsweep.plotting.outofcore import plot_out_of_core
 
         lines = [("line of kept", self.slope, self.intercept)]

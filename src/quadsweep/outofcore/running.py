@@ -46,7 +46,7 @@ class Passes:
     def over(
         self, name: str, work: Callable[..., Columns], task: Task
     ) -> Iterator[dict[str, NDArray[Any]]]:
-        """A pass: the arrays of every run of parts, in order."""
+        """Yield the arrays of every run of parts, in order."""
         self.count += 1
         self.rows_read += task.source.given
         edges = runs(task.source.parts)
@@ -76,7 +76,7 @@ class Passes:
     def some(
         self, name: str, work: Callable[..., Columns], task: Task, asked: list[dict[str, Any]]
     ) -> Iterator[dict[str, NDArray[Any]]]:
-        """The same for some parts, with arguments of their own."""
+        """Yield the arrays of some parts, each with its own arguments."""
         self.count += 1
         self.rows_read += int(task.source.rows[[one["part"] for one in asked]].sum())
         chunks = [
@@ -109,7 +109,7 @@ class Passes:
         self.seconds += time.perf_counter() - since
 
     def _compare(self, seen: NDArray[Any], source: Source) -> None:
-        """Refuse rows that are not those of an earlier pass, or of a run that is resumed."""
+        """Raise an error if rows differ from those of an earlier pass or of the resumed run."""
         for part, fingerprint in seen.reshape(-1, 2).tolist():
             if self.fingerprints.setdefault(part, fingerprint) != fingerprint:
                 where = f" and give another out than {self.store.directory}" if self.store else ""
@@ -130,7 +130,7 @@ def runs(parts: int) -> list[tuple[int, int]]:
 
 
 def threads(jobs: int) -> Workers:
-    """Threads of this process, a few chunks ahead and no more: what they return takes memory."""
+    """Run chunks on threads of this process, only a few ahead, to save memory."""
 
     def run(chunks: Any) -> Iterator[Finished]:
         left = iter(chunks)

@@ -3,12 +3,12 @@
 1. Some rows of some parts: good subsets of them say where to place the points, and a kd-tree over
    them has the leaves, smallest along the boundary of these subsets.
 2. Count, extent and sums of every leaf, and the rows of those along that boundary. The search runs
-   on leaves alone and asks for those whose rows would decide it; where they are at hand it runs
-   again, on leaves and rows.
-3. The rows of leaves that are not at hand and of no others; the search runs again.
+   on leaves alone and lists the leaves whose rows it needs; if those are prefetched it runs again,
+   on leaves and rows.
+3. The rows of the other leaves that the search needs; the search runs again.
 
-Step 3 is repeated while leaves that are not loaded leave boxes open. Where more rows are query for
-than there is memory_plan for, these leaves are cut into finer ones by a pass of their own.
+Step 3 is repeated while leaves that are not loaded leave boxes open. If the requested rows exceed
+the memory budget, their leaves are split in an extra pass.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ Placing = tuple[float, float, int, int, float]  # x0, y0, ex, ey and the slope o
 
 @dataclass(frozen=True)
 class MemoryPlan:
-    """What a memory limit leaves for leaves and rows; some of it is for boxes."""
+    """The memory budget for leaves and rows; the rest is for boxes."""
 
     memory: float
     leaves: int
@@ -75,7 +75,7 @@ class MemoryPlan:
 
     @property
     def boxes(self) -> float:
-        """Bytes of boxes that wait."""
+        """Bytes for open boxes."""
         return max(0.15 * self.memory, _FREE_BOXES)
 
     @property
@@ -84,7 +84,7 @@ class MemoryPlan:
         return self.memory / 6 / HELD_BYTES
 
     def rows(self, leaves: int) -> float:
-        """That can be loaded beside so many leaves."""
+        """Return how many rows can be loaded beside this number of leaves."""
         taken = max(leaves - _FREE_LEAVES, 0) * _LEAF_BYTES
         return max(0.85 * self.memory - taken, 0.0) / _LOADED_BYTES
 
@@ -96,7 +96,7 @@ class MemoryPlan:
 
 @dataclass(frozen=True)
 class Query:
-    """The question, as checked."""
+    """The validated question."""
 
     objective: Objective
     k: Any
@@ -109,7 +109,7 @@ class Query:
     def checked(
         cls, objective: str, k: Any, drop: Any, tol: Any, seed: Any, nan_policy: str
     ) -> Query:
-        """From what the user gives."""
+        """Make a query from the user's arguments."""
         goal = objectives.get(objective)
         validation.check_nan_policy(nan_policy)
         exact, number = validation.tolerance(tol), validation.whole(seed, "seed", 0)
@@ -121,7 +121,7 @@ class Query:
 
 @dataclass
 class Leaves:
-    """The partition and what is known of its leaves."""
+    """The partition, and sums and extents of its leaves."""
 
     partition: Any
     table: Floats
@@ -152,14 +152,14 @@ class Leaves:
         self.__dict__.pop("loaded_partition", None)
 
     def forget(self) -> None:
-        """All rows that were loaded; those that are held stay."""
+        """Evict the loaded rows; prefetched rows stay."""
         self.changes()
         self.loaded = np.zeros_like(self.loaded)
         self.row, self.leaf = self.row[:0].copy(), self.leaf[:0].copy()
         self.x, self.y = self.x[:0].copy(), self.y[:0].copy()
 
     def at_hand(self, wanted: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Those of some leaves whose rows are held."""
+        """Return the leaves whose rows are prefetched."""
         return wanted[:0] if self.held is None else wanted[self.held.flags[wanted] == 1]
 
     def add_likely(self, wanted: NDArray[np.int32]) -> NDArray[np.int32]:
@@ -171,11 +171,11 @@ class Leaves:
         return np.union1d(wanted, more).astype(np.int32)
 
     def rows_of(self, leaves: NDArray[np.int32]) -> float:
-        """How many there are."""
+        """Return the number of rows of some leaves."""
         return float(self.table[leaves, 0].sum())
 
     def total(self) -> Floats:
-        """Sums of x, y, xx, xy, yy over all rows, placed."""
+        """Return placed sums of x, y, xx, xy, yy over all rows."""
         both: Floats = self.table[:, 5:10].sum(axis=0) + self.table[:, 10:15].sum(axis=0)
         return both
 
@@ -198,7 +198,7 @@ class Search:
         return self.answer(leaves, k, leaves.starts), leaves, k
 
     def begin(self) -> Leaves:
-        """Leaves and their sums, for any k."""
+        """Prepare leaves and their sums, for any k."""
         leaves = self.tally(*self.plan())
         self._check(leaves)
         return leaves
@@ -269,7 +269,7 @@ class Search:
         return np.unique(partition.locate(x[out], y[out])).astype(np.int64)
 
     def sample(self) -> tuple[Floats, Floats]:
-        """Some rows of some parts, a few for every leaf."""
+        """Sample rows of some parts, a few for every leaf."""
         source, wanted = self.source, self.memory_plan.leaves * _SAMPLE_A_LEAF
         count = min(source.parts, _SAMPLED_PARTS)
         parts = np.linspace(0, source.parts - 1, count).round().astype(int)
@@ -300,7 +300,7 @@ class Search:
         discrete: tuple[bool, bool],
         likely: Likely | None = None,
     ) -> Leaves:
-        """Count, extent and sums of every leaf, and the rows of likely ones."""
+        """Read count, extent and sums of every leaf, and the rows of likely leaves."""
         table, missing = empty_table(partition.leaves), []
         values: list[Floats | None] = [np.zeros(0), np.zeros(0)]
         held = None if likely is None else Held(likely)
@@ -322,7 +322,7 @@ class Search:
     def ask(
         self, leaves: Leaves, k: int, objective: str, *, starts: list[list[float]], **more: Any
     ) -> dict[str, Any]:
-        """One question to the engine, about leaves and the rows of some of them."""
+        """Run the engine on leaves and on the rows of some of them."""
         ex, ey, slope = leaves.partition.placing[2:]
         settings: dict[str, Any] = {
             "tol": self.query.tol,
@@ -341,7 +341,7 @@ class Search:
         return found
 
     def load(self, leaves: Leaves, wanted: NDArray[np.int32]) -> None:
-        """The rows of more leaves: those that are held, and others by a pass."""
+        """Load the rows of more leaves: prefetched ones, and others by a pass."""
         leaves.changes()
         more = flags_of(wanted, leaves.partition.leaves)
         drawn = [(leaves.row, leaves.leaf, leaves.x, leaves.y)]
@@ -366,7 +366,7 @@ class Search:
             leaves.held = None
 
     def refine(self, leaves: Leaves, wanted: NDArray[np.int32]) -> None:
-        """Cuts leaves into finer ones, with a pass for their sums."""
+        """Split leaves into finer ones, with a pass for their sums."""
         leaves.changes()
         leaves.held = None  # by leaf, and leaves are others now
         before = leaves.partition.leaves
@@ -443,7 +443,7 @@ class Search:
 
 
 def _exponent(values: Floats) -> int:
-    """Of a power of two that is about their spread."""
+    """Return the exponent of a power of two near the spread of the values."""
     return math.frexp(float(np.std(values)))[1]
 
 
@@ -471,7 +471,7 @@ def _gaps(placing: Placing, values: list[Floats | None]) -> tuple[float, float]:
 
 
 def _everything(leaves: Leaves) -> dict[str, Any]:
-    """Nothing to choose: every leaf is kept."""
+    """Return the answer that keeps every leaf."""
     none = np.zeros(0, dtype=np.int64)
     used = np.flatnonzero(leaves.table[:, 0]).astype(np.int32)
     moments = leaves.total().tolist()

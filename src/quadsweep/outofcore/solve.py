@@ -1,4 +1,4 @@
-"""The entry point for sources: in memory where the rows fit, out of core where they do not."""
+"""The entry point for sources: in memory if the rows fit, otherwise out of core."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ IN_PASSES = ("r2", "r", "cov", "dv", "tv", "lts")
 
 
 def fits(source: Source, memory: float) -> bool:
-    """Whether all rows can be searched in memory."""
+    """Return whether all rows can be searched in memory."""
     return source.given * ROW_BYTES <= memory
 
 
 def columns_of(source: Source) -> tuple[Any, Any]:
-    """All rows of a source."""
+    """Read all rows of a source."""
     read = [source.read(part) for part in range(source.parts)]
     x, y = (np.concatenate([np.zeros(0), *column]) for column in zip(*read, strict=True))
     return x, y
@@ -97,7 +97,7 @@ class SourceResources:
 
     @contextmanager
     def search(self, source: Source, query: Query, callback: Any) -> Iterator[Search]:
-        """A search with workers, a place for finished parts and a clock."""
+        """Make a search with its workers, folder for finished parts and clock."""
         jobs = validation.jobs(self.n_jobs)
         store = None if self.out is None else ChunkStore(self.out)
         if store is not None:
@@ -112,14 +112,14 @@ class SourceResources:
 
 
 def check_objective(goal: Objective) -> None:
-    """Says so if an objective needs its rows in memory."""
+    """Raise an error if an objective needs its rows in memory."""
     if goal.name not in IN_PASSES:
         allowed = ", ".join(IN_PASSES)
         raise ValueError(f"{goal.name} cannot be searched out of core; {allowed} can")
 
 
 def solve_out_of_core(source: Source, query: Query, resources: SourceResources) -> OutOfCoreResult:
-    """The best subset of a source's rows, which stay where they are."""
+    """Find the best subset of a source's rows without loading them all."""
     goal = query.objective
     check_objective(goal)
     with (
@@ -169,7 +169,7 @@ def _value(goal: Objective, score: float, placing: Placing) -> float:
 
 
 def line_of(moments: list[float], k: int, placing: Placing) -> tuple[float, float]:
-    """Slope and intercept of the least squares line, from placed sums."""
+    """Return slope and intercept of the least squares line, from placed sums."""
     x0, y0, ex, ey, tilt = placing
     sx, sy, sxx, sxy, _ = moments
     a, c = sxx - sx * sx / k, sxy - sx * sy / k

@@ -51,7 +51,7 @@ class Source(ABC):
 
     @abstractmethod
     def part_name(self, part: int) -> str:
-        """What a message calls a part."""
+        """Return the name of a part for messages."""
 
     @abstractmethod
     def _table(self, part: int, columns: list[str] | None) -> Any:
@@ -63,7 +63,7 @@ class Source(ABC):
 
     @property
     def given(self) -> int:
-        """Rows, missing values included."""
+        """Number of rows, with missing values."""
         return int(self.rows.sum())
 
     @property
@@ -72,7 +72,7 @@ class Source(ABC):
         return np.concatenate([[0], np.cumsum(self.rows)[:-1]]).astype(np.int64)
 
     def identity(self, first: int, last: int) -> str:
-        """A text that other parts do not have: their names, and how many rows they have."""
+        """A text that identifies the parts: their names and numbers of rows."""
         parts = [(self.part_name(part), int(self.rows[part])) for part in range(first, last)]
         return hashlib.sha256(repr((self.names, parts)).encode()).hexdigest()[:32]
 
@@ -81,7 +81,7 @@ class Source(ABC):
         return {}
 
     def table(self, part: int) -> Any:
-        """All columns of a part."""
+        """Read all columns of a part."""
         return self._named(part, None)
 
     def read(self, part: int) -> tuple[Floats, Floats]:
@@ -104,7 +104,7 @@ class Source(ABC):
 
 @dataclass(frozen=True)
 class ArrowSource(Source):
-    """Fragments of an Arrow dataset, those of Parquet files by row group."""
+    """Fragments of an Arrow dataset; Parquet files by row group."""
 
     schema: Any = field(default=None, repr=False)
     fragments: Sequence[Any] = field(default=(), repr=False)

@@ -37,7 +37,7 @@ class Task:
     likely: Likely | None = None
 
     def digest(self) -> str:
-        """What a run of parts depends on, beside the part itself."""
+        """Digest all that a run of parts depends on, except the parts themselves."""
         if self.partition is None:
             return ""
         placing, *arrays = self.partition.__getstate__()
@@ -78,7 +78,7 @@ def packed(**arrays: NDArray[Any]) -> Columns:
 
 
 def unpacked(columns: Columns) -> dict[str, NDArray[Any]]:
-    """The arrays again."""
+    """Unpack the arrays."""
     rows = zip(columns["name"], columns["kind"], columns["content"], strict=True)
     return {name: np.frombuffer(content, dtype=kind) for name, kind, content in rows}
 
@@ -98,7 +98,7 @@ def sample_part(task: Task, part: int, rows: int, seed: int, parts: str) -> Colu
 
 
 def fingerprint_parts(task: Task, first: int, last: int) -> Columns:
-    """Only the fingerprints of some parts."""
+    """Return the fingerprints of some parts."""
     reader = PartReader(task.source)
     for part in range(first, last):
         reader.read(part)
@@ -148,7 +148,7 @@ def tally_parts(task: Task, first: int, last: int, plan: str) -> Columns:
 
 
 def joined(known: Floats | None, more: Floats | None) -> Floats | None:
-    """The different values of both, None where they are too many to be collected."""
+    """Return the different values of both; None if there are too many."""
     if known is None or more is None:
         return None
     both = np.union1d(known, more)
