@@ -61,7 +61,8 @@ class TextTable:
     def csv(self) -> str:
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerows([self.columns, *self.rows])
+        rows = [["" if cell == "-" else cell for cell in row] for row in self.rows]
+        writer.writerows([self.columns, *rows])
         return text.getvalue()
 
 
