@@ -4,7 +4,7 @@
 interrupted.
 
 commands          ``commands``, ``reporting``, ``paper``; gathered in ``application``
-they are given    ``options``, each once; ``tables``, and of these ``points``, ``predictors``,
+they are given    ``options``, each once; ``tables``, and of these ``points``,
                   ``regressions`` or ``outofcore``
 they print        ``answering``, ``flagging``, ``places``; ``ending``
 

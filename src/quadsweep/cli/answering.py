@@ -14,9 +14,7 @@ from quadsweep.cli.ending import code_of_all, note, print_json, print_pairs, wid
 from quadsweep.cli.options import Json, Proof
 from quadsweep.cli.places import check_picture, check_place, write_picture, write_proof
 from quadsweep.cli.points import NamedPoints
-from quadsweep.results.formatting import aligned, printable, renumbered
-
-_NARROWEST = 12  # characters that a column of a table keeps at least
+from quadsweep.results.formatting import printable, renumbered
 
 Pairs = list[tuple[str, str]]
 
@@ -86,11 +84,9 @@ def show(
 
 def print_answer(found: Any, content: dict[str, Any], more: Sequence[tuple[str, str]]) -> None:
     """The answer's table if it is one, its sentence, and pairs."""
-    more = list(more)
     if found.grid():
-        table, left_out = fitted(found.grid(), width())
-        typer.echo(aligned(table) + "\n")
-        more += [("columns", f"{left_out} more with --json")] * bool(left_out)
+        print_table(found.grid())
+        typer.echo()
     first = [("answer", found.headline)] if found.headline else []
     print_pairs([*content.items(), *first, *found.summary_items(), *more])
 
@@ -115,32 +111,18 @@ def note_skipped(points: NamedPoints) -> list[int]:
     return skipped
 
 
-def fitted(grid: list[Any], width: int) -> tuple[list[list[str]], int]:
-    """A table that fits: the widest columns cut, then the last columns left out; and how many.
+def print_table(grid: Sequence[Sequence[str]]) -> None:
+    """Rows of texts, the header first, fitted to the terminal or to 80 columns."""
+    from rich.console import Console
+    from rich.table import Table
 
-    >>> fitted([["site", "rows dropped"], ["a", "1, 2, 3, 5, 8, 13, 21, 34"]], 20)[0][1]
-    ['a', '1, 2, 3, …']
-    """
-    rows = [[printable(cell).replace("\n", " ") for cell in row] for row in grid]
-    widths = [max(len(row[j]) for row in rows) for j in range(len(rows[0]))]
-    while sum(widths) + 2 * (len(widths) - 1) > width and len(widths) > 2:
-        widest = max(range(len(widths)), key=widths.__getitem__)
-        if widths[widest] > _NARROWEST:
-            over = sum(widths) + 2 * (len(widths) - 1) - width
-            widths[widest] = max(_NARROWEST, widths[widest] - over)
-        else:
-            widths.pop()
-    if sum(widths) + 2 * (len(widths) - 1) > width:
-        widths = [max(_NARROWEST, min(w, width // 2 - 1)) for w in widths]
-    cut = [[_cut(row[j], widths[j]) for j in range(len(widths))] for row in rows]
-    return cut, len(rows[0]) - len(widths)
-
-
-def _cut(text: str, width: int) -> str:
-    if len(text) <= width:
-        return text
-    words = text[: width - 1].rsplit(" ", 1)[0] if ", " in text else text[: width - 2]
-    return words.rstrip() + " …"
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for place, title in enumerate(grid[0]):
+        justify: Any = "right" if place else "left"
+        table.add_column(printable(title), justify=justify, ratio=None)
+    for row in grid[1:]:
+        table.add_row(*map(printable, row))
+    Console(width=width(), markup=False, highlight=False, emoji=False).print(table)
 
 
 def as_object(found: Any, points: NamedPoints, skipped: Sequence[int] = ()) -> dict[str, Any]:

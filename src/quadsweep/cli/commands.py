@@ -10,18 +10,17 @@ import typer
 
 from quadsweep import datasets
 from quadsweep.cli import options as opt
-from quadsweep.cli.answering import Outputs, Pairs, ProofOutputs, answer, ask, finish, fitted
-from quadsweep.cli.ending import BadInput, code_of, print_json, print_pairs, width
+from quadsweep.cli.answering import Outputs, Pairs, ProofOutputs, answer, ask, finish, print_table
+from quadsweep.cli.ending import BadInput, code_of, print_json, print_pairs
 from quadsweep.cli.flagging import write_flagged, write_table
 from quadsweep.cli.options import given
 from quadsweep.cli.outofcore import answer_source, find_source
 from quadsweep.cli.places import check_picture, check_table
-from quadsweep.cli.points import NamedPoints, read_columns, read_points
-from quadsweep.cli.predictors import read_predictors
+from quadsweep.cli.points import NamedPoints, read_columns, read_points, read_predictors
 from quadsweep.cli.regressions import RegressionOptions, answer_regression
 from quadsweep.cli.tables import built_in_table
 from quadsweep.inputs.frames import table as frame_of
-from quadsweep.results.formatting import aligned, figure, plain
+from quadsweep.results.formatting import figure, plain
 from quadsweep.results.result import Result
 
 _AT_ONCE = 0.05  # seconds of a search after which its path is not asked for unasked
@@ -229,8 +228,7 @@ def pairwise_command(
             [figure(value) if isinstance(value, float) else str(value) for value in row]
             for row in zip(*pairs.values(), strict=True)
         ]
-        grid, _ = fitted([list(pairs), *(rows[i] for i in strongest)], width())
-        typer.echo(aligned(grid))
+        print_table([list(pairs), *(rows[i] for i in strongest)])
     raise typer.Exit(code_of(status))
 
 

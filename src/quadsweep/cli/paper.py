@@ -22,7 +22,7 @@ from quadsweep.cli.ending import (
 )
 from quadsweep.cli.options import given
 from quadsweep.cli.places import write_picture
-from quadsweep.cli.predictors import read_predictors
+from quadsweep.cli.points import read_predictors
 from quadsweep.inputs.frames import Columns
 from quadsweep.objectives import OBJECTIVES
 from quadsweep.results.formatting import renumbered

@@ -1,9 +1,10 @@
-"""From FILE, --x, --y and --label to two columns of numbers with a name for every row."""
+"""From FILE, --x, --y, --formula and --label to columns of numbers with a name for every row."""
 
 from __future__ import annotations
 
 import difflib
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,8 @@ import numpy as np
 from quadsweep import datasets
 from quadsweep.arrays import Floats, Mask
 from quadsweep.cli.ending import BadInput, note
-from quadsweep.cli.tables import FileOptions, SourceTable, open_table
+from quadsweep.cli.options import FileOptions, PointOptions
+from quadsweep.cli.tables import SourceTable, open_table
 from quadsweep.cli.tables.frames import other_sheets
 from quadsweep.cli.tables.text import find_decimal
 from quadsweep.cli.tables.values import (
@@ -29,7 +31,8 @@ from quadsweep.cli.tables.values import (
     typed,
 )
 from quadsweep.inputs.formulas import Formula
-from quadsweep.inputs.frames import Columns
+from quadsweep.inputs.frames import Columns, unpack
+from quadsweep.inputs.frames import table as frame_of
 from quadsweep.inputs.validation import brief
 
 if TYPE_CHECKING:
@@ -98,6 +101,39 @@ def read_points(
     table = open_table(options)
     readers = readers_of(table)
     return named_points(table, readers, _choose(table, readers, x, y), label)
+
+
+def read_predictors(options: FileOptions, columns: PointOptions) -> NamedPoints:
+    """The columns asked for of a file or of a built-in data set."""
+    x, y, formula, label = columns.x or [], columns.y, columns.formula, columns.label
+    if formula is not None and (x or y is not None):
+        raise BadInput("give --formula or --x and --y, not both")
+    if formula is None and len(x) < 2:
+        return read_points(options, x[0] if x else None, y, label)
+    table = open_table(options)
+    if formula is not None:
+        return _by_formula(table, formula, label)
+    if y is None:
+        raise BadInput("several --x need a --y; got none")
+    chosen = [column_of(table, name) for name in [*x, y]]
+    twice = sorted({name for name in chosen if chosen.count(name) > 1})
+    if twice:
+        raise BadInput(f"column {twice[0]!r} is given twice")
+    return named_points(table, readers_of(table), chosen, label)
+
+
+def _by_formula(table: SourceTable, formula: str, label: str | None) -> NamedPoints:
+    """What a formula makes of the file, numbers as numbers and text as categories."""
+    content = typed_columns(table)
+    for name, sentence in nearly(table, readers_of(table)).items():
+        if re.search(rf"\b{re.escape(name)}\b", formula):
+            note(f"read as text: {sentence}")
+    given = unpack(formula, None, data=frame_of(content))
+    x = np.column_stack(given.x) if isinstance(given.x, list) else given.x
+    labels = labels_of(table, label, len(given.y))
+    return NamedPoints(
+        x, given.y, given.names, labels, table.source, formula=given.formula, table=table
+    )
 
 
 def named_points(

@@ -1,7 +1,5 @@
 """The page that solves, in a real browser: Python's answers, the reader's hands, no network."""
 
-import json
-
 import numpy as np
 import pytest
 from live_engine import needs_engine
@@ -14,7 +12,6 @@ from live_page import (
     opened,
     settle,
     text,
-    width_on_a_phone,
 )
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
@@ -276,20 +273,6 @@ def test_hostile_tables_inside_the_file_are_text(driver, tmp_path):
     assert page.execute_script("return window.broken") is None
 
 
-def test_asks_nothing_of_the_network_and_may_not(phones):
-    asked(phones, drop=3, objective="lts")
-    sent = [
-        json.loads(entry["message"])["message"]["params"]["request"]["url"]
-        for entry in phones.get_log("performance")
-        if json.loads(entry["message"])["message"]["method"] == "Network.requestWillBeSent"
-    ]
-    assert [u for u in sent if not u.startswith(("file:", "data:", "blob:"))] == []
-    refused = phones.execute_async_script(
-        "fetch('http://127.0.0.1:9/').then(() => arguments[0](false), () => arguments[0](true))"
-    )
-    assert refused
-
-
 def test_ten_thousand_points_leave_the_page_free_while_the_worker_runs(driver, tmp_path):
     x, y = np.random.default_rng(4).normal(size=(2, 10_000))
     table = Table("many", ["x", "y"], [x.tolist(), (y + x).tolist()])
@@ -341,10 +324,6 @@ def test_a_notebook_shows_the_page_in_place(driver, tmp_path):
     settle(page)
     assert asked(page, drop=1)["outliers"] == [2]
     page.switch_to.default_content()
-
-
-def test_fits_a_phone_without_scrolling_sideways(phones):
-    assert width_on_a_phone(phones) <= 360
 
 
 def test_a_long_proof_shows_the_best_so_far_and_ends_with_the_next_move(driver, tmp_path):
