@@ -361,9 +361,9 @@ def test_a_claim_without_a_condition_is_not_answered_by_another() -> None:
     full = Moments(panel(0)).all_rows()
     for name in claims.NAMES:
         threshold = {"r2": 0.5, "slope": (-1.0, 1.0)}.get(name)
-        assert claims.build(name, full, claims.Terms(0.05, threshold, 1e-9)).name == name
+        assert claims.build(claims.Terms(name, 0.05, threshold, 1e-9), full).name == name
     with pytest.raises(ValueError, match=r"claim must be one of .*; got 'median'"):
-        claims.build("median", full, claims.Terms(0.05, None, 1e-9))
+        claims.build(claims.Terms("median", 0.05, None, 1e-9), full)
 
 
 def test_stops_when_the_callback_says_so() -> None:

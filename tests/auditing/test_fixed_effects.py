@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import quadsweep as qs
-from quadsweep.auditing.audit import _in_memory
+from quadsweep.auditing.audit import audit_given
 from quadsweep.auditing.break_problem import residuals
 from quadsweep.auditing.claims import terms
 from quadsweep.auditing.classes import Classes
@@ -21,7 +21,6 @@ from quadsweep.auditing.design import Design
 from quadsweep.auditing.moments import Moments
 from quadsweep.auditing.oracles.enumeration import Enumeration
 from quadsweep.auditing.resources import Resources
-from quadsweep.auditing.result import RegressionAudit
 from quadsweep.inputs.standard_errors import StandardErrors
 
 FIELDS = ("k", "rank", "a", "b", "c", "total")
@@ -121,10 +120,8 @@ def test_audits_are_those_of_columns(claim, groups: str) -> None:
             stated=StatedModel(design.expanded(), StandardErrors("classical")),
         )  # fmt: skip
         found = [
-            _in_memory(
-                RegressionAudit, replace(given, design=d), claim[0],
-                terms(claim[0], 0.05, claim[1], 1e-9), None, Resources(2.0),
-                lambda known: None, False,
+            audit_given(
+                replace(given, design=d), terms(claim[0], 0.05, claim[1], 1e-9), Resources(2.0)
             )
             for d in (design, design.expanded())
         ]  # fmt: skip

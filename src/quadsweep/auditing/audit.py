@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, overload
 
@@ -42,7 +41,6 @@ from quadsweep.auditing.controls.stated import (
     pose_claim_by_refits,
     stated_term,
 )
-from quadsweep.auditing.design import Design
 from quadsweep.auditing.fit import Fit, fit
 from quadsweep.auditing.minimal_removal import (
     BreakMode,
@@ -68,6 +66,8 @@ from quadsweep.outofcore.solve import SourceResources, load_or_stream, refuse
 from quadsweep.outofcore.sources import collects_itself, is_source
 from quadsweep.progress import SearchProgress
 from quadsweep.solving.question import SourceSettings
+
+TESTS = ("significance", "reverse")  # the claims about a t test
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -231,21 +231,21 @@ def audit(
         return several
     memory = validation.memory(memory_limit)
     resources = Resources.given(time_limit, n_jobs, seed, memory_limit=memory)
-    terms = claims.terms(claim, level, threshold, validation.tolerance(tol))
+    terms = claims.terms(claim, level, threshold, validation.tolerance(tol), max_drop)
     x, y, data = normalize_arguments("audit", points, x, y, data, models=True)
     regression = {
         "controls": controls, "groups": groups, "weights": weights, "term": term,
         "vcov": in_one_word(vcov, cov_type, cov_kwds),
     }  # fmt: skip
-    kind = RegressionAudit if is_regression(x, **regression) else Audit
+    is_plain = not is_regression(x, **regression)
     in_parts = is_source(data) and not collects_itself(data)
-    if in_parts and (proof or kind is RegressionAudit):
+    if in_parts and (proof or not is_plain):
         raise ValueError(
             "an audit out of core is about two columns: no controls, groups, "
             "weights, term, vcov or proof"
         )
     for_sources = {"client": client, "out": out, "resume": resume}
-    if kind is RegressionAudit:
+    if not is_plain:
         refuse(**for_sources)
         given = read(x, y, data=data, **regression, nan_policy=nan_policy, fit_options=fit_options)
     else:
@@ -255,12 +255,11 @@ def audit(
             given_to = SourceResources(
                 resources.memory_limit, time_limit, n_jobs, progress, client, out, resume
             )
-            return audit_out_of_core(source, claim, terms, max_drop, query, given_to)
+            return audit_out_of_core(source, terms, query, given_to)
         given = two_columns(x, y, data, nan_policy=nan_policy)
-    if proof and kind is RegressionAudit:
+    if proof and not is_plain:
         check_provable(given, claim)
-    with report_bounds(progress, resources) as note:
-        return _in_memory(kind, given, claim, terms, max_drop, resources, note, proof)
+    return audit_given(given, terms, resources, progress, proof)
 
 
 def _audit_several(models: Any, **asked: Any) -> Any:
@@ -270,80 +269,68 @@ def _audit_several(models: Any, **asked: Any) -> Any:
     return audit_table(models, **asked)
 
 
-def audit_given(
-    kind: type[Audit], given: Regression, claim: str, terms: Terms, max_drop: Any,
-    resources: Resources, progress: Any = False,
-) -> Audit:  # fmt: skip
-    """The audit of a regression that was read."""
-    with report_bounds(progress, resources) as note:
-        return _in_memory(kind, given, claim, terms, max_drop, resources, note, False)
-
-
 @one_thread()
-def _in_memory(
-    kind: type[Audit], given: Regression, claim: str, terms: Terms, max_drop: Any,
-    resources: Resources, note: Report, proof: bool,
+def audit_given(
+    given: Regression, terms: Terms, resources: Resources, progress: Any = False,
+    proof: bool = False,
 ) -> Audit:  # fmt: skip
-    design, errors = given.design, given.errors
-    most = units_limit(max_drop, design)
-    before = _fit(kind, given, np.arange(design.n))
-    given = _with_own_errors(given, claim, before)
-    errors = given.errors
+    """Audit a regression that was read: fit it, search, and fit again what is left."""
+    design, most = given.design, units_limit(terms.max_drop, given.design)
+    before = fitted(given, np.arange(design.n))
+    given = _with_own_errors(given, terms, before)
     if (independent := _independent(given)) is not None:
         before = check_all_rows(independent, before)
-    _check_test(given, claim, before)
-    if given.by_refits:
-        claimed, problems = pose_claim_by_refits(given, claim, terms, before)
-    elif design.link:
-        claimed, problems = likelihood.pose_claim(given, claim, terms, before)
-        if claimed.is_test and errors.kind == OWN and (stated := stated_term(given)) is not None:
-            problems = tuple(StatedLikelihood(p.moments, p.condition, stated) for p in problems)
-    elif design.instrument is not None:
-        claimed, problems = instruments.pose_claim(given, claim, terms, before, resources)
-    else:
-        if errors.reduced_form:
-            raise ValueError(f"{argument('vcov', 'anderson-rubin')} is a test of an instrumented "
-                             "term: y ~ w + [x ~ z]")  # fmt: skip
-        moments = Moments(design, resources.check)
-        claimed = _claim(kind, given, claim, terms, moments, before)
-        robust = not errors.classical and claimed.is_test
-        if robust and errors.kind == OWN:
-            stated = stated_term(given)
-            assert stated is not None
-            problems = tuple(StatedProblem(moments, how, stated) for how in claimed.conditions)
-        else:
-            problems = tuple(
-                RobustProblem(moments, how, errors) if robust else BreakProblem(moments, how)
-                for how in claimed.conditions
-            )
-    known = _search(problems, most, resources, note)
-    known, confirmed = _confirm(kind, given, claimed, known)
-    found = _result(
-        kind, given, claimed, terms, problems, known, most, before, confirmed, resources
-    )
+    _check_test(given, terms, before)
+    claimed, problems = _pose_claim(given, terms, before, resources)
+    with report_bounds(progress, resources) as note:
+        known = _search(problems, most, resources, note)
+    known, confirmed = _confirm(given, claimed, known)
+    found = _result(given, claimed, terms, problems, known, most, before, confirmed, resources)
     if not proof:
         return found
     proved = refutation(design, claimed.conditions, known.lower - 1, resources.time_left())
     return replace(found, proof=proved)
 
 
-def _fit(kind: type[Audit], given: Regression, kept: Ints) -> Fit:
-    if kind is Audit:
-        return fit(given.design.x[kept], given.design.y[kept])
-    return fitted(given, kept)
+def _pose_claim(
+    given: Regression, terms: Terms, before: Fit, resources: Resources
+) -> tuple[Claim, tuple[BreakProblem, ...]]:
+    """The claim, and one problem for each way in which it breaks."""
+    design, errors = given.design, given.errors
+    if given.by_refits:
+        return pose_claim_by_refits(given, terms, before)
+    if design.link:
+        claimed, problems = likelihood.pose_claim(given, terms, before)
+        if claimed.is_test and errors.kind == OWN and (stated := stated_term(given)) is not None:
+            problems = tuple(StatedLikelihood(p.moments, p.condition, stated) for p in problems)
+        return claimed, problems
+    if design.instrument is not None:
+        return instruments.pose_claim(given, terms, before, resources)
+    if errors.reduced_form:
+        raise ValueError(f"{argument('vcov', 'anderson-rubin')} is a test of an instrumented "
+                         "term: y ~ w + [x ~ z]")  # fmt: skip
+    moments = Moments(design, resources.check)
+    claimed = _claim(given, terms, moments, before)
+    if errors.classical or not claimed.is_test:
+        return claimed, tuple(BreakProblem(moments, how) for how in claimed.conditions)
+    if errors.kind != OWN:
+        return claimed, tuple(RobustProblem(moments, how, errors) for how in claimed.conditions)
+    stated = stated_term(given)
+    assert stated is not None
+    return claimed, tuple(StatedProblem(moments, how, stated) for how in claimed.conditions)
 
 
 def _confirm(
-    kind: type[Audit], given: Regression, claimed: Claim, known: SearchState
+    given: Regression, claimed: Claim, known: SearchState
 ) -> tuple[SearchState, Confirmed]:
     """Fit the model again without what was found; what it contradicts is not stated."""
     design, independent = given.design, _independent(given)
     if known.removal is None:
         return known, Confirmed(None, FROZEN if _has_moving_transforms(given, known) else "")
     if given.by_refits:
-        return known, Confirmed(_fit(kind, given, design.kept(known.removal)))
+        return known, Confirmed(fitted(given, design.kept(known.removal)))
     kept = design.kept(known.removal)
-    after = _fit(kind, given, kept)
+    after = fitted(given, kept)
     confirmed = Confirmed(after)
     own_test = claimed.is_test and given.errors.kind == OWN
     if given.model is not None and not own_test and len(kept) < design.n:
@@ -368,7 +355,7 @@ def _has_moving_transforms(given: Regression, known: SearchState) -> bool:
     if given.model is None:
         return independent is not None and independent.has_moving_transforms(kept)
     here, anew = _fit_columns(given, kept), fitted(given, kept)
-    return abs(here.slope - anew.slope) > AGREE * max(abs(anew.slope), anew.se)
+    return bool(abs(here.slope - anew.slope) > AGREE * max(abs(anew.slope), anew.se))
 
 
 def why_undefined(given: Regression, kept: Ints) -> str:
@@ -387,8 +374,10 @@ def _independent(given: Regression) -> StatedModel | None:
     return stated.hold_controls() if given.fixed else stated
 
 
-def fitted(given: Regression, kept: Ints) -> TermFit:
+def fitted(given: Regression, kept: Ints) -> Any:
     """What the regression says about the term on some rows; a fitted model says it itself."""
+    if given.is_plain:
+        return fit(given.design.x[kept], given.design.y[kept])
     found, stated = _fit_columns(given, kept), stated_term(given)
     return found if stated is None else stated.state(found, kept)
 
@@ -399,10 +388,10 @@ def _fit_columns(given: Regression, kept: Ints) -> TermFit:
     return fit_term(given.design, kept, given.errors)
 
 
-def _with_own_errors(given: Regression, claim: str, before: Fit) -> Regression:
+def _with_own_errors(given: Regression, terms: Terms, before: Fit) -> Regression:
     """The regression with errors that only its library knows where the search has others."""
     design, errors = given.design, given.errors
-    if given.model is None or given.by_refits or claim not in ("significance", "reverse"):
+    if given.model is None or given.by_refits or terms.name not in TESTS:
         return given
     assert isinstance(before, TermFit)
     searched = _fit_columns(given, np.arange(design.n))
@@ -411,17 +400,17 @@ def _with_own_errors(given: Regression, claim: str, before: Fit) -> Regression:
     if design.instrument is not None:
         raise ValueError(
             f"{given.model.name} with this {errors.test} have no search for "
-            f"{argument('claim', claim)}; {argument('claim', 'sign')} works, and so does "
+            f"{argument('claim', terms.name)}; {argument('claim', 'sign')} works, and so does "
             f"{argument('vcov', 'HC1')}"
         )
     own = StandardErrors(OWN, by=errors.label, normal=errors.normal or bool(design.link))
     return given if errors.kind == OWN else replace(given, errors=own)
 
 
-def _check_test(given: Regression, claim: str, before: Fit) -> None:
+def _check_test(given: Regression, terms: Terms, before: Fit) -> None:
     """That there is a test on all rows."""
     design, errors = given.design, given.errors
-    if claim not in ("significance", "reverse"):
+    if terms.name not in TESTS:
         return
     if errors.classical or errors.reduced_form or not math.isnan(before.p_value):
         return
@@ -430,10 +419,8 @@ def _check_test(given: Regression, claim: str, before: Fit) -> None:
     raise ValueError(f"the {errors.test} has no p-value on all {design.n} rows")
 
 
-def _claim(
-    kind: type[Audit], given: Regression, claim: str, terms: Terms, moments: Moments, before: Fit
-) -> Claim:
-    design, errors = given.design, given.errors
+def _claim(given: Regression, terms: Terms, moments: Moments, before: Fit) -> Claim:
+    design, errors, claim = given.design, given.errors, terms.name
     full = moments.all_rows()
     for name, left in ((design.term, full.a), (design.outcome, full.b)):
         if left == 0:
@@ -446,21 +433,13 @@ def _claim(
             f"{argument('claim')} 'r2' needs controls that are refitted; got "
             f"{argument('controls', 'fixed')}"
         )
-    if kind is Audit:
-        return claims.build(claim, full, terms)
+    if given.is_plain:
+        return claims.build(terms, full)
     subject = Subject.coefficient(
         phrase(given), errors.test, design.q > 1 or design.intercept is None
     )
     significant = None if errors.classical else before.p_value <= terms.level
-    return claims.build(claim, full, terms, subject, significant)
-
-
-def _stage(given: Regression, of: Callable[[Design], Design]) -> Fit | None:
-    """A regression on the instrument, where there is one."""
-    design = given.design
-    if design.instrument is None:
-        return None
-    return fit_term(of(design), np.arange(design.n), given.errors)
+    return claims.build(terms, full, subject, significant)
 
 
 def _search(
@@ -490,9 +469,8 @@ def _search(
 
 
 def _result(
-    kind: type[Audit], given: Regression, claimed: Claim, terms: Terms,
-    problems: tuple[BreakProblem, ...], known: SearchState, most: int, before: Fit,
-    confirmed: Confirmed, resources: Resources,
+    given: Regression, claimed: Claim, terms: Terms, problems: tuple[BreakProblem, ...],
+    known: SearchState, most: int, before: Fit, confirmed: Confirmed, resources: Resources,
 ) -> Audit:  # fmt: skip
     design, units = given.design, given.design.units
     removal = np.zeros(0, dtype=np.int64) if known.removal is None else known.removal
@@ -513,6 +491,14 @@ def _result(
         fields["message"] += UNDEFINED
     if given.fixed:
         fields["message"] += " The controls were held fixed, not refitted: an approximation."
+    stages: dict[str, Any] = {}
+    if design.instrument is not None:
+        forms = {"first_stage": instruments.first_stage, "reduced_form": instruments.reduced_form}
+        everything = np.arange(design.n)
+        stages = {
+            name: fit_term(of(design), everything, given.errors) for name, of in forms.items()
+        }
+    kind = Audit if given.is_plain else RegressionAudit
     return kind(
         **fields,
         outliers=given.rows[gone],
@@ -535,8 +521,7 @@ def _result(
         n_groups=None if units is None else len(units),
         test=likelihood.name_test(given) if design.link else given.errors.test,
         refitted=not given.fixed,
-        first_stage=_stage(given, instruments.first_stage),
-        reduced_form=_stage(given, instruments.reduced_form),
+        **stages,
         design=design,
         regression=given,
         problems=problems,

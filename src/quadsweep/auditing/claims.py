@@ -171,11 +171,13 @@ NAMES = ("sign", "significance", "reverse", "r2", "slope")
 
 @dataclass(frozen=True)
 class Terms:
-    """The parameters of a claim, as validated."""
+    """A claim by name with its parameters, as validated, and the most that may be removed."""
 
+    name: str
     level: float
     threshold: float | tuple[float, float] | None
     tol: float
+    max_drop: Any = None
 
 
 @dataclass(frozen=True)
@@ -221,9 +223,8 @@ class Claim:
 
 
 def build(
-    name: str,
-    full: Sums[Fraction],
     terms: Terms,
+    full: Sums[Fraction],
     subject: Subject | None = None,
     significant: bool | None = None,
 ) -> Claim:
@@ -231,7 +232,7 @@ def build(
 
     ``significant`` says so by a test that the sums do not know.
     """
-    subject = Subject() if subject is None else subject
+    subject, name = Subject() if subject is None else subject, terms.name
     if name == "slope":
         return _slope(terms, subject)
     if name == "r2":
@@ -339,7 +340,7 @@ def _critical(level: float) -> Callable[[int], float]:
 # ---- what the user gives ----------------------------------------------------------------------
 
 
-def terms(claim: Any, level: Any, threshold: Any, tol: float) -> Terms:
+def terms(claim: Any, level: Any, threshold: Any, tol: float, max_drop: Any = None) -> Terms:
     """The parameters a claim needs, checked, and its name."""
     if not isinstance(claim, str) or claim not in NAMES:
         raise ValueError(f"{argument('claim')} must be one of {', '.join(NAMES)}; got {claim!r}")
@@ -353,14 +354,14 @@ def terms(claim: Any, level: Any, threshold: Any, tol: float) -> Terms:
                 f"{argument('claim')} 'r2' needs a {argument('threshold')} in [0, 1]; "
                 f"got {threshold!r}"
             )
-        return Terms(float(level), float(threshold), tol)
+        return Terms(claim, float(level), float(threshold), tol, max_drop)
     if claim == "slope":
-        return Terms(float(level), _interval(threshold), tol)
+        return Terms(claim, float(level), _interval(threshold), tol, max_drop)
     if threshold is not None:
         raise ValueError(
             f"{argument('claim')} {claim!r} takes no {argument('threshold')}; got {threshold!r}"
         )
-    return Terms(float(level), None, tol)
+    return Terms(claim, float(level), None, tol, max_drop)
 
 
 def _interval(threshold: Any) -> tuple[float, float]:

@@ -179,10 +179,10 @@ def _sign_problems(reduced: Moments, stage: Moments, condition: SlopeBeyond) -> 
 
 
 def pose_claim(
-    given: Regression, claim: str, terms: Terms, before: Fit, resources: Resources
+    given: Regression, terms: Terms, before: Fit, resources: Resources
 ) -> tuple[Claim, tuple[BreakProblem, ...]]:
     """Return the claim about an instrumented term, and one problem for each way it breaks."""
-    design, errors = given.design, given.errors
+    design, errors, claim = given.design, given.errors, terms.name
     if claim == "r2" or given.fixed:
         raise ValueError("an instrumented term has the claims 'sign', 'slope', 'significance' and "
                          f"'reverse', and its controls are refitted; got {claim!r}")  # fmt: skip
@@ -202,8 +202,8 @@ def pose_claim(
     subject = Subject.coefficient(phrase(given), test, True)
     if errors.reduced_form:
         moments = Moments(reduced_form(design), resources.check)
-        claimed = claims.build(claim, moments.all_rows(), terms, subject)
+        claimed = claims.build(terms, moments.all_rows(), subject)
         return claimed, tuple(BreakProblem(moments, how) for how in claimed.conditions)
     full = coefficient_sums(design)
-    claimed = claims.build(claim, full, terms, subject, before.p_value <= terms.level)
+    claimed = claims.build(terms, full, subject, before.p_value <= terms.level)
     return claimed, problems(design, claimed.conditions, errors)

@@ -237,21 +237,21 @@ class LikelihoodProblem(BreakProblem):
 
 
 def pose_claim(
-    given: Regression, claim: str, terms: Terms, before: Fit
+    given: Regression, terms: Terms, before: Fit
 ) -> tuple[Claim, tuple[BreakProblem, ...]]:
     """Return the claim about a term of the regression, and one problem for each way it breaks."""
     design = given.design
-    if claim in ("r2", "slope") or given.fixed:
+    if terms.name in ("r2", "slope") or given.fixed:
         raise ValueError("a logistic or Poisson regression has the claims 'sign', 'significance' "
                          "and 'reverse', controls refitted; "
-                         f"got {claim!r}")  # fmt: skip
+                         f"got {terms.name!r}")  # fmt: skip
     if math.isnan(before.slope):
         raise ValueError(f"the {design.link} fit on all {design.n} rows does not exist: its "
                          "columns separate the outcome, or nearly so")  # fmt: skip
     sign = Fraction(1 if before.slope > 0 else -1, 2)
     full = Sums(design.n, design.q, Fraction(1), Fraction(1), sign, Fraction(1))
     subject = Subject.coefficient(phrase(given), name_test(given), True)
-    claimed = claims.build(claim, full, terms, subject, before.p_value <= terms.level)
+    claimed = claims.build(terms, full, subject, before.p_value <= terms.level)
     moments = Moments(design)
     return claimed, tuple(LikelihoodProblem(moments, how) for how in claimed.conditions)
 

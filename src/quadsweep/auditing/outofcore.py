@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from quadsweep.auditing import claims
 from quadsweep.auditing.claims import Claim, Terms
 from quadsweep.auditing.controls.reading import FEWEST_KEPT, drop_limit
@@ -30,7 +28,7 @@ from quadsweep.outofcore.sources import Source
 
 
 def audit_out_of_core(
-    source: Source, claim: str, terms: Terms, max_drop: Any, query: Query, given_to: SourceResources
+    source: Source, terms: Terms, query: Query, given_to: SourceResources
 ) -> OutOfCoreAudit:
     """Find the fewest rows of a source whose removal breaks a claim."""
     with given_to.search(source, query, None) as search:
@@ -39,8 +37,8 @@ def audit_out_of_core(
             engine = Engine(search, search.survey(), resources)
             if engine.n <= FEWEST_KEPT:
                 raise ValueError(f"an audit needs at least 4 rows; got {engine.n}")
-            most = drop_limit(max_drop, engine.n)
-            claimed = claims.build(claim, engine.sums(), terms)
+            most = drop_limit(terms.max_drop, engine.n)
+            claimed = claims.build(terms, engine.sums())
             known = _search(claimed, engine, most, note)
             return _result(source, claimed, terms, most, known, engine)
 

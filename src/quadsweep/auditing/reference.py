@@ -194,14 +194,15 @@ def redrawn(
             "a reference is drawn for rows that are independent of each other; got groups or "
             f"clusters: audit without groups and with {argument('vcov', 'HC1')} to compare"
         )
-    design, terms = given.design, Terms(audit.level, audit.threshold, audit.tol)
+    design = given.design
+    terms = Terms(audit.claim, audit.level, audit.threshold, audit.tol, audit.max_drop)
     jobs = validation.jobs(n_jobs)
 
     def audit_outcome(outcome: Floats, seconds: float) -> Audit:
         drawn = replace(design, y=outcome / design.root_weights)
         resources = Resources(seconds, n_jobs=jobs)
         regression = replace(given, design=drawn, model=None, stated=None)
-        return audit_given(type(audit), regression, audit.claim, terms, audit.max_drop, resources)
+        return audit_given(regression, terms, resources)
 
     return design.expanded().scaled, audit_outcome
 

@@ -54,6 +54,7 @@ class Regression:
     model_rows: Ints | None = None  # the rows of the design among those of the model
     stated: StatedModel | None = None
     effects: tuple[str, ...] = ()  # the fixed effects that are absorbed, by name
+    is_plain: bool = False  # whether there is nothing but x and y
 
     def least_squares(self, what: str) -> None:
         """Refuse to compute what only least squares has."""
@@ -485,8 +486,9 @@ def two_columns(x: Any, y: Any, data: Any = None, *, nan_policy: str) -> Regress
         ("Intercept",),
     )  # fmt: skip
     return Regression(
-        design, points.rows, points.given, StandardErrors(), "", given.labels, table=given.frame
-    )
+        design, points.rows, points.given, StandardErrors(), "", given.labels, table=given.frame,
+        is_plain=True,
+    )  # fmt: skip
 
 
 def _which(names: Sequence[str]) -> str:

@@ -123,17 +123,17 @@ def stated_term(given: Regression) -> StatedTerm | None:
 
 
 def pose_claim_by_refits(
-    given: Regression, claim: str, terms: Terms, before: Fit
+    given: Regression, terms: Terms, before: Fit
 ) -> tuple[Claim, tuple[BreakProblem, ...]]:
     """Return the claim about a term of a model without a search, and its problems."""
     stated = stated_term(given)
     assert stated is not None
-    if claim in ("r2", "slope"):
+    if terms.name in ("r2", "slope"):
         raise ValueError(f"{stated.model.name} have the claims 'sign', 'significance' and "
-                         f"'reverse'; got {claim!r}")  # fmt: skip
+                         f"'reverse'; got {terms.name!r}")  # fmt: skip
     sign = Fraction(1 if before.slope > 0 else -1, 2)
     full = Sums(given.design.n, given.design.q, Fraction(1), Fraction(1), sign, Fraction(1))
     subject = Subject.coefficient(phrase(given), given.errors.test, True)
-    claimed = claims.build(claim, full, terms, subject, before.p_value <= terms.level)
+    claimed = claims.build(terms, full, subject, before.p_value <= terms.level)
     moments = Moments(given.design)
     return claimed, tuple(StatedProblem(moments, how, stated) for how in claimed.conditions)
