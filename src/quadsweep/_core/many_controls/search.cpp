@@ -1,14 +1,12 @@
 #include "search.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <limits>
 #include <memory>
 #include <numeric>
 
-#include "search/driver.hpp"
-#include "shared/threads.hpp"
+#include "search/removals.hpp"
 
 namespace quadsweep::many_controls {
 namespace {
@@ -70,7 +68,7 @@ void gather(Node& node) {
 }
 
 // What the driver (search/driver.hpp) asks: one node after the other is bounded and branched.
-class Rows {
+class Rows : public RemovalSearch {
   public:
     using Box = Node;
     class Worker;
@@ -78,35 +76,15 @@ class Rows {
     Rows(const Options& given, const Control& control)
         : options(given), deadline{control, given.seconds} {}
 
-    bool finished() const { return found_; }
-    bool worth(double) const { return true; }
-    Progress progress(const Standing& standing) const {
-        Progress now;
-        now.bound = standing.open;
-        return now;
-    }
-    void offer(const std::vector<int>& gone) {
-        const Lock lock(mutex_);
-        removal = gone;
-        found_ = true;
-    }
-
     const Options& options;
     const Deadline deadline;
-    std::vector<int> removal;
     double ratio = 0;            // at the root
     std::vector<double> root_d;  // likewise
-
-  private:
-    Mutex mutex_;
-    std::atomic<bool> found_{false};
 };
 
-class Rows::Worker {
+class Rows::Worker : public RemovalWorker {
   public:
     explicit Worker(Rows& rows) : rows_(rows) {}
-
-    bool aim() const { return true; }
 
     Ending bound(Node& node) {
         node.m = std::min(node.m, node.count());
@@ -115,7 +93,6 @@ class Rows::Worker {
         ++evaluations_;
         return outcome_.closed ? Ending::closed : Ending::open;
     }
-    void propose(const Node&) {}
     double upper(const Node& node) const { return outcome_.total / node.state->value; }
     double missing() const { return outcome_.total; }
 
@@ -133,7 +110,6 @@ class Rows::Worker {
             if (rows_.deadline.over()) return Ending::deferred;
         }
     }
-    bool enumerate(const Node&) const { return false; }
 
     // Its worst candidate goes, or stays.
     Ending branch(std::unique_ptr<Node> node, std::vector<std::unique_ptr<Node>>& children) {
@@ -158,7 +134,6 @@ class Rows::Worker {
         children.push_back(std::move(without));
         return Ending::open;
     }
-    double n_evaluations() const { return evaluations_; }
 #ifdef QUADSWEEP_DEBUG_SOLUTION
     double solution_score() const {
         return debug_solution.rows.empty() || rows_.finished() ? undefined : -1e300;
@@ -201,7 +176,6 @@ class Rows::Worker {
 
     Rows& rows_;
     Outcome outcome_;
-    double evaluations_ = 0;
 };
 
 }  // namespace
@@ -218,21 +192,12 @@ Verdict Prover::refute(const Options& options, Control& control) {
     root->sums.d = d_;
     root->is_root = true;
     Rows rows(options, control);
-    Limits limits;
-    limits.n_jobs = options.n_jobs;
-    limits.most_boxes = static_cast<double>(options.most_nodes);
-    limits.depth_first_at = options.memory / 2;
-    limits.memory = options.memory;
-    Driver<Rows> driver(rows, limits, control);
-    std::vector<std::unique_ptr<Node>> roots;
-    roots.push_back(std::move(root));
-    driver.begin(std::move(roots));
-    driver.run();
-    const Standing standing = driver.standing();
-    out.proved = standing.closed && standing.valid && standing.deferred == undefined &&
-                 !rows.deadline.over() && !rows.finished() && !driver.too_many_boxes();
+    const Limits limits{options.n_jobs, 0, static_cast<double>(options.most_nodes),
+                        options.memory / 2, options.memory};
+    const auto [refuted, nodes] = search_removals(rows, std::move(root), limits, control);
+    out.proved = refuted && !rows.deadline.over();
     out.removal = rows.removal;
-    out.nodes = static_cast<std::int64_t>(driver.n_boxes());
+    out.nodes = nodes;
     out.ratio = rows.ratio;
     if (!rows.root_d.empty()) d_ = rows.root_d;
     return out;

@@ -1,14 +1,12 @@
 #include "search.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <memory>
 #include <numeric>
 #include <optional>
 
 #include "bound.hpp"
-#include "search/driver.hpp"
-#include "shared/threads.hpp"
+#include "search/removals.hpp"
 
 namespace quadsweep::scores {
 namespace {
@@ -29,7 +27,7 @@ double bytes(const Node& node) {
 }
 
 // What the driver asks.
-class Removals {
+class Removals : public RemovalSearch {
   public:
     using Box = Node;
     class Worker;
@@ -41,18 +39,6 @@ class Removals {
         sets = std::min(most_sets, room / (sizeof(double) * width));
     }
 
-    bool finished() const { return found_; }
-    bool worth(double) const { return true; }
-    Progress progress(const Standing& standing) const {
-        Progress now;
-        now.bound = standing.open;
-        return now;
-    }
-    void offer(const std::vector<int>& gone) {
-        const Lock lock(mutex_);
-        verdict.removal = gone;
-        found_ = true;
-    }
     bool offer_near(const std::vector<int>& gone) {
         const Lock lock(mutex_);
         if (verdict.near.size() >= most_near) return false;
@@ -67,17 +53,12 @@ class Removals {
     const Control& control;
     double sets = most_sets;
     Verdict verdict;
-
-  private:
-    Mutex mutex_;
-    std::atomic<bool> found_{false};
 };
 
-class Removals::Worker {
+class Removals::Worker : public RemovalWorker {
   public:
     explicit Worker(Removals& removals) : removals_(removals) {}
 
-    bool aim() const { return true; }
     Ending bound(Node& node) {
         ++evaluations_;
         bound_.emplace(removals_.question, node.removed, node.m, removals_.sets, removals_.control);
@@ -97,11 +78,9 @@ class Removals::Worker {
                 return Ending::open;
         }
     }
-    void propose(const Node&) const {}
     double upper(const Node&) const { return bound_->missing(); }
     double missing() const { return bound_->missing(); }
     Ending fix(const Node&) const { return Ending::open; }  // bound() has
-    bool enumerate(const Node&) const { return false; }
 
     Ending branch(std::unique_ptr<Node> node, std::vector<std::unique_ptr<Node>>& children) {
         const int worst = bound_->worst();
@@ -115,7 +94,6 @@ class Removals::Worker {
         children.push_back(std::move(without));
         return Ending::open;
     }
-    double n_evaluations() const { return evaluations_; }
 #ifdef QUADSWEEP_DEBUG_SOLUTION
     double solution_score() const {
         const auto& near = removals_.verdict.near;
@@ -132,7 +110,6 @@ class Removals::Worker {
   private:
     Removals& removals_;
     std::optional<Bound> bound_;
-    double evaluations_ = 0;
 };
 
 }  // namespace
@@ -144,21 +121,13 @@ Verdict decide(const Question& question, const Options& options, Control& contro
     root->m = options.m;
     root->free.resize(question.items());
     std::iota(root->free.begin(), root->free.end(), 0);
-    Limits limits;
-    limits.n_jobs = options.n_jobs;
-    limits.most_boxes = options.most_nodes;
-    limits.depth_first_at = options.memory / 4;
-    limits.memory = options.memory / 2;
-    Driver<Removals> driver(removals, limits, control);
-    std::vector<std::unique_ptr<Node>> roots;
-    roots.push_back(std::move(root));
-    driver.begin(std::move(roots));
-    driver.run();
-    const Standing standing = driver.standing();
+    const Limits limits{options.n_jobs, 0, options.most_nodes, options.memory / 4,
+                        options.memory / 2};
+    const auto [refuted, nodes] = search_removals(removals, std::move(root), limits, control);
     Verdict verdict = std::move(removals.verdict);
-    verdict.proved = standing.closed && standing.valid && standing.deferred == undefined &&
-                     !removals.finished() && !driver.too_many_boxes() && !control.stopped();
-    verdict.nodes = static_cast<std::int64_t>(driver.n_boxes());
+    verdict.removal = std::move(removals.removal);
+    verdict.proved = refuted;
+    verdict.nodes = nodes;
     return verdict;
 }
 
