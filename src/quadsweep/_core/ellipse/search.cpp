@@ -1,6 +1,6 @@
 // The least covariance determinant of k points, with a proof: branch and bound over the parameters
-// of box.hpp. "k or more" is the same question: of more than k points the farthest may go, and the
-// determinant falls (docs/theory/separability.md).
+// of box.hpp. "k or more" is the same question: dropping the farthest of more than k points lowers
+// the determinant (docs/theory/separability.md).
 #include <algorithm>
 #include <numeric>
 

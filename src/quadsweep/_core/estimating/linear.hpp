@@ -1,8 +1,8 @@
 // The t test of one coefficient of a linear regression, least squares or with one instrument.
 //
-// With Q an orthonormal basis of the controls on the rows of a level, and s, x, y what it leaves of
-// the instrument (least squares: of the term itself), the term and the outcome, removing the rows O
-// leaves
+// With Q an orthonormal basis of the controls on the rows of a level, and s, x, y the residuals on
+// it of the instrument (for least squares: of the term), the term and the outcome, removing the
+// rows O gives
 //
 //     G = I - sum_O Q Q',   u = s + Q . G^-1 sum_O s Q,   likewise x and y,   b = u.y / u.x
 //

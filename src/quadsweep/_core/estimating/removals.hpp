@@ -1,5 +1,5 @@
-// All removals of m units, whatever the statistic: each is refitted, by an update of the fit that
-// the others on the way to it share.
+// All removals of m units, whatever the statistic: each is refitted, by updating a fit that
+// several removals share.
 //
 // Units are removed in a given order, depth first: the fit without the first m - 1 is kept, and the
 // last one is an update of it. What rounding leaves open is handed back as unclear, for the caller

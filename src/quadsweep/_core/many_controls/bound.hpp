@@ -1,5 +1,5 @@
-// The most that m of a state's candidates can take: scaled diagonal dominance, both orders
-// (docs/theory/many-controls.md).
+// An upper bound on what m candidates can take from the form: scaled diagonal dominance, both
+// orders (docs/theory/many-controls.md).
 //
 // With w = p + q, P = (I - K_OO)^-1, a = K_OO w_O and any d > 0, l_i the row sum of the m - 1
 // largest |K_ij| d_j / d_i and |K_ii|:

@@ -1,5 +1,5 @@
-// What many controls leave of a sum of products, p.q - sum of extra, and how it changes when items
-// (rows, or groups of rows) go.
+// A sum of products of residuals on many controls, p.q - sum of extra, and its update when items
+// (rows, or groups of rows) are removed.
 //
 // Z' = (E, Q): E the unit vectors of the classes of a partition, Q an orthonormal basis of the
 // other controls given the classes; p and q are orthogonal to both. With K = Z Z' over rows and O

@@ -1,5 +1,5 @@
-// Does the form stay positive whatever m items go? Branch and bound on items: the one that may
-// take most goes, or stays for good.
+// Does the form stay positive whichever m items are removed? Branch and bound on the item that may
+// take most: it is removed, or kept for good.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Whether a box closes by its bound, with as many of its cells opened as it takes to tell.
+// Decides whether the bound prunes a box, refining cells as far as needed.
 #pragma once
 
 #include <vector>

@@ -1,6 +1,5 @@
-// Parts of the points, solved by themselves. Where rounding hides whether a box closes, its rows,
-// the decided ones not forced, are a problem of fewer points with its own centre and scale, where
-// it may not.
+// Subproblems. If rounding hides whether a box can be pruned, its rows are solved as a problem of
+// their own, with a better centre and scale.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
-// Few of many points: lines are first looked at slope by slope (strips.hpp), and only those that
-// may lie along a better subset become boxes.
+// If few of many points are kept, lines are first examined slope by slope (strips.hpp); only those
+// that may belong to a better subset become boxes.
 #pragma once
 
 #include <cstdint>

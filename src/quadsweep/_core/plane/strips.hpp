@@ -7,7 +7,7 @@
 //
 // (criteria/line.hpp; eta is half the width of a range of slopes, docs/theory/plane.md). Points are
 // put into rows by x, in which v varies little, and into bins by z, whose sums are added up from
-// the left. What costs less than lambda is then known for each row from a few places of the table.
+// the left. A few entries of the table then say, for each row, which points cost less than lambda.
 #pragma once
 
 #include <cstddef>

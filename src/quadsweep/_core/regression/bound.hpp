@@ -6,16 +6,16 @@
 // of the k smallest: its least value over the box is at one of the 2^D corners.
 // search/threshold.hpp finds that sum, from below.
 //
-// Where one column is fitted on Z, the normal equations choose the left factor. (Of the sign of a
-// slope, form.hpp has it.) At a subset's own theta the residuals e = theta . c are orthogonal to Z,
+// Where one column is fitted on Z, the normal equations choose the left factor. (For the sign of a
+// slope see form.hpp.) At a subset's own theta the residuals e = theta . c are orthogonal to Z,
 // so that sum e^2 theta_y' / theta_y = sum e l for every l = theta_y' y + nu . z, with multipliers
 // nu. Nothing is dropped, and boxes that hold no subset's own theta close for large nu. theta_y' is
 // the centre's: everything is multiplied by theta_y' theta_y > 0 instead of theta_y^2, the other
 // square too, which makes it affine in theta. `multipliers.cpp` chooses nu and g.
 //
 // Else e^2 >= a (2 e - a) for every number a. For a row chosen at the centre a = e0 = theta0 . c,
-// which makes it the tangent there; for others an a nearer to zero loses less, above all for those
-// far away (`anchors` in loops.cpp).
+// which makes it the tangent there; for the other rows an a nearer to zero loses
+// less, most for those far away (`anchors` in loops.cpp).
 //
 // What the tangent drops, s_e sum ((theta - theta0) . c)^2, is known for the items already kept. An
 // affine function that is below the bounds at all corners is below the concave bound everywhere;
@@ -30,8 +30,9 @@
 // A cell that is not opened stands for two weights at the ends of its range of costs
 // (cell_costs.hpp), which keeps a bound a bound.
 //
-// The multipliers g of the other square are free. With the tangent they are climbed to at the
-// centre: least squares on the chosen items is the direction, a step that does not rise is halved.
+// The multipliers g of the other square are free. With the tangent an ascent at the
+// centre finds them: its direction is least squares on the chosen items, and a step that does not
+// increase the bound is halved.
 // At a corner they are the centre's plus what least squares says about the change of theta.
 #pragma once
 

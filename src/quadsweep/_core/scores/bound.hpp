@@ -1,5 +1,5 @@
-// Can the test be lost, or gained, without up to m of the free items, beside those that are removed
-// for good? An additive bound, boxes of what goes that it narrows, and items that it rules out.
+// Can removing up to m free items, beside those already removed, lose or gain the test? An additive
+// bound; it narrows boxes of the removed sums and excludes items.
 #pragma once
 
 #include <memory>

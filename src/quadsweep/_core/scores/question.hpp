@@ -3,7 +3,7 @@
 //
 // With u what the controls leave of the term, e the residuals, and S_g the sum of u e over cluster
 // g: lost is C <= T |S|, gained is C >= T |S|, where C = u.y; T is the critical value times the
-// root of the factor for small samples, at whatever makes that easiest.
+// root of the factor for small samples, at the numbers of rows that make it easiest.
 #pragma once
 
 #include <cstdint>

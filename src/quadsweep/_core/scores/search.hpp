@@ -1,4 +1,4 @@
-// Branch and bound on items: one goes for good, or stays for good (search/driver.hpp).
+// Branch and bound on items: one is removed, or kept for good (search/driver.hpp).
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 """A term of two values, a treatment and nothing else: its coefficient is a difference of means.
 
-The coefficient is the farther to one side the more rows go, and of a of one value and b of the
-other those go that pull their mean the farthest to the wrong side: the first in the order of the
-outcome. So no removal of up to m rows does what none of the m + 1 ways to go on both sides does.
+Removing a rows of one value and b of the other moves the coefficient most if they are the first
+of their group in the order of the outcome. So it is enough to try the m + 1 ways to divide m
+removals between the two groups.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ import json
 import os
 import platform
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -137,36 +137,28 @@ def note(out: Path, scale: Scale, name: str, seconds: float, resumed: bool) -> N
 
 
 def machine() -> dict[str, Any]:
-    """What the figures were measured on."""
+    """Return the machine and the versions that figures were measured with."""
+    from importlib.metadata import version
+
     from quadsweep import __version__, _core
 
+    packages = [p for p in ("numpy", "scipy", "sklearn", "piqp") if find_spec(p)]
     return {
         "processor": _processor(),
         "cores": os.cpu_count(),
         "instructions": _core.instruction_set(),
         "system": f"{platform.system()} {platform.machine()}",
-        "versions": {"quadsweep": __version__, "python": platform.python_version(), **_versions()},
+        "versions": {
+            "quadsweep": __version__,
+            "python": platform.python_version(),
+            **{p: version({"sklearn": "scikit-learn"}.get(p, p)) for p in packages},
+        },
     }
 
 
 def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
-    except OSError:
-        return platform.processor()
+    """Return the processor's name, which only Linux's list of processors has in full."""
+    path = Path("/proc/cpuinfo")
+    lines = path.read_text("utf-8").splitlines() if path.exists() else []
     names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
     return names[0] if names else platform.processor()
-
-
-def _versions(
-    packages: Sequence[str] = ("numpy", "scipy", "scikit-learn", "piqp"),
-) -> dict[str, str]:
-    from importlib.metadata import PackageNotFoundError, version
-
-    found = {}
-    for package in packages:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return found

@@ -1,6 +1,7 @@
 """A bound for any number of predictors: squares truncated at t, over shells around a good fit.
 
-Of n rows m go. For every t the residual sum of squares of the others at coefficients b is at least
+m of n rows are removed. For every t the residual sum of squares of the others at coefficients b is
+at least
 
     sum over all rows of min(e_i(b)^2, t)  -  m t,
 

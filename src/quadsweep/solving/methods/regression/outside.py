@@ -1,6 +1,6 @@
 """Where no fit is better: a radius around the fit of a good subset, by fourth moments.
 
-Of a set R of rows at most m go, those of D. Two bounds of what R leaves at coefficients b:
+At most m rows D of a set R are removed. Two bounds of the sum over the rest at coefficients b:
 
     apart      sum over R of (r - z.b)^2 - sum over D of r^2 + 2 g_D.b - b' K_D b, and g_D and K_D
                by Cauchy and Schwarz;

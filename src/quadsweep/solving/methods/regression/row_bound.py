@@ -1,4 +1,4 @@
-"""A bound by rows: what m rows take is at most a sum of costs of rows and of pairs of rows.
+"""A bound by rows: removing m rows lowers the sum of squares by at most costs of rows and of pairs.
 
 With e the residuals and H the hat matrix of all rows, removing O takes
 
