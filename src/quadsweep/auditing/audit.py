@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, overload
 
@@ -77,7 +78,7 @@ if TYPE_CHECKING:
 
         controls: Any
         groups: Any
-        term: str | None
+        term: str | Sequence[str] | None
         vcov: Any
         cov_type: str | None
         cov_kwds: dict[str, Any] | None
@@ -108,7 +109,7 @@ def audit(
     groups: Any = None,
     weights: Any = None,
     data: Any = None,
-    term: str | None = None,
+    term: str | Sequence[str] | None = None,
     vcov: Any = None,
     cov_type: str | None = None,
     cov_kwds: dict[str, Any] | None = None,
@@ -150,7 +151,8 @@ def audit(
         fitted to, for the names of the rows (pyfixest does not keep them).
     term : str, optional
         The column of the regression whose coefficient is audited; ``"Intercept"`` is one. The
-        mean of ``y ~ 1`` needs no term.
+        mean of ``y ~ 1`` needs no term. Several terms of a fitted model, for the claim
+        ``significance``: their joint test, F or Wald, as its library makes it.
     vcov : {"classical", "HC0", "HC1", "HC2", "HC3", "known"}, {"CRV1": clusters}, or clusters
         The standard errors of the test; by default those of the fitted model, with its factors for
         small samples and its distribution, or classical ones. Clusters are a sequence, the name of

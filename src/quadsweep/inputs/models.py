@@ -7,12 +7,14 @@ of these libraries is imported unless a model is given.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from quadsweep.inputs.equations import Equation
 from quadsweep.inputs.fitted.adapting import ADAPTERS, choose_adapter
+from quadsweep.inputs.fitted.joint import join_terms
 
 
 def is_model(x: Any) -> bool:
@@ -32,11 +34,15 @@ def describe(model: Any) -> str:
     return f"{type(model).__name__} of {_library(model)}"
 
 
-def equation(model: Any, data: Any = None, fit_options: dict[str, Any] | None = None) -> Equation:
+def equation(
+    model: Any, data: Any = None, fit_options: dict[str, Any] | None = None,
+    tested: Sequence[str] = (),
+) -> Equation:  # fmt: skip
     """The regression of a fitted model.
 
     ``data`` is the table it was fitted to, for the names of its rows and where the model does not
-    keep them; ``fit_options`` are options of its fit that its library does not keep.
+    keep them; ``fit_options`` are options of its fit that its library does not keep. ``tested`` are
+    terms to be tested at once.
     """
     table = data.to_frame() if hasattr(data, "to_frame") else data
     adapter = choose_adapter(model, table)
@@ -51,7 +57,7 @@ def equation(model: Any, data: Any = None, fit_options: dict[str, Any] | None = 
         raise ValueError(f"data must be the table that the model was fitted to; got another "
                          f"{found.outcome}")  # fmt: skip
     adapter.check(fit_options or {})
-    return found
+    return join_terms(found, adapter, tested) if tested else found
 
 
 def _library(model: Any) -> str:

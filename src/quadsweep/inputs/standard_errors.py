@@ -27,6 +27,7 @@ from quadsweep.messages import argument
 HC = ("HC0", "HC1", "HC2", "HC3")
 CLASSICAL = ("classical", "iid", "nonrobust")
 OWN = "own"  # of a fitted model, known to its library alone
+JOINT = "Wald test of several terms"  # what own errors of such a test are called
 KNOWN = "known"  # variances of the rows, one over their weights
 _CORRECTED = ("classical", "HC1", "cluster")  # kinds that divide by k - p
 
@@ -91,6 +92,8 @@ class StandardErrors:
         if self.reduced_form:
             return "Anderson-Rubin test"
         name = "z test" if self.normal else "t test"
+        if self.by == JOINT:
+            return JOINT
         if self.kind == KNOWN:
             return f"{name}, known variances"
         if self.kind == "classical":

@@ -84,9 +84,14 @@ def read(
             raise TypeError("a formula or a fitted model has its own outcome and controls; "
                             "give neither y nor controls")  # fmt: skip
         if is_formula(x):
+            if term is not None and not isinstance(term, str):
+                raise ValueError("a formula has one term; several are tested at once in a fitted "
+                                 f"model, such as smf.ols({x!r}, data).fit()")  # fmt: skip
             given = formulas.equation(x, data)
         else:
-            given = models.equation(x, data, fit_options)
+            tested = () if term is None or isinstance(term, str) else tuple(term)
+            given = models.equation(x, data, fit_options, tested)
+            term = None if tested else term
     else:
         if data is not None and isinstance(x, str) and isinstance(y, str):
             x, y, controls, term, named = _by_name(x, y, controls, data, term, named)
@@ -525,6 +530,8 @@ def phrase(given: Regression) -> str:
     """What is audited: "the coefficient of educ (given exper and tenure)", or a mean."""
     design = given.design
     term = f"the coefficient of {design.term}"
+    if given.errors.by == standard_errors.JOINT:
+        term = f"the joint test of {design.term}"
     if np.all(design.x == design.x[0]) and not (given.by_refits or design.link):
         if not design.q and not given.fixed and design.x[0] == 1:
             return (

@@ -42,6 +42,8 @@ class TermFit(Fit):
     statistic: str = "t"
 
     def __str__(self) -> str:
+        if self.statistic == "F":  # of several terms
+            return f"statistic {self.slope:.4g}, {chance(self.p_value)}   ({self.n:,} rows)"
         return (
             f"coefficient {self.slope:.4g}, standard error {self.se:.3g}, {self.statistic} "
             f"{self.t:.3g}, {chance(self.p_value)}{self._share}   ({self.n:,} rows)"

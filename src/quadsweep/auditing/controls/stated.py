@@ -22,6 +22,7 @@ from quadsweep.auditing.controls.robust import CLEAR, TermFit, student
 from quadsweep.auditing.fit import Fit
 from quadsweep.auditing.likelihood import LikelihoodProblem
 from quadsweep.auditing.moments import Moments, Sums
+from quadsweep.inputs.fitted.joint import JointModel
 from quadsweep.inputs.fitted.protocol import Figures, Model
 
 
@@ -57,6 +58,7 @@ class StatedTerm:
             fit,
             slope=figures.estimate,
             p_value=figures.p,
+            statistic="F" if math.isnan(figures.se) else fit.statistic,
             se=figures.se,
             t=figures.statistic,
             freedom=fit.freedom if math.isinf(figures.df) else int(figures.df),
@@ -128,6 +130,9 @@ def pose_claim_by_refits(
     """Return the claim about a term of a model without a search, and its problems."""
     stated = stated_term(given)
     assert stated is not None
+    is_joint = isinstance(stated.model, JointModel)
+    if is_joint and terms.name != "significance":
+        raise ValueError(f"{stated.model.name} have the claim 'significance'; got {terms.name!r}")
     if terms.name in ("r2", "slope"):
         raise ValueError(f"{stated.model.name} have the claims 'sign', 'significance' and "
                          f"'reverse'; got {terms.name!r}")  # fmt: skip
@@ -135,5 +140,7 @@ def pose_claim_by_refits(
     full = Sums(given.design.n, given.design.q, Fraction(1), Fraction(1), sign, Fraction(1))
     subject = Subject.coefficient(phrase(given), given.errors.test, True)
     claimed = claims.build(terms, full, subject, before.p_value <= terms.level)
+    if is_joint:  # whose statistic has no sign
+        claimed = replace(claimed, conditions=claimed.conditions[:1])
     moments = Moments(given.design)
     return claimed, tuple(StatedProblem(moments, how, stated) for how in claimed.conditions)

@@ -90,6 +90,8 @@ class Adapter(ABC):
     """
 
     library: ClassVar[str]
+    joint_options: ClassVar[Options] = {}  # of the library's Wald test, and its two figures
+    joint_figures: ClassVar[tuple[str, str]] = ("statistic", "pvalue")
     name: str
     n: int
     places: Ints
@@ -128,6 +130,14 @@ class Adapter(ABC):
     @abstractmethod
     def read_figures(self, result: Any) -> dict[str, Figures]:
         """What a result of the library states, by term."""
+
+    def test_jointly(self, result: Any, terms: Sequence[str]) -> tuple[float, float]:
+        """The statistic and the p-value of the library's test that some coefficients are zero."""
+        names = list(self.read_figures(result))
+        selection = np.eye(len(names))[[names.index(term) for term in terms]]
+        found = result.wald_test(selection, **self.joint_options)
+        statistic, p = (float(np.squeeze(getattr(found, name))) for name in self.joint_figures)
+        return statistic, p
 
     def design(self, rows: Ints) -> FittedDesign | None:
         """The columns on some rows; None where the library drops columns by itself."""

@@ -47,6 +47,7 @@ class Linearmodels(Adapter):
     """A panel model, an instrumental variables model or AbsorbingLS."""
 
     library = "linearmodels"
+    joint_figures = ("stat", "pval")
 
     def __init__(self, result: Any, data: Any = None) -> None:
         super().__init__(result, data)

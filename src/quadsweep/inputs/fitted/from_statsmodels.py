@@ -11,7 +11,7 @@ import contextlib
 import copy
 from collections.abc import Iterable
 from itertools import product
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -44,6 +44,7 @@ class Statsmodels(Adapter):
     """OLS, WLS, GLS, GLM, Logit, Probit, Poisson, NegativeBinomial, RLM or QuantReg."""
 
     library = "statsmodels"
+    joint_options: ClassVar[Options] = {"scalar": True}
 
     def __init__(self, result: Any, data: Any = None) -> None:
         super().__init__(result, data)
