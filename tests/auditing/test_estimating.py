@@ -48,33 +48,23 @@ def test_an_audit_that_says_one_too_few_or_too_many_is_noticed():
         assert not fuzz_estimating.is_right(found, wrong, 4)
 
 
-@pytest.mark.parametrize("kind", ["classical", "HC0", "HC1", "HC2", "HC3"])
+@pytest.mark.parametrize("kind", ["classical", "HC0", "HC1", "HC2", "HC3", "one way", "two ways"])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_exact_t_statistics_are_those_of_statsmodels(kind, weighted):
     x, y, z = some(1)
     w = np.random.default_rng(2).uniform(0.5, 2, size=30) if weighted else np.ones(30)
     design = np.column_stack([np.ones(30), z])
+    clusters = np.column_stack([np.arange(30) % 7, np.arange(30) // 5])
     how = {} if kind == "classical" else {"cov_type": kind, "use_t": True}
-    fitted = sm.WLS(y[:28], np.column_stack([x, design])[:28], weights=w[:28]).fit(**how)
     errors = StandardErrors(kind, k_adj=kind in ("classical", "HC1"))
+    if "way" in kind:
+        clusters = clusters[:, : 1 if kind == "one way" else 2]
+        groups = clusters[:28].squeeze()
+        how = {"cov_type": "cluster", "cov_kwds": {"groups": groups}, "use_t": True}
+        errors = StandardErrors("cluster", tuple(clusters.T))
+    fitted = sm.WLS(y[:28], np.column_stack([x, design])[:28], weights=w[:28]).fit(**how)
     found = ExactTests(design, x, y, weights=w if weighted else None).test(np.arange(28), errors)
-    assert found.freedom == fitted.df_resid
-    assert found.sign * float(found.square) ** 0.5 == pytest.approx(fitted.tvalues[0], rel=1e-9)
-
-
-@pytest.mark.parametrize("ways", [1, 2])
-def test_exact_clustered_t_statistics_are_those_of_statsmodels(ways):
-    x, y, z = some(1)
-    design = np.column_stack([np.ones(30), z])
-    clusters = np.column_stack([np.arange(30) % 7, np.arange(30) // 5])[:, :ways]
-    fitted = sm.OLS(y, np.column_stack([x, design])).fit(
-        cov_type="cluster",
-        cov_kwds={"groups": clusters[:, 0] if ways == 1 else clusters},
-        use_t=True,
-    )
-    errors = StandardErrors("cluster", tuple(clusters.T))
-    found = ExactTests(design, x, y).test(np.arange(30), errors)
-    assert found.freedom == fitted.df_resid_inference
+    assert found.freedom == getattr(fitted, "df_resid_inference", fitted.df_resid)
     assert found.sign * float(found.square) ** 0.5 == pytest.approx(fitted.tvalues[0], rel=1e-9)
 
 
@@ -145,30 +135,31 @@ def test_a_limit_on_time_ends_an_enumeration_and_nothing_is_proved():
     assert (found["complete"], found["status"]) == (False, "time_limit")
 
 
-def test_boxes_prove_what_no_enumeration_could():
+@pytest.mark.parametrize("what", ["alone", "with a control", "whole clusters"])
+def test_boxes_prove_what_no_enumeration_could(what):
     rng = np.random.default_rng(4)
-    x = rng.normal(size=200)
-    y = 0.35 * x + rng.normal(size=200)
-    found = qs.audit(x, y, vcov="HC1", claim="significance", n_jobs=1)
+    n, slope, more = {
+        "alone": (200, 0.35, {"vcov": "HC1"}),
+        "with a control": (300, 0.2, {"vcov": "HC1", "controls": rng.normal(size=(300, 1))}),
+        "whole clusters": (
+            240,
+            0.3,
+            dict.fromkeys(("vcov", "groups"), np.repeat(np.arange(60), 4)),
+        ),
+    }[what]
+    z = more.get("controls", np.zeros((n, 0)))
+    x = rng.normal(size=n) + z.sum(axis=1) / 2
+    y = slope * x + z.sum(axis=1) + rng.normal(size=n)
+    how = {"cov_type": "HC1"}
+    if "groups" in more:
+        y += rng.normal(size=60)[more["groups"]]
+    found = qs.audit(x, y, **more, claim="significance", n_jobs=1)
     assert found.success
-    assert found.drop > 5
+    assert found.drop > (0 if "groups" in more else 5)
     kept = np.flatnonzero(found.mask)
-    fitted = sm.OLS(y[kept], sm.add_constant(x[kept])).fit(cov_type="HC1", use_t=True)
-    assert fitted.pvalues[1] > 0.05
-
-
-def test_boxes_prove_the_significance_of_a_term_with_a_control():
-    rng = np.random.default_rng(12)
-    z = rng.normal(size=(300, 1))
-    x = rng.normal(size=300) + z[:, 0] / 2
-    y = 0.2 * x + z[:, 0] + rng.normal(size=300)
-    found = qs.audit(x, y, controls=z, vcov="HC1", claim="significance", n_jobs=1)
-    assert found.success
-    assert found.drop > 5
-    kept = np.flatnonzero(found.mask)
-    fitted = sm.OLS(y[kept], sm.add_constant(np.column_stack([x, z])[kept])).fit(
-        cov_type="HC1", use_t=True
-    )
+    if "groups" in more:
+        how = {"cov_type": "cluster", "cov_kwds": {"groups": more["groups"][kept]}}
+    fitted = sm.OLS(y[kept], sm.add_constant(np.column_stack([x, z])[kept])).fit(**how, use_t=True)
     assert fitted.pvalues[1] > 0.05
 
 
@@ -178,20 +169,6 @@ def test_more_removals_than_a_float_can_count_take_too_long():
                            errors=StandardErrors("HC1"))  # fmt: skip
     asked = SimpleNamespace(problem=case, resources=SimpleNamespace(n_jobs=1), _speed=1e6)
     assert Refits.seconds(asked, 1) < 1e100 < Refits.seconds(asked, 500)
-
-
-def test_whole_clusters_are_proved_by_boxes():
-    rng = np.random.default_rng(6)
-    village = np.repeat(np.arange(60), 4)
-    x = rng.normal(size=240)
-    y = 0.3 * x + rng.normal(size=60)[village] + rng.normal(size=240)
-    found = qs.audit(x, y, vcov=village, groups=village, claim="significance", n_jobs=1)
-    assert found.success
-    kept = np.flatnonzero(found.mask)
-    fitted = sm.OLS(y[kept], sm.add_constant(x[kept])).fit(
-        cov_type="cluster", cov_kwds={"groups": village[kept]}, use_t=True
-    )
-    assert fitted.pvalues[1] > 0.05
 
 
 CONTINENTS = "latitude + africa + asia + north_america + south_america + "

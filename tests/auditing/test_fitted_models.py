@@ -213,16 +213,6 @@ def test_factors_that_the_search_counts_otherwise_are_the_librarys(fit: Any) -> 
     assert (found.upper == 1) == any(one != was for one in each)
 
 
-@pytest.mark.parametrize("formula", ["y ~ 0 + x + C(f)", "y ~ x + C(f)"])
-def test_r2_is_the_models_own_where_dummies_span_the_constant(formula: str) -> None:
-    rng = np.random.default_rng(4)
-    frame = pd.DataFrame({"x": rng.normal(size=40), "f": np.arange(40) % 4})
-    frame["y"] = 5 + 0.7 * frame["x"] + rng.normal(size=40)
-    fitted = smf.ols(formula, frame).fit()
-    found = qs.audit(fitted, term="x", claim="r2", threshold=0.6, time_limit=2)
-    assert found.before.r2 == pytest.approx(fitted.rsquared)
-
-
 @pytest.mark.parametrize("errors", ["z test, kernel", "IV2SLS .* z test, unadjusted"])
 def test_errors_of_instruments_without_a_search_are_refused_for_significance(errors: str) -> None:
     fitted = OWN_ERRORS[errors](instrumented(firms()))

@@ -32,6 +32,7 @@ from quadsweep.solving.question import pose
 
 FIXED = "fixed"
 _MOST_DUMMIES = 3 * 10**7  # numbers in the dummies of fixed effects, 240 MB
+_MOST_LEVELS = 1_000  # of three effects or more, whose rank is counted
 _MANY = 40  # classes from which their dummies are no columns, but fitted by means
 
 
@@ -331,17 +332,18 @@ def _count_beside(design: Design, absorbed: tuple[Ints, ...]) -> int:
 
     codes = np.unique(np.column_stack(absorbed), axis=0)
     sizes = codes.max(axis=0) + 1
-    if len(codes) * int(sizes.sum()) > _MOST_DUMMIES:
-        return 0
+    levels, first = int(sizes.sum()), np.cumsum(sizes) - sizes
+    at = (codes + first).ravel()
     if len(sizes) == 2:  # a graph has as many parts as its incidence matrix lacks in rank
-        pairs = (np.ones(len(codes)), (codes[:, 0], sizes[0] + codes[:, 1]))
-        parts, _ = connected_components(csr_array(pairs, shape=(sizes.sum(),) * 2), directed=False)
-        rank = int(sizes.sum()) - int(parts)
+        graph = csr_array((np.ones(len(codes)), (at[::2], at[1::2])), shape=(levels, levels))
+        rank = levels - int(connected_components(graph, directed=False)[0])
+    elif levels <= _MOST_LEVELS:
+        rows = np.repeat(np.arange(len(codes)), len(sizes))
+        dummies = csr_array((np.ones(len(at)), (rows, at)), shape=(len(codes), levels))
+        rank = int(np.linalg.matrix_rank((dummies.T @ dummies).toarray(), hermitian=True))
     else:
-        dummies = [c[:, None] == np.arange(m) for c, m in zip(codes.T, sizes, strict=True)]
-        rank = int(np.linalg.matrix_rank(np.hstack(dummies).astype(np.float64)))
-    plain = rank == int(sizes.sum()) - (len(sizes) - 1)
-    return 0 if plain else design.span.rank + 1 + design.fixed - rank
+        return 0
+    return 0 if rank == levels - (len(sizes) - 1) else design.span.rank + 1 + design.fixed - rank
 
 
 def _by_means(design: Design) -> Design:
