@@ -262,12 +262,8 @@ def card(case, r):
         ("here", f"**{ours} {counted}**, in {r['seconds']:.3g} s ({r['processor']:.3g} s of "
                  f"processor time)"),
     ]  # fmt: skip
-    command = f'python benchmarks/published.py --only "{case.name}"'
-    if not case.is_twin:
-        command = case.command()
     rows = "\n".join(f"| {what} | {text.replace('|', chr(92) + '|')} |" for what, text in facts)
-    shown = "" if case.is_twin else "python"
-    return f"## {case.name}\n\n| | |\n|---|---|\n{rows}\n\n```{shown}\n{command}\n```\n"
+    return f"## {case.name}\n\n| | |\n|---|---|\n{rows}\n\n```python\n{case.command()}\n```\n"
 
 
 def page(cases, every, seconds):
@@ -278,12 +274,12 @@ def page(cases, every, seconds):
         How few rows does a published result depend on? Each card has the question, the interval
         that `audit` proves in {seconds:.0f} seconds, and the call (after `import quadsweep as qs`).
         "17 to 28 rows" means: 28 rows whose removal changes the conclusion are known and
-        re-checked, and no 16 rows do. Twins are simulated regressions of the size of a table that
-        is not public. The page is written by
+        re-checked, and no 16 rows do. The page is written by
         `python benchmarks/published.py --cards docs/published.md` on two processors shared with
         other work: compare processor times.
         """
-    cards = "\n".join(card(case, every[case.name]) for case in cases if case.name in every)
+    shown = [case for case in cases if case.name in every and not case.is_twin]
+    cards = "\n".join(card(case, every[case.name]) for case in shown)
     return f"{textwrap.dedent(head)}\n{cards}"
 
 
