@@ -48,14 +48,6 @@ def test_without_memory_the_gap_is_honest_and_the_message_says_why() -> None:
     assert stopped.bound >= best.value - 1e-12
 
 
-def test_several_predictors_keep_to_the_memory_too() -> None:
-    rng = np.random.default_rng(4)
-    x, y = rng.normal(size=(60, 3)), rng.normal(size=60)
-    stopped = qs.solve(x, y, 30, memory_limit=1e-5, time_limit=60)
-    assert stopped.status == "memory_limit"
-    assert stopped.bound >= stopped.value
-
-
 @pytest.mark.parametrize("given", [0, -1, "2", True, float("nan")])
 def test_a_limit_is_a_positive_number_of_gigabytes(given: object) -> None:
     with pytest.raises(ValueError, match="memory_limit must be None or gigabytes > 0; got"):

@@ -189,6 +189,18 @@ def test_weights_far_apart_on_many_rows_are_answered_without_a_false_claim(objec
             assert "beyond 32 digits" in result.message
 
 
+def test_a_column_that_is_nearly_constant_is_no_intercept_beside_itself():
+    """Its last digits are no second column: without an intercept there is one coefficient."""
+    rng = np.random.default_rng(0)
+    x, y = 1 + 1e-13 * rng.normal(size=9), rng.normal(size=9)
+    result = qs.solve(x, y, 7, objective="lts", fit_intercept=False)
+    assert result.fit_intercept is False
+    kept = result.inliers
+    assert result.value == pytest.approx(y[kept] @ y[kept] - (x[kept] @ y[kept]) ** 2 / 7, rel=1e-9)
+    dummies = np.eye(2)[[0, 1, 1] * 3]
+    assert qs.solve(dummies, y, 7, fit_intercept=False).fit_intercept is True
+
+
 def test_a_column_is_not_left_out_for_two_others_that_nearly_agree():
     """Their difference, times a large number, is a column of its own."""
     rng = np.random.default_rng(0)

@@ -268,8 +268,9 @@ def _read_several(
     rows = usable([X] if w is None else [X, w], y, nan_policy)
     X = X if len(rows) == len(X) else np.ascontiguousarray(X[rows])
     w = None if w is None else w[rows]
-    if not intercept and spans_constant(X) and len(independent(X)):
-        intercept = True  # the same fits, and R2 about the mean
+    if not intercept and spans_constant(X):  # the same fits, and R2 about the mean
+        beside = len(independent(X))
+        intercept = 0 < beside == len(independent(X, intercept=False)) - 1
     searched = independent(X, intercept)
     if len(searched) == 0:
         searched = np.array([0])
