@@ -23,6 +23,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -84,15 +85,17 @@ class NullComparison(ResultMixin):
     seed: int
     seconds: float
 
+    if TYPE_CHECKING:
+        null: Floats
+
+        @property
+        def overall(self) -> float:
+            """The p-value that the verdict is about."""
+
     @property
     def done(self) -> int:
         """Draws made."""
-        raise NotImplementedError
-
-    @property
-    def overall(self) -> float:
-        """The p-value that the verdict is about."""
-        raise NotImplementedError
+        return len(self.null)
 
     @property
     def drawn(self) -> str:

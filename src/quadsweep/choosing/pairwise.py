@@ -79,17 +79,10 @@ def pairwise(
 
 
 def solve_pairs(
-    frame: Any,
-    k: int | float | None = None,
-    *,
-    drop: int | float | None = None,
-    objective: str = "r2",
-    tol: float = 1e-9,
-    time_limit: float | None = None,
-    n_jobs: int | None = None,
-    seed: int = 0,
+    frame: Any, k: Any = None, *, drop: Any = None, objective: str = "r2", tol: float = 1e-9,
+    time_limit: float | None = None, n_jobs: int | None = None, seed: int = 0,
     progress: CountProgress = None,
-) -> tuple[dict[str, list[Any]], str]:
+) -> tuple[dict[str, list[Any]], str]:  # fmt: skip
     """Return the columns of :func:`pairwise`, and the status."""
     clock = Clock(validation.seconds(time_limit))
     goal = objectives.get(objective)

@@ -116,11 +116,6 @@ class PathSignificance(NullComparison):
     plane: bool = False
 
     @property
-    def done(self) -> int:
-        """Draws made."""
-        return len(self.null)
-
-    @property
     def drawn(self) -> str:
         """The word for the draws."""
         return "shuffles" if self.law == "shuffled" else "draws"

@@ -85,11 +85,6 @@ class Significance(NullComparison):
     k: int
 
     @property
-    def done(self) -> int:
-        """Shuffles made."""
-        return len(self.reached)
-
-    @property
     def overall(self) -> float:
         """The p-value."""
         return self.p_value

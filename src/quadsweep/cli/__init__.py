@@ -6,7 +6,7 @@ interrupted.
 commands          ``commands``, ``reporting``, ``paper``; gathered in ``application``
 they are given    ``options``, each once; ``tables``, and of these ``points``,
                   ``regressions`` or ``outofcore``
-they print        ``answering``, ``flagging``, ``places``; ``ending``
+they print        ``answering``, ``places``; ``ending``
 
 Imports anything below it, when a command needs it. Decides nothing: it reads, asks and prints.
 """

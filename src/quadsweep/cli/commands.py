@@ -12,10 +12,9 @@ from quadsweep import datasets
 from quadsweep.cli import options as opt
 from quadsweep.cli.answering import Outputs, Pairs, ProofOutputs, answer, ask, finish, print_table
 from quadsweep.cli.ending import BadInput, code_of, print_json, print_pairs
-from quadsweep.cli.flagging import write_flagged, write_table
 from quadsweep.cli.options import given
 from quadsweep.cli.outofcore import answer_source, find_source
-from quadsweep.cli.places import check_picture, check_table
+from quadsweep.cli.places import check_picture, check_table, write_flagged, write_table
 from quadsweep.cli.points import NamedPoints, read_columns, read_points, read_predictors
 from quadsweep.cli.regressions import RegressionOptions, answer_regression
 from quadsweep.cli.tables import built_in_table
