@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import naive_audit
 import numpy as np
+import pandas as pd
 import pytest
 import statsmodels.api as sm
 
 import quadsweep as qs
 from quadsweep.auditing.approximations import GREEDY, IN_ORDER, ONE_STEP
+from quadsweep.auditing.controls.robust import RobustProblem, fit_term
 
 
 def test_approximations_are_counted_by_what_they_really_need():
@@ -77,11 +79,49 @@ def test_what_only_least_squares_has_is_refused_for_others(model):
 
 
 def test_no_number_is_predicted_where_influences_are_not_on_the_statistic():
-    robust = (("y ~ x", other_models()[0][0][1]), {"vcov": "HC1", "claim": "significance"})
-    for given, named in [*other_models(), robust]:
+    for given, named in other_models():
         audit = qs.audit(*given, **named, time_limit=6)
         in_order, greedy = audit.approximations
         assert (in_order.method, greedy.method) == (IN_ORDER, GREEDY)
         assert in_order.predicted is None
         assert in_order.needed >= audit.upper
         assert in_order.verdict(audit.lower, audit.upper).startswith("needs ")
+
+
+ROBUST = {
+    "HC1": ("y ~ x + z", {"vcov": "HC1"}),
+    "HC3": ("y ~ x + z", {"vcov": "HC3"}),
+    "clusters": ("y ~ x + z | g", {"vcov": {"CRV1": "g"}}),
+    "whole clusters": ("y ~ x + z", {"vcov": {"CRV1": "g"}, "groups": "g"}),
+    "instrument": ("y ~ z + [x ~ v]", {"vcov": {"CRV1": "g"}}),
+}
+
+
+@pytest.mark.parametrize("kind", ROBUST)
+def test_influence_on_a_robust_test_is_its_change_to_first_order(kind):
+    rng, n = np.random.default_rng(1), 1_200
+    x, z, v = rng.normal(size=(3, n))
+    g = np.arange(n) % 40
+    x += 0.4 * z + v
+    y = 0.12 * x + z + rng.normal(size=n) * (1 + abs(x)) + rng.normal(size=40)[g]
+    frame = pd.DataFrame({"y": y, "x": x, "z": z, "v": v, "g": g})
+    text, named = ROBUST[kind]
+    audit = qs.audit(text, frame, term="x", claim="significance", time_limit=2, **named)
+    case = next(p for p in audit.problems if isinstance(p, RobustProblem))
+    effect, start = case.influence_on_test()
+    design = case.regression or case.moments.design
+    full = fit_term(design, np.arange(n), case.errors)
+    critical, side = case.test.critical[full.freedom], -1 if case.test.side == 0 else 1
+
+    def end(units):
+        found = fit_term(design, design.kept(np.array(units, dtype=int)), case.errors)
+        return side * (case.condition.sign * found.slope - critical * found.se)
+
+    assert start == pytest.approx(end([]), rel=1e-9)
+    some = np.argsort(-abs(effect))[:5]
+    changes = np.array([end([unit]) - start for unit in some])
+    assert effect[some] == pytest.approx(changes, abs=0.12 * abs(changes).max())
+    one_step = audit.approximations[0]
+    assert one_step.method == ONE_STEP
+    assert one_step.predicted is not None
+    assert one_step.needed is None or one_step.needed >= audit.upper

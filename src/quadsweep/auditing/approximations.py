@@ -4,8 +4,9 @@
                      effect of a set is the sum of its units' effects. One pass, no refit.
 ``greedy``           removes the unit that moves the statistic most, refits, and goes on.
 
-Where the effects are not those on the statistic itself (robust tests, instruments, logit), the
-first says nothing about numbers: it is then called ``order of influence``, and only followed.
+With robust and one-way clustered errors the first is about the end of the confidence interval.
+Where no effect on the statistic itself is known (two-way clusters, logit), it says nothing about
+numbers: it is then called ``order of influence``, and only followed.
 
 Both fail where rows mask one another: two outliers together may hide what neither does alone.
 """
@@ -23,6 +24,7 @@ from quadsweep.arrays import Floats, Ints
 from quadsweep.auditing.break_problem import BreakProblem
 from quadsweep.auditing.claims import CorrelationAbove, OfCorrelation
 from quadsweep.auditing.controls.heuristics import greedy_path, may_break, promising_sizes
+from quadsweep.auditing.controls.robust import RobustProblem
 from quadsweep.auditing.screening import Screen
 from quadsweep.clock import Clock, Stopped
 
@@ -130,6 +132,11 @@ def one_step(
     method, predicted = IN_ORDER, None
     if problem.first_order:
         method, predicted = ONE_STEP, _predicted(problem, order, effect, start)
+    elif isinstance(problem, RobustProblem) and (of_test := problem.influence_on_test()):
+        effect, start = of_test
+        order = np.argsort(-effect, kind="stable")[:most]
+        reached = np.flatnonzero(start + np.cumsum(effect[order]) > 0)
+        method, predicted = ONE_STEP, int(reached[0]) + 1 if len(reached) else None
     tried, order = 0, order[: int(min(most, far))]
     try:
         for tried in promising_sizes(problem, order):

@@ -148,6 +148,7 @@ class RowHeuristic(RemovalHeuristic):
 
     def usual(self) -> Iterator[Ints]:
         """Those of the usual approximations: in the order of influence, and greedily."""
+        yield from self._by_influence_on_test()
         yield from self._one_by_one(self._check)
         yield from self._greedy()
         self.followed = (math.inf, math.inf)
@@ -320,6 +321,18 @@ class RowHeuristic(RemovalHeuristic):
     @cached_property
     def _first_gain(self) -> Floats:
         return self._problem.gain(_NOTHING)
+
+    def _by_influence_on_test(self) -> Iterator[Ints]:
+        """The first units in the order of their influence on the robust test."""
+        if not isinstance(self._problem, RobustProblem):
+            return
+        found = self._problem.influence_on_test()
+        order = _NOTHING if found is None else np.argsort(-found[0], kind="stable")[: self.last]
+        for m in promising_sizes(self._problem, order):
+            self._check()
+            if may_break(self._problem, order[:m]) and self._take(np.sort(order[:m])):
+                yield self._found
+                return
 
     def _one_by_one(self, check: Callable[[], object]) -> Iterator[Ints]:
         """The first units in the order of their influence: what halving may have jumped over."""

@@ -243,6 +243,52 @@ class RobustProblem(BreakProblem):
         stand_in = Sums(found.freedom + 1, 0, 1.0, 1.0, r, 1.0)
         return float(self.condition.excess(stand_in, (1.0, 1.0)))
 
+    def influence_on_test(self) -> tuple[Floats, float] | None:
+        """To first order, how far each unit's removal moves the end of the confidence interval
+        that has to pass 0 towards it and beyond, and where it is; None where that is not known.
+
+        The end is sign b - t* se, se^2 = f Q / (u.x)^2, Q the sum of squares of the clusters'
+        scores. What a removal takes of its own cluster's square is exact.
+        """
+        assert isinstance(self.condition, (CorrelationAbove, CorrelationBelow))
+        design, errors = self.regression or self.moments.design, self.errors
+        every = np.arange(design.n)
+        found = fit_term(design, every, errors)
+        several = errors.kind == "cluster" and len(errors.clusters) != 1
+        known = errors.kind in ("HC0", "HC1", "HC2", "HC3", "cluster") and not several
+        if not known or errors.reduced_form or not found.se > 0:
+            return None
+        space, (x, y, _) = design.span, design.scaled
+        u, right = space.residual(design.scaled_instrument), space.residual(x)
+        rest, moved = space.residual(y) - found.slope * right, float(u @ right)
+        power = {"HC2": 0.5, "HC3": 1.0}.get(errors.kind, 0.0)
+        left = np.maximum(1 - space.leverage - u * u / float(u @ u), 1e-10)
+        score, divided = u * rest / left**power, left**-power
+        cluster = errors.clusters[0] if errors.kind == "cluster" else every
+        total = np.bincount(cluster, score)[cluster]
+        if not (square := float(score @ total)) > 0:
+            return None
+
+        def spread(v: Floats) -> Floats:
+            return np.asarray(v - space.residual(v))
+
+        by_term, by_residual = total * divided * rest, total * divided * u
+        turned = spread(by_residual) + u * float(right @ by_residual) / moved
+        squares = 2 * design.sums(spread(by_term) * u + turned * rest)
+        pairs, at = np.unique(np.column_stack([design.unit, cluster]), axis=0, return_inverse=True)
+        own = np.bincount(at.ravel(), score)
+        whole = np.bincount(cluster, score)[pairs[:, 1]]
+        squares += np.bincount(pairs[:, 0], own * (own - 2 * whole), minlength=design.size)
+        slope = -design.sums(u * rest) / moved
+        width = found.se * (squares / (2 * square) + design.sums(u * right) / moved)
+        critical = float(self.test.critical[found.freedom])
+        sign, gained = self.condition.sign, isinstance(self.condition, CorrelationAbove)
+        side = 1 if gained else -1
+        return (
+            side * (sign * slope - critical * width),
+            side * (sign * found.slope - critical * found.se),
+        )
+
     def on_rows(self, rows: Ints) -> RobustProblem:
         """The same test on some rows, for its statistic alone."""
         moments, stage = (
