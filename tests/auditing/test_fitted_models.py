@@ -234,7 +234,6 @@ def test_the_vcov_that_a_refusal_offers_works(errors: str) -> None:
         (split, "split sample"),
         (lambda f: sm.OLS(f["invest"], f[["value"]]), "OLS of statsmodels"),
         (ridge, "Ridge of sklearn"),
-        (lambda f: pf.feols("invest ~ sw(value, capital)", f), "FixestMulti"),
         (lambda f: smf.gls(FORMULA, f, sigma=np.eye(60) + 0.1).fit(), "full covariance"),
         (lambda f: smf.ols(FORMULA, f).fit_regularized(), "penalised"),
     ],

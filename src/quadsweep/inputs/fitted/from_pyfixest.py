@@ -46,12 +46,15 @@ class Pyfixest(Adapter):
         refuse_if(
             (kind == "FixestMulti", f"{self.name}: several models were fitted at once; give one, "
              "as fits.fetch_model(0)"),
-            (self.method not in _FUNCTIONS, f"{self.method or kind} fits of pyfixest are not "
+            (self.method not in _FUNCTIONS, f"{(self.method or kind).split('_')[0]} fits of "
+             "pyfixest are not "
              f"supported; {', '.join(_FUNCTIONS[:2])} and feglm fits are"),
             (kind == "FeolsCompressed", f"{self.name} have no rows; fit with "
              "use_compression=False"),
+            (data is None and not hasattr(model, "_X"), f"{self.name} fitted with lean=True has "
+             "no table; fit it with lean=False"),
             (data is None and getattr(model, "_data", None) is None, f"{self.name} fitted with "
-             "lean=True or store_data=False has no table; give data= too"),
+             "store_data=False has no table; give data= too"),
             (data is None and getattr(model, "_sample_split_var", None) is not None,
              f"{self.name} of a split sample does not know the places of its rows; give data= too"),
         )  # fmt: skip
