@@ -35,7 +35,7 @@ _SLACK, _SLACK_NORMAL = 1e-9, 1e-7  # of a threshold, for its rounding
 _ROUNDING = 4e-16  # of a column, times its condition and the root of the rows
 _ROUNDED = 1e-10  # of a column: more is not handled
 _NODES, _FEWEST_NODES = 1e6, 300.0  # of an audit without a limit on time: times items, at least
-_AT_ONCE = 2.0  # seconds for a bound that costs little
+_AT_ONCE, _SHARE_AT_ONCE = 2.0, 0.1  # seconds for a bound that costs little, and of the time left
 
 
 class ScoreSearch(Oracle):
@@ -60,7 +60,10 @@ class ScoreSearch(Oracle):
         return (rows or clusters) and ScoreParts(problem).usable
 
     def refutes_at_once(self, fewest: int, most: int) -> bool:
-        return self._ask(fewest, most, _AT_ONCE, most_nodes=1).refuted
+        seconds = _AT_ONCE
+        if self.resources.is_limited:
+            seconds = max(seconds, _SHARE_AT_ONCE * self.resources.time_left())
+        return self._ask(fewest, most, seconds, most_nodes=1).refuted
 
     def decide(self, fewest: int, most: int, patience: float) -> Decision:
         """Ask the search; where no time is given, until all questions together have taken so many
