@@ -423,9 +423,9 @@ class Search:
             each = np.ones(len(ends)) if count is None else count
             if (ratio := _farthest(each, ends)) > _WIDEST:
                 raise ValueError(
-                    f"column {name!r} has values {ratio:.0e} times as far from its middle as most, "
-                    "which cannot be searched out of core: leave out rows with such sentinels, or "
-                    "give a memory_limit that holds all rows"
+                    f"column {name!r} has values {ratio:.0e} times as far from its middle, or "
+                    "from a line, as most, which cannot be searched out of core: leave out rows "
+                    "with such sentinels, or give a memory_limit that holds all rows"
                 )
 
     def _check(self, leaves: Leaves) -> None:
