@@ -261,6 +261,31 @@ def test_the_shell_can_complete_commands():
     assert done.stdout.split() == ["solve"]
 
 
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("quadsweep solve animals --objective l", ["lts"]),
+        ("quadsweep datasets phone", ["phone-calls"]),
+        ("quadsweep solve {file} --x Sp", ["Species name"]),
+        ("quadsweep audit {file} --x brain,", ["brain, g"]),
+        ("quadsweep solve first-row.csv --x 1", ["1"]),
+    ],
+)
+def test_the_shell_completes_objectives_data_sets_and_columns(table, typed, offered):
+    (table.parent / "first-row.csv").write_text("id,1.5,2.5\nid2,1,2\n", encoding="utf-8")
+    file = table.rename(table.parent / "farm.csv").name
+    words = typed.format(file=file)
+    done = subprocess.run(
+        [sys.executable, "-c", "import sys; from quadsweep.cli import main; main([])"],
+        env={
+            **os.environ, "_QUADSWEEP_COMPLETE": "complete_zsh", "_TYPER_COMPLETE_ARGS": words,
+        },
+        capture_output=True, text=True, check=False, cwd=table.parent,
+    )  # fmt: skip
+    assert done.stderr == ""
+    assert all(f'"{name}"' in done.stdout or name in done.stdout for name in offered)
+
+
 def test_nothing_heavy_is_imported_before_it_is_needed():
     program = (
         "import sys; from quadsweep.cli import main; main(['solve', 'animals', '--drop', '3']);"

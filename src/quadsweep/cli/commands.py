@@ -273,6 +273,7 @@ def datasets_command(
         typer.Argument(
             metavar="[NAME]",
             help="A data set to print in full.",
+            autocompletion=opt.complete_data_set,
         ),
     ] = None,
     output: Annotated[

@@ -1,4 +1,4 @@
-"""Every option once: its name, what it takes, and its help.
+"""Every option once: its name, what it takes, its help, and what a shell completes it with.
 
 Options mirror the arguments of the function that a command asks. An option that was not given is
 not passed on, so that defaults are those of the function. Options that belong together are a
@@ -8,8 +8,13 @@ dataclass; ``expand`` gives its fields to typer.
 from __future__ import annotations
 
 import inspect
+import os
+import shlex
 from collections.abc import Callable
+from contextlib import redirect_stderr
 from dataclasses import MISSING, dataclass, fields, is_dataclass
+from io import StringIO
+from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
 import typer
@@ -20,13 +25,60 @@ from quadsweep.inputs.validation import brief
 from quadsweep.objectives import OBJECTIVES
 from quadsweep.solving.methods.problem import CHOICES
 
+_COMPLETED = 1 << 24  # bytes of the largest file whose columns a shell completes
+
+
+def complete_file(incomplete: str) -> list[str]:
+    """Built-in data sets and files that begin so."""
+    start = Path(incomplete)
+    folder = start if incomplete.endswith("/") else start.parent
+    files = [f"{one}/" if one.is_dir() else str(one) for one in folder.glob("*")]
+    return complete_data_set(incomplete) + sorted(f for f in files if f.startswith(incomplete))
+
+
+def complete_column(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Columns of the command's file that begin so."""
+    from quadsweep import datasets
+    from quadsweep.cli.tables import open_table
+
+    # The option without its value keeps the line from being parsed: its words are looked at.
+    typed = os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS", "")
+    try:
+        words = shlex.split(typed)
+    except ValueError:  # a quotation mark is still open
+        words = typed.split()
+    words = [ctx.params.get("file") or "", *words[2:]]
+    for file in words:
+        small = Path(file).is_file() and Path(file).stat().st_size <= _COMPLETED
+        if not small and file not in datasets.names():
+            continue
+        try:
+            with redirect_stderr(StringIO()):  # notes would stand in the line that is typed
+                names = open_table(FileOptions(file)).names
+        except (BadInput, ModuleNotFoundError):
+            continue
+        return [name for name in names if name.startswith(incomplete)]
+    return []
+
+
+def complete_objective(incomplete: str) -> list[str]:
+    """Objectives that begin so."""
+    return [name for name in OBJECTIVES if name.startswith(incomplete)]
+
+
+def complete_data_set(incomplete: str) -> list[str]:
+    """Built-in data sets that begin so."""
+    from quadsweep import datasets
+
+    return [name for name in datasets.names() if name.startswith(incomplete)]
+
 
 def _option(metavar: str, help: str, *flags: str, **more: Any) -> Any:
     return typer.Option(*flags, metavar=metavar, help=help, **more)
 
 
 def column(help: str, *flags: str) -> Any:
-    return _option("COL", help, *flags)
+    return _option("COL", help, *flags, autocompletion=complete_column)
 
 
 Text = str | None
@@ -38,7 +90,9 @@ Controls = Annotated[list[str] | None, column("A control beside --x; may be repe
 Label = Annotated[Text, column("Column that names the rows.")]
 Keep = Annotated[Text, _option("K", "Points to keep: 40, 0.8 or 80%.")]
 Drop = Annotated[Text, _option("M", "Points to drop: 5, 0.1 or 10%.")]
-Objective = Annotated[Text, _option("NAME", f"{', '.join(OBJECTIVES)}.")]
+Objective = Annotated[
+    Text, _option("NAME", f"{', '.join(OBJECTIVES)}.", autocompletion=complete_objective)
+]
 Method = Annotated[Text, _option("NAME", f"{', '.join(CHOICES)}.")]
 Permutations = Annotated[int | None, _option("N", "Number of shuffles of y.")]
 Output = Annotated[
@@ -62,6 +116,7 @@ class FileOptions:
             metavar="FILE",
             help="CSV, TSV, Excel, Stata, SPSS, Parquet, Feather, JSON lines, '-' for standard "
             "input, or a built-in data set.",
+            autocompletion=complete_file,
         ),
     ]
     encoding: Annotated[Text, _option("NAME", "Encoding, if not UTF-8.")] = None
@@ -169,7 +224,7 @@ def expand(command: Callable[..., None]) -> Callable[..., None]:
 _MIRRORED = (  # options that are called as the argument is
     "x", "y", "formula", "term", "controls", "groups", "weights", "vcov", "label", "drop",
     "max_drop", "objective", "method", "methods", "claim", "level", "threshold", "null",
-    "permutations", "resamples", "lift", "proof", "time_limit", "memory_limit",
+    "permutations", "resample", "resamples", "lift", "proof", "time_limit", "memory_limit",
     "seed", "resume",
 )  # fmt: skip
 _RENAMED = {"keep": "k", "jobs": "n_jobs", "dask": "client", "work": "out"}  # and their arguments

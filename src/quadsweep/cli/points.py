@@ -214,6 +214,8 @@ def read_numbers(name: str, table: SourceTable, readers: dict[str, Reader]) -> F
             reader = number_reader(find_decimal(late, table.guess_by, table.source))
     if reader.name == "date":
         note(f"{name!r} is read as dates: days since 1970-01-01")
+    elif reader.unit:
+        note(f"{name!r} is read in {reader.unit}")
     elif any(str(value).rstrip().endswith("%") for value in table.sample_of(name)):
         note(f"{name!r} has percentages: 10% is read as 0.1")
     return column(values, reader, name, table.source)

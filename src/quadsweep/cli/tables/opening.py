@@ -20,7 +20,7 @@ import numpy as np
 from quadsweep.arrays import Floats
 from quadsweep.cli.ending import BadInput
 from quadsweep.cli.options import FileOptions
-from quadsweep.cli.tables.values import MORE_MISSING
+from quadsweep.cli.tables.values import EXACT, MORE_MISSING, is_plain
 
 SAMPLE = 1000  # rows looked at before columns are chosen
 _PACKED = {  # first bytes -> what they are called, and who unpacks them
@@ -62,10 +62,25 @@ class SourceTable:
     def read_floats(self, name: str) -> Floats | None:
         """Read a column of plain numbers as an array, where a library does that at once."""
         (column,) = self.fetch([name])
-        if isinstance(column, list) or MORE_MISSING.get():
+        if hasattr(column, "to_numpy") and not hasattr(column, "to_pylist"):  # pandas
+            return column.to_numpy() if column.dtype == np.float64 else None
+        if isinstance(column, list) or not is_plain(self.sample_of(name)):
             return None
-        floats = column.to_numpy()
-        return floats if floats.dtype == np.float64 else None
+        import pyarrow as pa
+
+        text = pa.types.is_string(column.type)
+        if MORE_MISSING.get() or not (text or pa.types.is_floating(column.type)):
+            return None
+        if text and self.decimal != ".":
+            return None
+        try:
+            floats = column.cast(pa.float64())
+            parts = (floats.fill_null(np.nan) if floats.null_count else floats).chunks
+        except pa.ArrowInvalid:
+            return None
+        places = [np.frombuffer(part.buffers()[1])[part.offset :][: len(part)] for part in parts]
+        whole = np.concatenate(places)  # to_numpy would import pandas
+        return None if text and bool((np.abs(whole) > EXACT).any()) else whole
 
     def stream(self) -> Iterator[Sequence[Any]]:
         """Iterate over the rows as they were read."""

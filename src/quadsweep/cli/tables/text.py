@@ -1,6 +1,6 @@
 """Delimited text: which mark cuts the lines, which one is the decimal mark, where the names are.
 
-The ``csv`` module reads the rows.
+The ``csv`` module reads the rows. Large files are read by Arrow where it is installed.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from quadsweep.cli.options import FileOptions
 from quadsweep.cli.tables.opening import SAMPLE, SourceTable, distinct
 from quadsweep.cli.tables.values import is_missing, number, reader_of
 
+_BY_ARROW = 4_000_000  # bytes of a file from which on loading Arrow pays
 _CHUNK = 1 << 22
 _EITHER = re.compile(r"[+-]?\d{1,3},\d{3}")  # by either decimal mark a number
 
@@ -99,6 +100,9 @@ def open_text(text: TextSource, suffix: str, said: FileOptions) -> SourceTable:
             yield row if len(row) == len(names) else row + [""] * (len(names) - len(row))
 
     def load(wanted: list[str]) -> list[Any]:
+        found = _load_by_arrow(text, delimiter, above + titled, names, wanted)
+        if found is not None:
+            return found
         indices = [names.index(name) for name in wanted]
         columns: list[list[str]] = [[] for _ in wanted]
         for row in rows():
@@ -108,6 +112,42 @@ def open_text(text: TextSource, suffix: str, said: FileOptions) -> SourceTable:
 
     guess_by = "" if said.decimal else delimiter
     return SourceTable(source, names, sample, load, decimal, guess_by, stream_text=rows)
+
+
+def _load_by_arrow(
+    text: TextSource, delimiter: str, above: int, names: list[str], wanted: list[str]
+) -> list[Any] | None:
+    """Columns of text of a large file by Arrow; None where ``csv`` might read something else."""
+    if isinstance(text.file, bytes) or text.file.stat().st_size < _BY_ARROW:
+        return None
+    if text.encoding != "utf-8-sig" or len(set(names)) < len(names):
+        return None
+    try:
+        import pyarrow as pa
+        import pyarrow.compute as compute
+        import pyarrow.csv as arrow
+    except ModuleNotFoundError:
+        return None
+    places = [str(i) for i in range(len(names))]
+    chosen = [str(names.index(name)) for name in wanted]
+    try:
+        table = arrow.read_csv(
+            text.file,
+            arrow.ReadOptions(column_names=places, skip_rows=above),
+            arrow.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+            arrow.ConvertOptions(
+                include_columns=chosen, column_types=dict.fromkeys(chosen, pa.string()),
+                strings_can_be_null=False,
+            ),
+        )  # fmt: skip
+        columns = [table[place] for place in chosen]
+        longest = compute.max_element_wise(*map(compute.binary_length, columns))
+        has_empty_rows = not compute.min(longest).as_py()  # left out by `csv`
+        if has_empty_rows or any(compute.any(compute.match_like(c, " %")).as_py() for c in columns):
+            return None  # behind a space quotation marks may follow
+    except (pa.ArrowInvalid, pa.ArrowKeyError):  # ragged rows, odd quotes: `csv` says where
+        return None
+    return columns
 
 
 def _read_rows(lines: Iterator[str], delimiter: str, source: str) -> Iterator[list[str]]:

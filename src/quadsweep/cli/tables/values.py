@@ -34,6 +34,7 @@ _GROUPS = {  # decimal mark -> numbers with it and with marks between thousands
 }
 _CURRENCY = r"(?:[$£¥€₩₹₺₽]|(?:EUR|USD|GBP|CHF|JPY|SEK|NOK|DKK|PLN|CZK|AUD|CAD)\b|kr\b|zł\b)"
 _MONEY = re.compile(rf"([+-]?)\s*{_CURRENCY}\s*(.+)|(.+?)\s*{_CURRENCY}\.?")
+_UNIT = re.compile(r"(.*[\d.,])\s+([A-Za-z°µμΩ%][\w°µμΩ/²³^*·-]*)")
 _TRUTH = {"true": 1.0, "false": 0.0}
 _FORMS = ("%d.%m.%Y", "%Y/%m/%d", "%m/%d/%Y", "%d/%m/%Y")  # of dates that are not in ISO 8601
 
@@ -115,10 +116,11 @@ def day(value: Any, form: str = "") -> float | None:
 
 @dataclass(frozen=True)
 class Reader:
-    """How a column is read: as numbers with a decimal mark, or as days."""
+    """How a column is read: as numbers with a decimal mark, perhaps in a unit, or as days."""
 
     name: str
     read: Callable[[Any], float | None]
+    unit: str = ""
 
 
 @functools.cache
@@ -135,6 +137,8 @@ def reader_of(values: list[Any], decimal: str) -> Reader | None:
 
     >>> reader_of(["1.234,50 €", "12,00 €"], ".").read("3,5")
     3.5
+    >>> reader_of(["12 kg", "7.5 kg"], ".").unit
+    'kg'
     """
     present = [value for value in values if not is_missing(value)]
     if not present or all(_is_truth(value) for value in present):
@@ -144,7 +148,7 @@ def reader_of(values: list[Any], decimal: str) -> Reader | None:
         if all(_says(reader, value) for value in present):
             return reader
     fit = _date_readers(present)
-    return fit[0] if len(fit) == 1 else None
+    return fit[0] if len(fit) == 1 else _unit_reader(present, decimal)
 
 
 def _is_truth(value: Any) -> bool:
@@ -168,12 +172,37 @@ def _date_readers(values: list[Any]) -> list[Reader]:
     return [reader for reader in readers if all(_says(reader, value) for value in values)]
 
 
+def _unit_reader(values: list[Any], decimal: str) -> Reader | None:
+    """Numbers that all have the same unit behind a space."""
+    found = _UNIT.fullmatch(values[0].strip()) if isinstance(values[0], str) else None
+    if found is None:
+        return None
+
+    def read(value: Any) -> float | None:
+        written = _UNIT.fullmatch(str(value).strip())
+        same = written is not None and written[2] == unit
+        return number(written[1], decimal) if written is not None and same else None
+
+    unit = found[2]
+    reader = Reader("number", read, unit)
+    return reader if all(_says(reader, value) for value in values) else None
+
+
 def _says(reader: Reader, value: Any) -> bool:
     """Whether a value is of the reader's kind; a number too large for a double is one."""
     try:
         return reader.read(value) is not None
     except OverflowError:
         return True
+
+
+def is_plain(sample: list[Any]) -> bool:
+    """Whether Python reads all values of a sample as numbers."""
+    try:
+        np.array(sample, dtype=np.float64)
+    except (ValueError, TypeError, OverflowError):
+        return False
+    return True
 
 
 def column(values: list[Any], reader: Reader, name: str, source: str) -> Floats:
