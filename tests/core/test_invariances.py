@@ -37,6 +37,10 @@ def same(p, q):
     return (np.isnan(p) and np.isnan(q)) or p == pytest.approx(q, rel=CLOSE, abs=CLOSE)
 
 
+# Entries that differ by more than 60 powers of ten are refused.
+SHIFTS = st.floats(-50, 50).filter(lambda shift: shift == 0 or abs(shift) > 1e-30)
+
+
 @settings(max_examples=60, deadline=None)
 @given(scatters(), st.randoms(use_true_random=False), st.sampled_from(["r2", "r", "cov", "lts"]))
 def test_the_order_of_the_points_does_not_matter(scatter, random, objective):
@@ -47,7 +51,7 @@ def test_the_order_of_the_points_does_not_matter(scatter, random, objective):
 
 
 @settings(max_examples=60, deadline=None)
-@given(scatters(), st.floats(0.01, 100), st.floats(0.01, 100), st.floats(-50, 50))
+@given(scatters(), st.floats(0.01, 100), st.floats(0.01, 100), SHIFTS)
 def test_units_do_not_matter(scatter, sx, sy, shift):
     x, y, k = scatter
     assert same(best(x, y, k), best(sx * x + shift, sy * y - shift, k))

@@ -14,6 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import quadsweep as qs
+from quadsweep import progress
 from quadsweep.sklearn import ExactMinCovDet, TrimmedOutlierDetector, TrimmedRegressor
 
 UNPROVED = "ignore::sklearn.exceptions.ConvergenceWarning"  # the checks have ten features
@@ -323,7 +324,8 @@ def test_a_fit_without_a_time_limit_is_the_same_on_any_machine(monkeypatch):
 
 
 @pytest.mark.filterwarnings(UNPROVED)
-def test_verbose_shows_the_search(capfd):
+def test_verbose_shows_the_search(capfd, monkeypatch):
+    monkeypatch.setattr(progress, "_QUIET", 0.0)
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(300, 4)), rng.normal(size=300)
     for verbose in (False, True):
