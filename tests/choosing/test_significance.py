@@ -12,6 +12,9 @@ from matplotlib.figure import Figure
 import quadsweep as qs
 from quadsweep import _core
 from quadsweep.choosing.nulls import corrected_p_values
+from quadsweep.objectives import get
+from quadsweep.solving.methods import certified
+from quadsweep.solving.methods.problem import Problem
 
 OBJECTIVES = ["r2", "r", "cov", "dv", "tv", "lts"]
 
@@ -22,14 +25,13 @@ def test_decisions_agree_with_enumeration(family, objective):
     rng = np.random.default_rng(11)
     x, y = FAMILIES[family](rng, 8)
     ys = np.array([rng.permutation(y) for _ in range(6)])
-    xs = np.tile(x, (6, 1))
     observed = naive.value_of_score(naive.exhaustive(x, y, 5, objective)[0], objective)
     above = _core.lowered(x, y, 5, objective, observed, 1e-9)
-    answers = _core.decide_many(
-        xs, ys, 5, objective, np.full(6, above), 1e-9, np.inf, 2, 0, 2
-    )  # fmt: skip
-    expected = [naive.passes(x, row, 5, objective, above) for row in ys]
-    assert answers.tolist() == expected
+    for row in ys:
+        problem = Problem(x, row, 5, get(objective))
+        answer = certified.search(problem, above=above, starting_lines=2)
+        assert answer.decided
+        assert bool(len(answer.inliers)) == naive.passes(x, row, 5, objective, above)
 
 
 def test_the_null_is_the_optimum_of_each_shuffle():

@@ -213,33 +213,6 @@ double lowered(const Column& x, const Column& y, int k, const std::string& objec
     return value_of(points, chosen, score - 2 * by);
 }
 
-// Of each of T data sets: has it a subset above its own threshold? 1 yes, 0 no, -1 not decided.
-nb::object decide_many(const Matrix& x, const Matrix& y, int k, const std::string& objective,
-                       const Column& above, double tol, double time_limit, int n_jobs,
-                       std::uint64_t seed, int starting_lines) {
-    const Objective chosen = objective_named(objective);
-    const auto count = static_cast<std::int64_t>(x.shape(0));
-    std::vector<std::int8_t> answers(count, -1);
-    Control control(time_limit);
-    watched(control, [&] {
-        parallel_for(n_jobs, count, [&](int worker, std::int64_t t) {
-            if (worker == 0) control.look([] { return Progress{}; });
-            if (control.stopped()) return false;
-            const Problem problem = make_problem(row(x, t), row(y, t), k, chosen, tol, seed, 1);
-            Control own(std::max(time_limit - control.seconds(), 0.0));
-            follow(own, control, worker);
-            CertifiedOptions options;
-            options.above = score_of(problem.points, chosen, above.data()[t]);
-            options.starting_lines = starting_lines;
-            const CertifiedAnswer answer = certified(problem, options, own);
-            if (answer.decided) answers[t] = answer.inliers.empty() ? 0 : 1;
-            return true;
-        });
-    });
-    const auto T = static_cast<std::size_t>(count);
-    return nb::cast(to_numpy(std::move(answers), {T}));
-}
-
 // Value of one given subset, by the accurate formula.
 double value(const Column& x, const Column& y, const std::vector<int>& subset,
              const std::string& objective) {
@@ -275,8 +248,6 @@ void bind_plane(nb::module_& m) {
           "claim"_a, "good"_a, "enumeration_limit"_a, "most_nodes"_a, "rounding"_a, "time_limit"_a,
           "callback"_a.none());
     m.def("lowered", &lowered, "x"_a, "y"_a, "k"_a, "objective"_a, "value"_a, "tol"_a);
-    m.def("decide_many", &decide_many, "x"_a, "y"_a, "k"_a, "objective"_a, "above"_a, "tol"_a,
-          "time_limit"_a, "n_jobs"_a, "seed"_a, "starting_lines"_a);
     m.def("value", &value, "x"_a, "y"_a, "subset"_a, "objective"_a);
     m.def("instruction_set", [] { return std::string(hot_loops().name); });
     m.def(
