@@ -1,4 +1,4 @@
-"""One way for a claim to break, on one design: is it broken, and which units are in its way?"""
+"""One way for a claim to break, on one design: whether it breaks, and how each unit affects it."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from quadsweep.auditing.claims import (
 from quadsweep.auditing.classes import Classes
 from quadsweep.auditing.moments import Moments, Sums
 
-_MARGIN = 1e-9  # of a correlation: what is nearer to 0 is no sign
-_LEAST = 1e-300  # instead of a sum of squares that rounding left nothing of
+_MARGIN = 1e-9  # a correlation nearer to 0 than this has no sign
+_LEAST = 1e-300  # replaces a sum of squares that rounding has made 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ class BreakProblem:
 
     @property
     def necessary(self) -> tuple[BreakProblem, ...]:
-        """Problems one of which is broken wherever this is: significance with a sign needs it."""
+        """Problems of which at least one breaks if this one does: a signed significance has one."""
         condition = self.condition
         if not isinstance(condition, CorrelationAbove):
             return ()
@@ -52,7 +52,7 @@ class BreakProblem:
         return (BreakProblem(self.moments, SlopeBeyond(0.0, min(least, _MARGIN), condition.sign)),)
 
     def broken(self, removal: Ints) -> bool:
-        """Whether the claim breaks without these units: exactly, wherever it is not clear."""
+        """Whether the claim breaks without these units; close cases are decided exactly."""
         gone = self.moments.design.rows(removal)
         sums = self.moments.without(gone)
         if sums is not None:
@@ -65,23 +65,23 @@ class BreakProblem:
         return exact.freedom >= 1 and exact.a > 0 and self.condition.holds(exact)
 
     def excess(self, removal: Ints) -> float:
-        """How far past its threshold the statistic is, about; minus infinity where undefined."""
+        """Return how far the statistic passes its threshold, approximately; -inf if undefined."""
         sums = self.moments.without(self.moments.design.rows(removal))
         if sums is None or sums.freedom < 1:
             return -np.inf
         return float(self.condition.excess(sums, self.moments.scale))
 
     def residuals(self, removal: Ints) -> Residuals:
-        """What the controls leave, fitted without the removal."""
+        """Return the residuals on the controls, fitted without the removal."""
         return residuals(self.moments, self.moments.design.rows(removal))
 
     def gain(self, removal: Ints) -> Floats:
-        """For every unit, the larger the better it is to keep it, seen without the removal."""
+        """Return the gain from keeping each unit, given the fit without the removal."""
         r = self.residuals(removal)
         return self.moments.design.sums(self._gain_of_rows(r))
 
     def gain_among(self, removal: Ints, rows: Ints) -> Floats:
-        """The same of some rows alone, where a unit is a row and the condition is not of R2."""
+        """Return the gain of some rows only; units are rows and the condition is not on R2."""
         return self._gain_of_rows(residuals_among(self.moments, removal, rows))
 
     def _gain_of_rows(self, r: Residuals) -> Floats:
@@ -100,12 +100,12 @@ class BreakProblem:
         return np.asarray(way * (u * w - partial / 2 * (u * u + w * w)))
 
     def _lean(self, condition: SlopeBeyond) -> float:
-        """The coefficient that is asked about, of scaled x and y."""
+        """The coefficient in question, for scaled x and y."""
         x, y = self.moments.scale
         return condition.beta * x / y if condition.beta != 0 else 0.0
 
     def without_units(self, removal: Ints) -> Any:
-        """Return the fit without some units, which single rows then leave or rejoin."""
+        """Return the fit without some units, for updates by single rows."""
         return self.residuals(removal)
 
     def statistic_without_each(self, r: Any) -> Floats:
@@ -116,7 +116,7 @@ class BreakProblem:
         return np.where(fine & np.isfinite(score), score, -np.inf)
 
     def sums_without_each(self, r: Residuals) -> tuple[Sums[Any], Mask]:
-        """Return the sums without each further row, and where enough is left of everything."""
+        """Return the sums without each further row, and a mask of the well-conditioned ones."""
         with np.errstate(divide="ignore", invalid="ignore"):
             left = 1 - r.leverage
             a, b = r.a - r.x * r.x / left, r.b - r.y * r.y / left
@@ -147,10 +147,10 @@ class BreakProblem:
         return np.asarray(root * y / self.moments.scale[1])
 
     def influence(self) -> tuple[Floats, float]:
-        """To first order, what the removal of each unit adds to the statistic; where it starts.
+        """Return the first-order effect of removing each unit, and the statistic on all rows.
 
-        The derivative with respect to the rows' weights (AMIP): of the coefficient for a sign or an
-        interval, in the units of scaled x and y, of the partial r or R2 otherwise.
+        This is the derivative with respect to the rows' weights (AMIP). It is that of the
+        coefficient (scaled x and y) for a sign or an interval, else that of the partial r or R2.
         """
         r = self.residuals(np.zeros(0, dtype=np.int64))
         condition, a = self.condition, max(r.a, _LEAST)
@@ -181,7 +181,7 @@ class BreakProblem:
         return self.broken(removal)
 
     def passed_by(self, sums: Sums[float] | None) -> bool:
-        """The same, about, by sums in floating point; where too little is left for those, yes."""
+        """Like ``passed``, approximately, from floating-point sums; True if there are none."""
         if sums is None:
             return True
         condition = self.condition
@@ -190,14 +190,16 @@ class BreakProblem:
         return sums.freedom >= 1 and float(condition.excess(sums, self.moments.scale)) > 0
 
 
-_NOTHING_LEFT = 1e-9  # of a direction of the controls, on the rows kept
+_NOTHING_LEFT = 1e-9  # a smaller share of a control direction on the rows kept counts as 0
 
 
 @dataclass(frozen=True, eq=False)
 class Residuals:
-    """x and y are scaled as in Moments; a, b, c are their sums of squares and products on the rows
-    that are kept, ``inside``. Q and x, y have the means of the rows kept of each class taken off;
-    of its length a class keeps ``kappa``, infinite where it is emptied.
+    """Residuals on the controls, fitted to the rows kept (``inside``).
+
+    x and y are scaled as in Moments; a, b, c are their sums of squares and products over the rows
+    kept. The means of each class over its rows kept are subtracted from Q, x and y. ``kappa`` is
+    the share of a class's squared length that is kept, infinite for an empty class.
     """
 
     q: Floats
@@ -213,18 +215,18 @@ class Residuals:
 
     @cached_property
     def leverage(self) -> Floats:
-        """Of each row in the controls' fit."""
+        """Leverage of each row in the fit of the controls."""
         own = ((self.q @ self.inverse) * self.q).sum(axis=1)
         if self.classes is not None:
             own = own + self.classes.e**2 / self.kappa[self.classes.of_row]
         return np.asarray(own)
 
     def without(self, row: int) -> Residuals:
-        """A row that was kept goes."""
+        """Return the residuals after removing a kept row."""
         return self._changed(row, -1.0)
 
     def return_row(self, row: int) -> Residuals:
-        """A row that was removed returns."""
+        """Return the residuals after restoring a removed row."""
         return self._changed(row, 1.0)
 
     def _changed(self, row: int, way: float) -> Residuals:
@@ -258,20 +260,20 @@ class Residuals:
         return out
 
     def _mates(self, row: int) -> Ints:
-        """The rows of its class."""
+        """Return the rows of the same class as ``row``."""
         if self.classes is None or self.classes.of_row[row] < 0:
             return np.zeros(0, dtype=np.int64)
         return self.classes.members[int(self.classes.of_row[row])]
 
 
 def _left_of(kappa: float, more: float) -> float:
-    """Of a class after a row returned or went; the last row of one that has gone makes it new."""
+    """Return a class's kappa after a row is removed or restored; infinite for an empty class."""
     left = more if np.isinf(kappa) else kappa + more
     return left if left > 1e-12 else np.inf
 
 
 def inverse_without(z: Floats) -> Floats:
-    """The pseudo-inverse of I - z'z, by the smaller of that and I - z z'."""
+    """Return the pseudo-inverse of I - z'z, from the smaller of I - z'z and I - z z'."""
     if len(z) >= z.shape[1]:
         return np.asarray(
             np.linalg.pinv(np.eye(z.shape[1]) - z.T @ z, rcond=_NOTHING_LEFT, hermitian=True)
@@ -284,8 +286,10 @@ def inverse_without(z: Floats) -> Floats:
 
 
 def residuals_among(moments: Moments, gone: Ints, rows: Ints) -> Residuals:
-    """Without some rows, looked at on others alone: in as many steps as there are of both. There
-    are no classes."""
+    """Return the residuals of ``rows`` after removing ``gone``, for a design without classes.
+
+    The work for sums and residuals grows with the number of rows in both.
+    """
     z, u, w = (v[gone] for v in (moments.q, moments.x, moments.y))
     inverse = inverse_without(z)
     zu, zw, full = z.T @ u, z.T @ w, moments.squares
@@ -298,7 +302,7 @@ def residuals_among(moments: Moments, gone: Ints, rows: Ints) -> Residuals:
 
 
 def residuals(moments: Moments, gone: Ints) -> Residuals:
-    """Without these rows."""
+    """Return the residuals after removing these rows."""
     inside = moments.kept(gone)
     z, u, w, _, _ = moments.removed(gone)
     columns, kappa = [moments.q, moments.x, moments.y], np.ones(1)

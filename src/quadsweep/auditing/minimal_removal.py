@@ -4,17 +4,17 @@ A claim can break in one or more modes, each a problem with a heuristic and its 
 The numbers of removals between the two ends that are not yet decided are kept as intervals for each
 mode. Oracles are asked about one interval at a time: they refute it, or find a better removal, or
 the interval is halved. A question that takes too long is asked again later, with more patience; its
-lower half comes first. The highest numbers may hold a better removal, which makes others needless;
-all others are to be refuted, the lowest first, for these are the easiest.
+lower half comes first. The highest interval is asked about first, because a better removal there
+settles others as well. Of the others the lowest comes first, because it is the easiest to refute.
 
 1. The first units in the order of their influence give a first removal.
-2. Every single unit is tried, where that is a matter of milliseconds.
+2. Every single unit is tried, if that takes milliseconds.
 3. Searches that decide small problems in milliseconds are asked at once, with short patience.
-4. Where they do not answer: better removals, bounds without branching, local search.
-5. Whatever is still open is decided by all oracles, with patience that grows.
-6. With time left and nobody to decide, local search goes on from random starts.
+4. If they do not answer: better removals, bounds without branching, local search.
+5. All oracles are asked about the intervals still open, with growing patience.
+6. If no oracle can decide and time is left, local search goes on from random starts.
 
-Oracles that only refute are asked about the lowest interval, for no other can raise the lower end.
+Oracles that only refute are asked about the lowest interval: only that can raise the lower end.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from quadsweep.progress import Removals, watching
 
 _PATIENCE = 2.0  # seconds for a question that is asked for the first time
 _SHORT = 0.1  # seconds for all questions to a search before any bound
-_SHORT_AGAIN = 0.25, 1.0  # of the time gone, and seconds at least, for those before local search
+_SHORT_AGAIN = 0.25, 1.0  # share of the time gone, and least seconds, before local search
 _NECESSARY = 0.05  # of the time left, for a question about a necessary condition
-_FIRST_STEP = 16  # a share of what is open: the first numbers that bounds are asked about
+_FIRST_STEP = 16  # bounds first cover the largest number of removals divided by this
 _FRUITLESS = 200  # random starts in a row without a better removal
 _GRACE = 0.2  # seconds after a stop, for a first removal where there is none
 
@@ -48,13 +48,13 @@ class OpenInterval(NamedTuple):
 
 
 class RemovalHeuristic:
-    """Finds removals that break the claim, without proof; as it stands, none."""
+    """Finds removals that break the claim, without proof. This base class finds none."""
 
     #: Larger removals are of no use.
     most: int
 
     def by_influence(self, check: Callable[[], object]) -> Iterator[Any]:
-        """Yield the first units in the order of their influence; call ``check`` now and then."""
+        """Yield removals of the most influential units; call ``check`` at intervals."""
         return iter(())
 
     def at_first(self) -> Iterator[Any]:
@@ -66,25 +66,25 @@ class RemovalHeuristic:
         return iter(())
 
     def from_one(self, removal: Any) -> Iterator[Any]:
-        """Yield smaller ones that cost little to find from a removal."""
+        """Yield removals smaller than the given one that cost little to find."""
         return iter(())
 
     def usual(self) -> Iterator[Any]:
-        """Yield those of the usual approximations, which are shown beside the answer."""
+        """Yield removals of the usual approximations, which are shown beside the answer."""
         return iter(())
 
     def thorough(self) -> Iterator[Any]:
-        """Yield those of a local search."""
+        """Yield the removals of a local search."""
         return iter(())
 
     def from_random_start(self) -> Iterator[Any]:
-        """Yield those of a local search from another start, as long as there are others."""
+        """Yield the removals of a local search from another start, until starts run out."""
         return iter(())
 
 
 @dataclass(frozen=True)
 class BreakMode:
-    """One way for the claim to break: who finds removals, and who decides."""
+    """One way for the claim to break, with its heuristic and its oracles."""
 
     heuristic: RemovalHeuristic
     oracles: Sequence[Oracle]
@@ -172,7 +172,7 @@ class MinimalRemovalSearch:
         return min([self.last + 1, *left])
 
     def has_open_intervals(self) -> bool:
-        """Whether anything is open; numbers that no longer matter are dropped."""
+        """Whether any interval is open. Drops the numbers that no longer matter."""
         for pending in self._open:
             pending[:] = [
                 at._replace(high=min(at.high, self.last)) for at in pending if at.low <= self.last
@@ -214,7 +214,7 @@ class MinimalRemovalSearch:
                 fruitless = 0
 
     def _decide_one_unit(self) -> None:
-        """Ask those who decide about single units."""
+        """Ask the oracles that decide about single units."""
         for mode, pending in zip(self._modes, self._open, strict=True):
             oracles = [oracle for oracle in mode.oracles if oracle.is_about_one]
             if oracles and self.has_open_intervals() and any(at.low == 1 for at in pending):
@@ -242,7 +242,7 @@ class MinimalRemovalSearch:
         self._report(self)
 
     def _take_first_removals(self) -> None:
-        """Count what the order of influence gives even if the time was short."""
+        """Take the removals by influence, even if time ran out."""
         grace = Clock(_GRACE if self.removal is None else 0.0)
         try:
             for mode in self._modes:
@@ -288,7 +288,7 @@ class MinimalRemovalSearch:
                     pending += [at._replace(high=middle), at._replace(low=middle + 1)]
 
     def decide_open_intervals(self) -> None:
-        """Ask all oracles, whatever needs the least patience first."""
+        """Ask all oracles, about the intervals with the least patience first."""
         found = [0] * len(self._modes)
         while self.has_open_intervals():
             i = min((min(at.patience for at in p), i) for i, p in enumerate(self._open) if p)[1]
@@ -321,10 +321,9 @@ class MinimalRemovalSearch:
         return 0
 
     def _next(self, pending: list[OpenInterval], found: int) -> OpenInterval:
-        """The interval to ask about, of those that need the least patience.
+        """Return the next interval to ask about, among those with the least patience.
 
-        After ``found`` removals in a row the stride downwards from the best one has doubled as
-        often.
+        The step down from the best removal doubles with each of the ``found`` removals in a row.
         """
         least = min(at.patience for at in pending)
         equal = sorted(at for at in pending if at.patience == least)
@@ -339,9 +338,9 @@ class MinimalRemovalSearch:
         return at
 
     def _postpone(self, pending: list[OpenInterval], at: OpenInterval, impatient: bool) -> None:
-        """Ask less, or later, or not at all, where an interval was neither refuted nor narrowed."""
+        """Halve, delay or drop an interval that was neither refuted nor narrowed."""
         more = 4 * at.patience if impatient else at.patience
-        # What is to be refuted above it will not take less.
+        # Refuting a higher interval takes at least as long.
         pending[:] = [
             other._replace(patience=max(other.patience, more))
             if at.low < other.low and other.high < self.last
@@ -358,13 +357,13 @@ class MinimalRemovalSearch:
             self._stuck.append(at)
 
 
-#: Called with the search whenever it has found out something.
+#: Called with the search after each change of its bounds.
 Report = Callable[[MinimalRemovalSearch], object]
 
 
 @contextmanager
 def report_bounds(progress: Any, resources: Resources) -> Iterator[Report]:
-    """Pass the bounds that were noted last to the progress callback."""
+    """Pass the latest bounds to the progress callback."""
     upper, lower = math.nan, 1
 
     def note(known: MinimalRemovalSearch) -> None:

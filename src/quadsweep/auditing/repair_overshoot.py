@@ -1,8 +1,8 @@
 """From a removal that moves r past zero to one that leaves it near: for |r| below a threshold.
 
 A removal that takes r below a threshold may take it too far, to the other side of the range in
-which the claim breaks; then others nearby may not. Or it takes r below the threshold of the fewest
-degrees of freedom in question, and a few more units must go.
+which the claim breaks; nearby removals may not. Or it takes r only below the threshold for the
+fewest degrees of freedom in question; then a few more units must be removed.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from quadsweep.auditing.controls.heuristics import fewest_first
 
 _STEPS = 12
 _PAIRS = 10**6
-_WALKED = 10**8  # numbers touched by steps of one unit
-_MANY = 50_000  # units, of which one does not jump over the range
+_WALKED = 10**8  # most operations on steps of one unit
+_MANY = 50_000  # with more units, one unit does not jump over the range
 
 
 def repair_overshoot(problem: BreakProblem, removal: Ints, most: int) -> Ints | None:
-    """A removal of at most ``most`` units that breaks it, if steps of one unit lead there."""
+    """Return a removal of at most ``most`` units that breaks the claim, or None."""
     if problem.broken(removal):
         return removal
     size = problem.moments.design.size
@@ -44,8 +44,10 @@ def repair_overshoot(problem: BreakProblem, removal: Ints, most: int) -> Ints | 
 
 
 def _walk(problem: BreakProblem, removal: Ints, exchange: bool) -> Ints | None:
-    """Put units back one by one, the one that brings r closest to 0 from the far side first; or
-    exchange units."""
+    """Put units back one by one, or exchange units, until the claim breaks; return the removal.
+
+    The first unit put back is the one that brings r closest to 0 from the far side.
+    """
     size = problem.moments.design.size
     gone = np.zeros(size, dtype=bool)
     gone[removal] = True
@@ -65,7 +67,7 @@ def _walk(problem: BreakProblem, removal: Ints, exchange: bool) -> Ints | None:
 
 
 def _exchanged(problem: BreakProblem, removal: Ints) -> Ints | None:
-    """Exchange the two units that bring r closest to 0, to first order, again and again."""
+    """Exchange, repeatedly, the two units whose exchange brings r closest to 0 to first order."""
     design = problem.moments.design
     if len(removal) * (design.size - len(removal)) > _PAIRS:
         return None

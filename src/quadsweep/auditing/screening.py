@@ -1,7 +1,7 @@
 """Which of many removals may break a claim, as far as floating point tells.
 
 The Gram matrix of (Q, x, y) without some units is that of all rows less the units' own, so many
-removals are looked at in one go.
+removals are screened together.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from quadsweep.auditing.classes import broken_by
 from quadsweep.auditing.moments import WORST, Moments, Sums
 
 NEAR = 1e-6
-_NUMBERS = 5_000_000  # at a time, and of the units' products
+_NUMBERS = 5_000_000  # most numbers in a chunk, and in the units' products
 
 
 class Screen:
@@ -50,7 +50,7 @@ def _all(masks: Iterable[Mask]) -> Mask:
 
 
 def _has_few_products(problem: BreakProblem) -> bool:
-    """Whether the units' products are sums, and not too many numbers."""
+    """Whether no class spans units and the products are few enough."""
     m = problem.moments
     d, whole = m.design, m.classes is None
     if m.classes is not None and d.units is not None:
@@ -59,7 +59,7 @@ def _has_few_products(problem: BreakProblem) -> bool:
 
 
 class _UnitProducts:
-    """The units' own products, and what is left without some of them."""
+    """Gram matrices of the units, and of all rows without some units."""
 
     def __init__(self, problem: BreakProblem) -> None:
         self._problem, self._rank = problem, int(problem.moments.q.shape[1])
@@ -79,11 +79,11 @@ class _UnitProducts:
 
     @property
     def most_at_once(self) -> int:
-        """How many removals may be looked at in one go."""
+        """How many removals may be screened together."""
         return int(_NUMBERS // self._grams.shape[1])
 
     def prefixes(self, gone: Ints, order: Ints) -> Mask:
-        """Which of the first 1, 2, ... units, beside those gone, may break the claim."""
+        """Return which removals may break the claim: those gone and the first 1, 2, ... units."""
         left = self._total - self._grams[gone].sum(axis=0)
         return self._may_break(left - np.cumsum(self._grams[order], axis=0))
 

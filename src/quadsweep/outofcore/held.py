@@ -1,8 +1,8 @@
 """Rows that the pass for sums prefetches: those of leaves that the search will probably open.
 
 Leaves are ranked by the sample, the likeliest first, and rows are prefetched in this order as far
-as memory allows. If there are more than expected the last ranks are dropped: of each leaf all rows
-are held or none.
+as memory allows. If there are more rows than expected, the last ranks are dropped. Either
+all rows of a leaf are held or none.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from quadsweep.arrays import Floats, Ints
 
 HELD_BYTES = 28  # of a row: number, leaf, x and y
-_BAND = 10  # leaves across: more rows than such a band has are seldom asked for
-_EXPECTED = 0.8  # of the rows allowed, by the sample: leaves may have more
+_BAND = 10  # width in leaves: the search seldom needs rows outside of this band
+_EXPECTED = 0.8  # share of the allowed rows that the sample plans for: leaves may have more
 
 _NAMES = ("held_row", "held_leaf", "held_x", "held_y")
 Rows = tuple[Ints, NDArray[np.int32], Floats, Floats]  # number, leaf, x and y as placed
@@ -52,7 +52,7 @@ class Likely:
         return cls(rank, int(until), int(most))
 
     def then(self, leaves: NDArray[Any]) -> Likely:
-        """The same, with these leaves after those that are held already."""
+        """Return a plan that adds these leaves after those already planned."""
         order = np.argsort(self.rank, kind="stable")
         more = order[self.until :][np.isin(order[self.until :], leaves)]
         rest = order[self.until :][~np.isin(order[self.until :], leaves)]
@@ -62,11 +62,11 @@ class Likely:
 
     @property
     def arrays(self) -> list[NDArray[Any]]:
-        """The same as arrays."""
+        """The plan as a list of arrays."""
         return [self.rank, np.array([self.until, self.most])]
 
     def share(self, pieces: int) -> Likely:
-        """Of one of so many pieces of the source, which may be richer in them than others."""
+        """Return the plan for one of ``pieces`` parts; its limit is twice an even share."""
         return Likely(self.rank, self.until, min(self.most, 2 * self.most // pieces + 1))
 
 
@@ -116,11 +116,11 @@ class Held:
         return [self._some(run, flags) for run in self.runs]
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """All of them, and which they are: see :meth:`add_arrays`."""
+        """Return the rows as named arrays, with their rank limit; see :meth:`add_arrays`."""
         columns = (np.concatenate(parts) for parts in zip(*self.runs, strict=True))
         return {**dict(zip(_NAMES, columns, strict=True)), "until": np.array([self.likely.until])}
 
     def add_arrays(self, arrays: dict[str, NDArray[Any]]) -> None:
-        """Those of a run of parts."""
+        """Add the rows of a run of parts, as returned by :meth:`arrays`."""
         row, leaf, x, y = (arrays[name] for name in _NAMES)
         self.add((row, leaf, x, y), int(arrays["until"][0]))

@@ -1,11 +1,11 @@
 """The best subset of rows that do not fit in memory, with its proof, in a few passes.
 
-1. Some rows of some parts: good subsets of them say where to place the points, and a kd-tree over
-   them has the leaves, smallest along the boundary of these subsets.
-2. Count, extent and sums of every leaf, and the rows of those along that boundary. The search runs
-   on leaves alone and lists the leaves whose rows it needs; if those are prefetched it runs again,
-   on leaves and rows.
-3. The rows of the other leaves that the search needs; the search runs again.
+1. Read some rows of some parts. Good subsets of them determine the placement of the points, and a
+   kd-tree over them has the leaves, smallest along the boundary of these subsets.
+2. Read count, extent and sums of every leaf, and prefetch the rows of leaves along that boundary.
+   The search runs on leaves alone and lists the leaves whose rows it needs. If those are
+   prefetched, it runs again on leaves and rows.
+3. Load the rows of the other leaves that the search needs; the search runs again.
 
 Step 3 is repeated while leaves that are not loaded leave boxes open. If the requested rows exceed
 the memory budget, their leaves are split in an extra pass.
@@ -44,17 +44,17 @@ from quadsweep.outofcore.work import (
 ROW_BYTES = 200  # of a row in memory, while it is searched
 _LEAF_BYTES = 700  # of a leaf: in the table of every thread, or as nodes and cells of a search
 _LOADED_BYTES = 100  # of a row of an opened leaf: as it is read, or in cells of a search
-# More leaves than fit in the cache cost every row more than they save in rows to be loaded.
+# If the leaves exceed the cache, every row costs more than finer leaves save in loaded rows.
 _FEWEST_LEAVES, _MOST_LEAVES = 16, 1 << 15
-# Below what the interpreter takes itself: not counted.
+# Not counted in the budget: they take less memory than the interpreter.
 _FREE_LEAVES, _FREE_BOXES = 4096, 16e6
 _SAMPLED_PARTS = 16
 _SAMPLE_A_LEAF = 32  # rows: the leaves along a boundary are far smaller than the others
 _STARTING_ROWS = 20_000  # of the sample, for the first good subsets
-_ENOUGH = 0.9  # of the rows asked for: where these are held, the search goes on with them
-_LEVELS = 3  # that a leaf is cut down by, at most, where its rows are too many
+_ENOUGH = 0.9  # if this share of the requested rows is prefetched, only these are loaded
+_LEVELS = 3  # most halvings of a leaf with too many rows, in one pass
 _MOST_PASSES = 60
-_WIDEST = 1e9  # of the usual distance from the middle: the farthest row beside which sums tell
+_WIDEST = 1e9  # times the usual distance from the middle: beyond it sums lose their digits
 
 
 Placing = tuple[float, float, int, int, float]  # x0, y0, ex, ey and the slope of the line
@@ -69,7 +69,7 @@ class MemoryPlan:
 
     @classmethod
     def within(cls, memory: float, rows: int) -> MemoryPlan:
-        """So many leaves to begin with that most of the memory is left for rows."""
+        """Return a plan whose first leaves leave most of the memory for rows."""
         leaves = min(max(memory / 4 / _LEAF_BYTES, _FREE_LEAVES), _MOST_LEAVES, rows / 16)
         return cls(memory, max(_FEWEST_LEAVES, 1 << int(math.log2(max(leaves, 2)))))
 
@@ -89,7 +89,7 @@ class MemoryPlan:
         return max(0.85 * self.memory - taken, 0.0) / _LOADED_BYTES
 
     def levels(self, leaves: int, wanted: int) -> int:
-        """How many times so many of the leaves can be halved."""
+        """Return how often ``wanted`` leaves can each be halved within memory."""
         most = max(0.5 * self.memory / _LEAF_BYTES, _FREE_LEAVES)
         return min(int(math.log2(1 + max(most - leaves, 0) / max(wanted, 1))), _LEVELS)
 
@@ -142,13 +142,13 @@ class Leaves:
 
     @cached_property
     def loaded_partition(self) -> Any:
-        """The same for the engine, which may be asked many questions about it."""
+        """The partition as the engine takes it, prepared once for many queries."""
         return _core.LoadedPartition(
             self.partition, self.table, self.leaf, self.x, self.y, self.jobs
         )
 
     def changes(self) -> None:
-        """Other leaves or rows: the partition is made ready again when it is needed."""
+        """Discard the prepared partition after a change of leaves or rows."""
         self.__dict__.pop("loaded_partition", None)
 
     def forget(self) -> None:
@@ -163,7 +163,7 @@ class Leaves:
         return wanted[:0] if self.held is None else wanted[self.held.flags[wanted] == 1]
 
     def add_likely(self, wanted: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Add the likeliest leaves, as many, that are held and not loaded."""
+        """Add prefetched leaves not yet loaded among the ``len(wanted)`` likeliest."""
         if self.held is None:
             return wanted
         first = self.held.likely.rank < len(wanted)
@@ -192,7 +192,7 @@ class Search:
     callback: Any = None
 
     def run(self) -> tuple[dict[str, Any], Leaves, int]:
-        """What the last search found, the leaves it is about, and k."""
+        """Return what the last search found, its leaves, and k."""
         leaves = self.begin()
         k = self.query.keep(leaves.n)
         return self.answer(leaves, k, leaves.starts), leaves, k
@@ -204,9 +204,9 @@ class Search:
         return leaves
 
     def answer(self, leaves: Leaves, k: int, starts: list[list[float]]) -> dict[str, Any]:
-        """Searches, and opens leaves, until the best k rows are known or a limit is reached.
+        """Search and load leaves until the best k rows are known or a limit is reached.
 
-        Rows that earlier questions loaded are forgotten, once, where they take the memory_plan.
+        Evict rows that earlier queries loaded, once, if memory is short.
         """
         if k == leaves.n:
             return _everything(leaves)
@@ -229,7 +229,7 @@ class Search:
         return found
 
     def survey(self) -> Leaves:
-        """Leaves for questions of any kind: placed about the medians."""
+        """Return leaves for any kind of query, with the medians as the origin."""
         x, y = self.sample()
         x0, y0 = (float(np.median(v)) for v in (x, y))
         placing = (x0, y0, _exponent(x), _exponent(y), 0.0)
@@ -259,7 +259,7 @@ class Search:
     def _outside(
         self, partition: Any, x: Floats, y: Floats, kept: float, starts: list[list[float]]
     ) -> Ints:
-        """Leaves with rows of the sample that good subsets leave out: few, and to be listed."""
+        """Leaves with sampled rows that good subsets leave out; there are few."""
         out = np.zeros(len(x), dtype=bool)
         for moments in starts:
             gain = gradient_of_sums(self.query.objective, moments, 1, partition.placing)
@@ -356,7 +356,7 @@ class Search:
                 for one in self.passes.over("rows", pick_parts, task)
             )
         row, leaf, x, y = (np.concatenate(columns) for columns in zip(*drawn, strict=True))
-        if (np.diff(row) < 0).any():  # rows of one origin lie between those of another
+        if (np.diff(row) < 0).any():  # prefetched and newly read rows interleave
             order = np.argsort(row, kind="stable")
             row, leaf, x, y = row[order], leaf[order], x[order], y[order]
         leaves.row, leaves.leaf, leaves.x, leaves.y = row, leaf, x, y
@@ -368,7 +368,7 @@ class Search:
     def refine(self, leaves: Leaves, wanted: NDArray[np.int32]) -> None:
         """Split leaves into finer ones, with a pass for their sums."""
         leaves.changes()
-        leaves.held = None  # by leaf, and leaves are others now
+        leaves.held = None  # its rows are grouped by leaves that no longer exist
         before = leaves.partition.leaves
         levels = self.memory_plan.levels(before, len(wanted))
         partition = leaves.partition.refined(wanted, leaves.table, levels)
@@ -393,8 +393,10 @@ class Search:
         return rows <= self.memory_plan.rows(len(leaves.table))
 
     def open(self, leaves: Leaves, wanted: NDArray[np.int32], since: int = 0) -> bool:
-        """The rows of these leaves, or finer leaves where memory does not hold them; False where it
-        holds neither, or after too many passes for one question."""
+        """Load the rows of these leaves, or split the leaves if memory cannot hold the rows.
+
+        Return False if memory holds neither, or after too many passes for one query.
+        """
         if self.passes.count - since >= _MOST_PASSES:
             return False
         if self._fits(leaves, wanted):
@@ -458,7 +460,7 @@ def _merge(table: Floats, one: dict[str, NDArray[Any]]) -> None:
 
 
 def _gaps(placing: Placing, values: list[Floats | None]) -> tuple[float, float]:
-    """The least difference of two values of each column, placed; 0 where it is not known."""
+    """The least difference of two placed values of each column; 0 if unknown."""
     gaps = []
     for found, exponent in zip(values, placing[2:4], strict=True):
         if found is None:
@@ -491,7 +493,7 @@ def _everything(leaves: Leaves) -> dict[str, Any]:
 
 
 def _farthest(count: Floats, ends: Floats) -> float:
-    """How much farther from the middle some row may be than most, by leaves' counts and ends.
+    """Return the farthest row's distance from the middle, divided by the usual distance.
 
     >>> _farthest(np.array([9.0, 1.0]), np.array([[-1.0, 1.0], [999.0, 1000.0]]))
     1000.0

@@ -1,12 +1,13 @@
-"""The answer of a search, fitted again by a path of its own before it is stated.
+"""Fit the answer of a search again, independently, before it is reported.
 
-One QR decomposition of the rows kept, of the columns as given about their medians and in blocks of
-rows, has the value of every objective and the coefficients: with R its triangle, columns in the
-order intercept, predictors, y, and v the column of y in R,
+One QR decomposition of the rows kept gives the value of every objective and the coefficients. If
+there is an intercept, columns are centred near their medians. Rows are processed in blocks. Let R
+be the triangle, with columns in the order intercept, predictors, y, and let v be the column of y
+in R. Then
 
     RSS = v_last^2      TSS = sum of v_j^2 but for the intercept's      coef = R^-1 v.
 
-Figures that doubles do not tell from these columns are not compared.
+Figures that double precision cannot determine from these columns are not compared.
 """
 
 from __future__ import annotations
@@ -22,17 +23,17 @@ from quadsweep.results.result import Result
 
 AGREE = 1e-6  # relative: what two fits in double precision may differ by
 _ROUNDED = 2.0**-44  # of a column's length: rounding in a triangle
-_TELLING = 1e-6  # of a length: what is less of it has too few digits
+_TELLING = 1e-6  # of a column's length: a smaller remainder has too few digits
 _BLOCK = 4096  # rows of a block, which a cache holds
-_SOME = 1000  # rows that tell about where a column lies
-_MOST = 300_000  # rows whose coefficients take no longer than the search
-_FINITE = 1e140  # numbers up to here have squares
+_SOME = 1000  # rows whose median is near that of the column
+_MOST = 300_000  # with more rows the coefficients are not compared
+_FINITE = 1e140  # the squares of smaller numbers do not overflow
 
 
 def confirm(result: Result, trivial_bound: float) -> Result:
-    """Return the result if fitting again gives its figures; otherwise it claims nothing.
+    """Return the result if a second fit agrees with it; otherwise a copy that claims nothing.
 
-    A result that differs says in which figure, is called heuristic and has the trivial bound.
+    The copy names the figure that differs; its status is heuristic and its bound is trivial.
     """
     goal = OBJECTIVES.get(result.objective)
     if goal is None or not math.isfinite(result.value):
@@ -54,7 +55,7 @@ def find_difference(result: Result, goal: Objective) -> str:
         return ""
     size, v, errors = np.abs(np.diag(r)), r[first:, -1], _ROUNDED * lengths
     if np.any(size[:-1] <= _TELLING * lengths[:-1]) or np.any(lengths[:-1] < 1 / _FINITE):
-        return ""  # collinear predictors, or far from zero
+        return ""  # collinear predictors, or columns far from zero
     coef = np.linalg.solve(r[:-1, :-1], r[:-1, -1])
     error, total = errors[-1] + np.abs(coef) @ errors[:-1], np.linalg.norm(v)
     left, a, k = abs(v[-1]), size[first], result.k
@@ -82,7 +83,7 @@ def find_difference(result: Result, goal: Objective) -> str:
         or goal.name == "var"
         or shape * _ROUNDED > AGREE / 10
     ):
-        return ""  # doubles do not tell the coefficients, or there are none
+        return ""  # coefficients are ill-conditioned, or there are none
     apart = np.abs(result.coef - coef[first:]) * lengths[first:-1]
     if np.any(apart > AGREE * total):
         j = int(np.argmax(apart))
@@ -92,7 +93,7 @@ def find_difference(result: Result, goal: Objective) -> str:
 
 
 def _triangle(result: Result) -> tuple[Floats, Floats]:
-    """R of the intercept, the predictors and y on the rows kept, and the lengths of the columns."""
+    """Return R of the intercept, the predictors and y, and the column lengths, on the rows kept."""
     kept, first = result.inliers, int(result.fit_intercept)
     X = result.x if result.x.ndim == 2 else result.x[:, None]
     y = result.y if result.objective != "var" else np.zeros(len(X))

@@ -25,8 +25,8 @@ class BatchResult(BatchOutcome, ResultMixin):
     Attributes
     ----------
     values, bounds : arrays of T floats
-        The objective on the chosen points, and a bound that no subset of that size passes; NaN if
-        every subset is undefined, or a limit came first.
+        The objective on the chosen points, and a bound: no subset of that size is better. NaN if
+        every subset is undefined, or if a limit stopped the search before any value.
     masks : boolean array of shape (T, n)
         True for inliers; a row without inliers has no answer.
     status : array of T strings
@@ -58,7 +58,7 @@ class BatchResult(BatchOutcome, ResultMixin):
         return bool(np.all(self.status == "optimal"))
 
     def summary_items(self) -> list[tuple[str, str]]:
-        """The summary as pairs: what, and its text."""
+        """The summary as pairs of a label and its text."""
         lines = [
             ("data sets", f"{len(self):,} of {self.masks.shape[1]:,} points"),
             ("kept", f"{self.k:,} points in each"),
