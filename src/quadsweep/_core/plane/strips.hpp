@@ -1,13 +1,14 @@
-// The least sum of k costs at a line, from below, where few of many points lie near it: for slopes
-// close to each other, all intercepts from one table.
+// A lower bound on the least sum of k costs at a line, when few of many points lie near it. For
+// nearby slopes, one table serves all intercepts.
 //
-// Along the axes of a frame (x, y) a point costs at the line y = p1 x + p2
+// In a frame (x, y), the cost of a point at the line y = p1 x + p2 is
 //
 //   (z - p2)^2 - v,   z = y - p1 x,   v = rho (y + p1 x - gamma)^2 + (eta (x - x0))^2
 //
 // (criteria/line.hpp; eta is half the width of a range of slopes, docs/theory/plane.md). Points are
-// put into rows by x, in which v varies little, and into bins by z, whose sums are added up from
-// the left. A few entries of the table then say, for each row, which points cost less than lambda.
+// sorted into rows by x, so that v varies little in a row, and into bins by z. The sums of the bins
+// are accumulated from the left. A few entries of the table then say, for each row, which points
+// cost less than lambda.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +28,7 @@ struct Lines {
     double lo[2], hi[2];  // of p1 and p2
 };
 
-// Sums as whole numbers of a power of two, so that they are exact and may be subtracted.
+// Sums as integer multiples of a power of two: they are exact, even when subtracted.
 struct WholeSums {
     std::int64_t weight = 0;
     MomentsOf<std::int64_t> of;
@@ -44,15 +45,15 @@ struct WholeSums {
     }
 };
 
-// The points near some lines, axes exchanged if theirs are; small cells stand for their points.
-// Gathered again for other lines, they take the place they had.
+// The points near some lines, with axes exchanged if the lines' are. Small cells stand for their
+// points. A second gather() reuses the memory.
 class Nearby {
   public:
     struct Wanted {
-        double reach;     // no farther from any of the lines
-        double width;     // across a line: of cells that are kept
-        double rows;      // about so many
-        double farthest;  // points beyond it along x are few, and stand for themselves
+        double reach;     // largest distance from the lines
+        double width;     // of cells that are kept whole, across a line
+        double rows;      // of the table, about
+        double farthest;  // along x; the few points beyond it are strays
     };
     void gather(const Cells& cells, const Lines& lines, const Wanted& wanted);
 
@@ -63,7 +64,7 @@ class Nearby {
     struct Row {
         std::size_t first, last;
         double lo, hi;  // of x
-        double hx, hy;  // the largest of its items
+        double hx, hy;  // the largest hx, hy of its items
         double middle() const { return lo + (hi - lo) / 2; }
         double half() const { return (hi - lo) / 2 * (1 + 1e-12); }
     };
@@ -71,8 +72,8 @@ class Nearby {
         double x, y, weight;
     };
     std::span<const Item> items() const { return items_; }
-    const std::vector<Stray>& strays() const { return strays_; }  // however far from the lines
-    double farthest() const { return farthest_; }                 // along x, of all others
+    const std::vector<Stray>& strays() const { return strays_; }  // at any distance from the lines
+    double farthest() const { return farthest_; }  // along x, of the points that are not strays
     const std::vector<Row>& rows() const { return rows_; }
     bool complete() const { return complete_; }     // no point is left out
     double first_unit() const { return unit_[0]; }  // of sums of x and y
@@ -92,19 +93,19 @@ class Nearby {
     double unit_[2], most_x_, most_y_, farthest_;
 };
 
-// What is asked of a line.
+// The bound wanted at a line.
 struct StripQuestion {
     double k;
-    double rho, base;  // of the criterion
+    double rho, base;  // coefficients of the criterion
     double roundings;  // in a cell's moments
 };
 
-// Lines of about one slope.
+// The table for lines of nearly one slope.
 class Strips {
   public:
     explicit Strips(const Nearby& nearby) : nearby_(nearby) {}
 
-    // Lines of about this slope with lo <= p2 <= hi, and points up to `reach` from them.
+    // Prepares lines of about this slope with lo <= p2 <= hi, and points within `reach` of them.
     void set(double slope, double lo, double hi, double bin, double reach);
 
     struct At {
@@ -112,23 +113,23 @@ class Strips {
         double gamma, lambda;  // multipliers: any gives a bound
     };
     struct Trial {
-        double value;   // no k points sum to less; -infinity if the table does not reach so far
-        double weight;  // of what lies below lambda, about
+        double value;   // lower bound; -infinity if the table does not reach far enough
+        double weight;  // of the points below lambda, about
         Moments inside;
-        double inside_weight;  // of what lies below it for certain
+        double inside_weight;  // of the points certainly below lambda
     };
     Trial at(const StripQuestion& asked, const At& line) const;
 
   private:
-    struct Below {  // lambda: points that are for certain, and the most that others can add
+    struct Below {  // points certainly below lambda, and the most that others can add
         WholeSums inside;
         double weight = 0, most = 0;
-        double likely = 0;  // of the weight
+        double likely = 0;  // estimated weight below lambda
     };
     struct Costs {
         double rho;
-        double rounded;   // of places
-        Quadratic whole;  // of whole numbers
+        double rounded;   // rounding of positions
+        Quadratic whole;  // acts on the integer sums
 
         double total(const WholeSums& s) const {
             return whole.total({static_cast<double>(s.of.x), static_cast<double>(s.of.y),
@@ -143,7 +144,7 @@ class Strips {
     const Nearby& nearby_;
     double slope_ = 0, from_ = 0, bin_ = 1, reach_ = 0, rounded_ = 0;
     int bins_ = 0;
-    Array<WholeSums> before_;  // row by row: of all bins before one
+    Array<WholeSums> before_;  // row by row: the sums of all bins before each bin
 };
 
 }  // namespace quadsweep

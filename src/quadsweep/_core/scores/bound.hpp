@@ -1,5 +1,5 @@
-// Can removing up to m free items, beside those already removed, lose or gain the test? An additive
-// bound; it narrows boxes of the removed sums and excludes items.
+// Can removing up to m free items, besides those already removed, make the test lost or gained? The
+// bound is additive over items. It narrows boxes of the removed sums and excludes items.
 #pragma once
 
 #include <memory>
@@ -14,11 +14,11 @@
 namespace quadsweep::scores {
 
 enum class Outcome {
-    refuted,  // no removal of the node's does it
+    refuted,  // no removal of the node breaks the claim
     open,
-    found,    // the items that are removed for good do it by themselves
-    near,     // nothing else may go, and whether these do it is within rounding
-    unknown,  // doubles do not tell, or there are too many sets of items
+    found,    // the items removed for good break it by themselves
+    near,     // nothing else can be removed, and rounding hides whether these break it
+    unknown,  // ill-conditioned, or too many sets of items
 };
 
 class Bound {
@@ -26,10 +26,10 @@ class Bound {
     Bound(const Question& question, const std::vector<int>& removed, int m, double most_sets,
           const Control& control);
 
-    // Takes items off `free` that no removal in question has.
+    // Erases from `free` the items that no breaking removal contains.
     Outcome run(std::vector<int>& free);
 
-    double missing() const { return missing_; }  // how much closer to zero it should be
+    double missing() const { return missing_; }  // distance of the bound from zero
     int worst() const { return worst_; }         // the item to branch on
 
   private:
@@ -63,18 +63,18 @@ class Bound {
 
     std::vector<double> tops_;  // of each cluster: the three largest sums of lengths
     std::vector<double> low_, high_;
-    std::vector<double> multiplier_[2];  // that narrowed each end most; 0: none did
-    std::size_t summed_ = 0;             // items that were free when pairs were last looked at
+    std::vector<double> multiplier_[2];  // the best for each end of the box; 0: none narrowed it
+    std::size_t summed_ = 0;             // number of free items when pairs were last summed
     double most_term_ = infinity, most_outcome_ = infinity, most_residual_ = infinity;
     double most_k1_ = infinity, most_k2_ = infinity;
-    // Lengths of the three sums of products, of the coefficients, and what these add to the sums.
+    // Bounds on lengths: the three sums of products, the coefficients, and what these add to sums.
     double length_term_ = 0, length_outcome_ = 0, length_residual_ = 0;
     double k1_ = 0, k2_ = 0, t_ = 0, r_ = 0, t_more_ = 0, r_more_ = 0;
-    std::vector<double> growth_;  // of the weights: a matrix
+    std::vector<double> growth_;  // growth of the weights: a matrix
 
     std::vector<double> of_product_, of_scores_, cost_, trial_;
     double scale_ = 0, need_ = 0, total_ = 0, best_ = 0, margin_ = 0, missing_ = 0;
-    double cancelled_ = 0;  // of squares of scores that are subtracted
+    double cancelled_ = 0;  // sum of the squared scores that are subtracted
     int worst_ = -1;
 };
 

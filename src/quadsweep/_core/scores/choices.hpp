@@ -1,8 +1,8 @@
-// The sets of items that may go: at most m items in all, of each block one set; and the largest sum
-// of their values that any choice has.
+// The sets of items that may be removed. A choice takes at most one set of each block and at most m
+// items; the class bounds the largest sum of values of a choice.
 //
-// A block is what is free of a unit, if its sets are few. Else each of its items is one by itself:
-// then what a set takes depends on the others of the unit, and is known up to a slack.
+// The free items of a unit are one block, if their sets are few. Else each item is a block; then
+// the effect of a set depends on the unit's other sets and is known up to a slack.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 namespace quadsweep::scores {
 
 inline constexpr double none =
-    -std::numeric_limits<double>::infinity();  // the sum where there is no choice
+    -std::numeric_limits<double>::infinity();  // the sum if there is no choice
 
 struct Increment {
     double value;
@@ -23,40 +23,39 @@ struct Increment {
 
 class Choices {
   public:
-    // Lists the sets of free items, which are in ascending order; none if there are more than
-    // `most`.
+    // Lists the sets of free items; `free` ascends. Lists none if there are more than `most`.
     Choices(const Question& question, const std::vector<int>& free, int m, double most);
 
     bool listed() const { return listed_; }
     std::size_t size() const { return count.size(); }
     int blocks() const { return static_cast<int>(unit.size()); }
-    // Whether some cluster has several blocks, whose scores add up before they are squared.
+    // Whether some cluster has several blocks; their scores are added, then squared.
     bool is_coarse() const { return blocks() > static_cast<int>(cluster.size()); }
     bool is_alone(int g) const { return cluster_first[g + 1] - cluster_first[g] == 1; }
 
-    // No less than the largest sum of these values of sets.
+    // An upper bound on the sum of these values over a choice of sets.
     double largest(const double* value) const;
-    // The same of value + curvature ((G + L)^2 - G^2), L the sum of `own` in a cluster; where no
-    // cluster has several blocks that is part of the values.
+    // The same for value + curvature ((G + L)^2 - G^2), with L the sum of `own` in a cluster. If no
+    // cluster has several blocks, the values include the second term already.
     double largest(const double* value, double curvature) const;
-    // The largest sum of values over the sets of one of the clusters listed.
+    // The largest sum of values over the sets of listed cluster g.
     double largest_in_cluster(int g, const double* value) const;
-    // The free items that are in a choice with a sum of at least `need`.
+    // The free items that may be in a choice with a sum of at least `need`.
     std::vector<int> possible(const double* value, double curvature, double need) const;
-    // The value of a set by itself.
+    // The value of one set alone, with its curvature term.
     double alone(std::size_t s, const double* value, double curvature) const;
 
     int m;
     std::vector<int> unit;                    // of each block
     std::vector<char> split;                  // whether its unit has other blocks
-    std::vector<int> member, member_first;    // the free items of each
-    std::vector<std::size_t> first;           // the sets of each
-    std::vector<int> block_of, count;         // of each set: whose, and how many items
-    std::vector<std::uint64_t> mask;          // which members
-    std::vector<int> item;                    // the first of them
-    std::vector<int> cluster, cluster_first;  // with free items: the blocks of each
-    std::vector<int> cluster_of;              // of each block, among these
-    // What each set adds to its cluster's score, up to how much, and G of all clusters.
+    std::vector<int> member, member_first;    // the free items of each block
+    std::vector<std::size_t> first;           // the sets of each block
+    std::vector<int> block_of, count;         // of each set: its block and its number of items
+    std::vector<std::uint64_t> mask;          // of each set: its members as bits
+    std::vector<int> item;                    // of each set: its first item
+    std::vector<int> cluster, cluster_first;  // clusters with free items; the blocks of each
+    std::vector<int> cluster_of;              // of each block: its place in `cluster`
+    // Stores how much each set adds to its cluster's score, its slack, and G of all clusters.
     void add_scores(std::vector<double> own_of_sets, std::vector<double> slack_of_sets,
                     const std::vector<double>& score_of_clusters);
 
@@ -65,7 +64,7 @@ class Choices {
         double slope, constant;
     };
     struct Part {
-        int unit, from, to;  // among the free items
+        int unit, from, to;  // a range of free items
     };
 
     double most_sets_of(const std::vector<Part>& parts, double of_unit, double most) const;
@@ -78,7 +77,7 @@ class Choices {
     void mark_of_cluster(int g, const double* value, double curvature, double need,
                          const std::vector<double>& others,
                          std::vector<std::uint64_t>& alive) const;
-    // The sums of the k largest increments of all owners but one, k = 0 ... m.
+    // For k = 0 ... m, the sum of the k largest increments of all owners except one.
     void sum_others(const std::vector<Increment>& sorted, const std::vector<double>& all, int owner,
                     bool owns, std::vector<double>& sums) const;
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t most_near = 1'000;
 constexpr double most_sets = 4e6;
-constexpr double share_of_sets = 0.25;  // of the memory, for the sets of one node
+constexpr double share_of_sets = 0.25;  // of the memory of a thread, for the sets of a node
 
 struct Node {
     double upper = infinity, missing = 0;
@@ -26,7 +26,7 @@ double bytes(const Node& node) {
                                sizeof(int) * (node.removed.capacity() + node.free.capacity()));
 }
 
-// What the driver asks.
+// The relaxation, as the driver sees it.
 class Removals : public RemovalSearch {
   public:
     using Box = Node;
@@ -80,7 +80,7 @@ class Removals::Worker : public RemovalWorker {
     }
     double upper(const Node&) const { return bound_->missing(); }
     double missing() const { return bound_->missing(); }
-    Ending fix(const Node&) const { return Ending::open; }  // bound() has
+    Ending fix(const Node&) const { return Ending::open; }  // bound() fixes items
 
     Ending branch(std::unique_ptr<Node> node, std::vector<std::unique_ptr<Node>>& children) {
         const int worst = bound_->worst();

@@ -1,4 +1,4 @@
-// Branch and bound on items: one is removed, or kept for good (search/driver.hpp).
+// Branch and bound on items: each branch removes an item or keeps it for good (search/driver.hpp).
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@ struct Options {
 };
 
 struct Verdict {
-    bool proved = false;                 // no removal of up to m items does it, but for `near`
-    std::vector<int> removal;            // does it, in floating point; or empty
-    std::vector<std::vector<int>> near;  // removals that rounding leaves open
+    bool proved = false;  // no removal of up to m items breaks the claim, except perhaps `near`
+    std::vector<int> removal;            // breaks it in floating point; or empty
+    std::vector<std::vector<int>> near;  // removals too close to call in floating point
     std::int64_t nodes = 0;
-    int free = 0;  // items that the root leaves
+    int free = 0;  // items still free after the root's bound
 };
 
 Verdict decide(const Question& question, const Options& options, Control& control);

@@ -1,4 +1,5 @@
-// What goes with each set of items: sums of products of the rows kept, less those without it.
+// The sums of products that each set of items takes along: those of the rows kept, minus those
+// without the set.
 #pragma once
 
 #include <vector>
@@ -13,20 +14,20 @@ class Sets {
   public:
     Sets(const Question& question, const Base& base, const Choices& choices);
 
-    // Where among the values: products of the controls with the term, the outcome, the residual
-    // (and of the term with the residual); norms of the products of controls, and of these and the
-    // term.
+    // Positions among the values: products of the controls with the term, the outcome and the
+    // residual (then of the term with the residual); then two norms, of the products of the
+    // controls, and of those of controls and term.
     int at_outcome() const { return q_; }
     int at_residual() const { return 2 * q_; }
     int at_norm() const { return 3 * q_ + 1; }
     int values() const { return 3 * q_ + 3; }
     const double* value(int k) const { return value_.data() + k * n_; }
-    double with_outcome(std::size_t s) const { return value(values())[s]; }  // of the term
+    double with_outcome(std::size_t s) const { return value(values())[s]; }  // term times outcome
     double with_itself(std::size_t s) const { return value(values() + 1)[s]; }
     double own(std::size_t s) const { return -value(3 * q_)[s]; }
     const double* both(std::size_t s) const { return both_.data() + s * q_ * (q_ + 1); }
 
-    // By how much each may be wrong, where a set is one of several of its unit.
+    // Largest error of each value, if other sets of the same unit may be removed too.
     bool is_exact() const { return slack_.empty(); }
     double slack(int k, std::size_t s) const { return slack_.empty() ? 0 : slack_[k * n_ + s]; }
     double slack_with_outcome(std::size_t s) const { return slack(values(), s); }
@@ -34,8 +35,8 @@ class Sets {
     double slack_of_own(std::size_t s) const { return slack(3 * q_, s); }
     double slack_of_both(std::size_t s) const { return slack(values() + 2, s); }
 
-    // No less than the lengths of the products of the controls with the residual; of the term with
-    // the controls and itself; of the controls with these and the term.
+    // Upper bounds on the lengths of products: of the controls with the residual; of the term with
+    // the controls and itself; of the controls with the controls and the term.
     double length(int which, std::size_t s) const;
 
   private:
@@ -48,10 +49,10 @@ class Sets {
     const Choices& choices_;
     int q_;
     std::size_t n_;
-    std::vector<double> value_, slack_;  // one column of sets after the other
-    std::vector<double> both_;           // not where clusters go with their items
-    std::vector<double> mean_;           // how far the mean of a unit may move
-    std::vector<double> sums_, left_;    // of a set and those that it begins with
+    std::vector<double> value_, slack_;  // column by column, an entry for each set
+    std::vector<double> both_;           // empty if clusters are removed with their items
+    std::vector<double> mean_;           // how far a unit's mean may move
+    std::vector<double> sums_, left_;    // of a set and of its prefixes
 };
 
 }  // namespace quadsweep::scores

@@ -1,6 +1,6 @@
-// Branch and bound: boxes of parameters wait in a frontier, threads take them, and what they leave
-// open goes back, until nothing waits. What a box is, how it is bounded and what becomes of it is
-// the business of a relaxation; README.md has the recipe for one.
+// Branch and bound: boxes of parameters wait in a frontier. Threads take boxes and put the children
+// of open ones back, until no box waits. A relaxation defines the boxes, bounds and branches them;
+// README.md says how to add one.
 #pragma once
 
 #include <algorithm>
@@ -32,12 +32,12 @@ class Driver {
           control_(control),
           frontier_(limits.depth_first_at) {}
 
-    // Forgets all boxes and begins with these.
+    // Discards all boxes and begins with these.
     void begin(Boxes roots) {
         clear();
         for (auto& root : roots) frontier_.push(std::move(root));
     }
-    // Until no box waits, or until halt().
+    // Searches until no box waits, or until halt().
     void run() {
         if (limits_.serial_evaluations > 0) run_alone();
         if (frontier_.empty() || halt()) return;
@@ -47,21 +47,20 @@ class Driver {
             return true;
         });
     }
-    // Forgets all boxes: what they were for is known some other way, or not asked any more.
+    // Discards all boxes: their question is answered otherwise, or not asked any more.
     void clear() {
         frontier_.clear();
         deferred_ = undefined;
         valid_ = true;
     }
     void invalidate() { valid_ = false; }
-    // Looks at the clock and reports progress: from the calling thread, where steps outside of
-    // boxes take long. Within run() the driver does so between boxes.
+    // Looks at the clock and reports progress, from the calling thread. Call it during long steps
+    // outside of run(), which does so itself between boxes.
     void attend() {
         control_.look([&] { return described(); });
     }
 
-    // Whether threads take no more boxes: a limit, Ctrl-C, finished(), or bounds that are not
-    // valid.
+    // Whether threads take no more boxes, because of a limit, Ctrl-C, finished() or invalid bounds.
     bool halt() const {
         return control_.stopped() || relaxation_.finished() || too_many_boxes_ || !valid_;
     }
@@ -101,7 +100,7 @@ class Driver {
         return ending;
     }
 
-    // After a step, with the lock.
+    // Records a step. Threads call it with the lock held; run_alone() needs none.
     void take_in(Ending ending, double upper, Boxes& children) {
         ++boxes_;
         if (ending == Ending::invalid) valid_ = false;
@@ -141,7 +140,7 @@ class Driver {
             ++active_;
             lock.unlock();
             auto ending = Ending::open;
-            // If it fails the others stop, and the exception goes to the caller.
+            // If this step throws, the other threads stop and the caller gets the exception.
             or_else([&] { ending = step(worker, std::move(box), children, upper); },
                     [&] { control_.interrupt(); });
             lock.lock();
@@ -160,7 +159,7 @@ class Driver {
         now.nodes = boxes_;
         return now;
     }
-    // A callback may take its time, or ask for what is locked: it runs outside.
+    // Calls back without the lock: a callback may be slow, or need the lock itself.
     void attend_unlocked(Lock& lock) {
         lock.unlock();
         control_.look([&] {
@@ -175,7 +174,7 @@ class Driver {
     Control& control_;
     std::atomic<bool> valid_{true}, too_many_boxes_{false};
 
-    Mutex mutex_;  // of all below
+    Mutex mutex_;  // guards all members below
     Condition changed_;
     Frontier<Box> frontier_;
     std::vector<double> held_;  // upper ends of the boxes that threads are looking at

@@ -1,6 +1,6 @@
-// The boxes that wait: the one with the highest bound first and, once they take more memory than
-// they should, the last one first, so that one branch is finished before the next is opened. Then
-// what waits beyond that memory is never more than the boxes along one branch for each thread.
+// The boxes that wait. The one with the highest bound comes first. Once the boxes exceed a memory
+// limit, the newest comes first, so that one branch is finished before the next is opened. Then the
+// boxes beyond the limit are at most those along one branch for each thread.
 #pragma once
 
 #include <algorithm>
@@ -11,14 +11,14 @@
 
 namespace quadsweep {
 
-// A box has `upper`, which no score of its subsets exceeds, and `missing`, by how much its bound
-// failed to close it; bytes(box) is its memory.
+// A box has `upper`, the largest score its subsets may have, and `missing`, how far its bound was
+// from closing it. bytes(box) is its memory.
 template <class Box>
 class Frontier {
   public:
     using Boxes = std::vector<std::unique_ptr<Box>>;
 
-    // Beyond `memory` bytes, depth first.
+    // Beyond `memory` bytes, boxes are taken depth first.
     explicit Frontier(double memory) : memory_(memory) {}
 
     void push(std::unique_ptr<Box> box) {
@@ -44,7 +44,7 @@ class Frontier {
         branch_.clear();
         bytes_ = 0;
     }
-    // No subset of any box scores more.
+    // No subset of a waiting box scores more than this.
     double upper() const {
         double most = heap_.empty() ? undefined : heap_.front()->upper;
         for (const auto& box : branch_) most = std::max(most, box->upper);

@@ -1,11 +1,11 @@
 // Cells of a tree in a box, opened coarse to fine.
 //
-// A cell that is not opened stands for two weights, at the ends of its range of costs, with its
-// mean: a chord above a convex function, so that a bound stays one. What that costs the bound is
-// known from shrinking every cell to its mean, which gives more than the true bound (Jensen).
+// A cell that is not opened is replaced by two weights at the ends of its range of costs, with the
+// same mean. This is a chord above a convex function, so the bound stays valid. Shrinking every
+// cell to its mean gives more than the true bound (Jensen), which limits the loss.
 //
 // A tree has `cell`: nodes with first, last (a range of points), left (the first of two children,
-// which are neighbours), leaf() and unloaded(), a leaf whose points are not at hand.
+// which are neighbours), leaf(), and unloaded(): a leaf whose points are not in memory.
 #pragma once
 
 #include <algorithm>
@@ -32,8 +32,8 @@ inline void shrink_to_means(const Ends& ends, double* low, double* high, double*
     }
 }
 
-// What each cell takes away from the bound at a threshold: the chord minus what the mean alone
-// would give. Never lowered.
+// How much each cell may lower the bound at a threshold: the chord minus the value at the mean. A
+// gap never shrinks.
 inline void widen_gaps(const Ends& ends, double lambda, std::vector<double>& gap) {
     for (std::size_t j = 0; j < ends.n; ++j) {
         const double below = ends.low_weight[j] * (lambda - ends.low[j]);
@@ -42,7 +42,7 @@ inline void widen_gaps(const Ends& ends, double lambda, std::vector<double>& gap
     }
 }
 
-// A cell into its two halves, a leaf into its points.
+// Replaces a cell by its two halves, or a leaf by its points.
 template <class Tree>
 void open_cell(const Tree& tree, std::span<const int> copies, int at, Undecided& open,
                std::vector<int>& finer) {
@@ -59,8 +59,8 @@ void open_cell(const Tree& tree, std::span<const int> copies, int at, Undecided&
     }
 }
 
-// The cells that take away most: at least this share of what they do on average. False if none is
-// opened.
+// Opens the cells with the largest gaps: at least `opened_share` of the mean positive gap. Returns
+// false if it opens none.
 template <class Tree>
 bool open_cells(const Tree& tree, std::span<const int> copies, const std::vector<double>& gap,
                 Undecided& open) {

@@ -1,5 +1,5 @@
-// Searches for units whose removal breaks a claim: nodes are branched on units, and the first
-// removal that is found ends them.
+// Searches for units whose removal breaks a claim. Nodes are branched on units, and the first
+// removal found ends the search.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,7 @@
 
 namespace quadsweep {
 
-// A relaxation without its worker.
+// Base of such relaxations: what threads share.
 class RemovalSearch {
   public:
     bool finished() const { return found_; }
@@ -37,7 +37,7 @@ class RemovalSearch {
     std::atomic<bool> found_{false};
 };
 
-// What a worker has whose bound() is all that it does with a node but branching.
+// Base of workers that only bound and branch: they neither propose nor list.
 class RemovalWorker {
   public:
     bool aim() const { return true; }
@@ -49,7 +49,7 @@ class RemovalWorker {
     double evaluations_ = 0;
 };
 
-// Searches from one node. `refuted`: there is no removal, and no limit came first.
+// Result of a search from one node. `refuted`: it finished and no removal breaks the claim.
 struct RemovalsSearched {
     bool refuted;
     std::int64_t nodes;
