@@ -4,8 +4,8 @@
 >>> qs.solve([1, 2, 3, 4, 5], [1, 2, 9, 4, 5], drop=1).outliers
 array([2])
 
-It begins with the quadratic sweep of Marc Harary, "Combinatorial optimization of the coefficient
-of determination" (arXiv:2410.09316), and proves what the sweep assumes.
+The package begins with the quadratic sweep of Marc Harary, "Combinatorial optimization of the
+coefficient of determination" (arXiv:2410.09316), and proves what the sweep assumes.
 """
 
 from __future__ import annotations

@@ -140,8 +140,8 @@ def audit(
         year"``, or a fitted model of statsmodels, pyfixest or linearmodels; both need ``term``.
     controls : array or data frame, optional
         Further columns of the regression, refitted on the rows kept; an intercept is added unless
-        there is one. With a formula or a fitted model, ``"fixed"`` does not refit them, which is an
-        approximation.
+        there is one. With a formula or a fitted model, ``"fixed"`` fits them once, on all rows,
+        which is an approximation.
     groups : sequence, or name of a column, optional
         Remove whole groups, and count groups instead of rows.
     weights : sequence, or name of a column, optional
@@ -151,8 +151,8 @@ def audit(
         fitted to, for the names of the rows (pyfixest does not keep them).
     term : str, optional
         The column of the regression whose coefficient is audited; ``"Intercept"`` is one. The
-        mean of ``y ~ 1`` needs no term. Several terms of a fitted model, for the claim
-        ``significance``: their joint test, F or Wald, as its library makes it.
+        mean of ``y ~ 1`` needs no term. With a list of terms of a fitted model, the claim
+        ``significance`` is about their joint test, F or Wald, as its library computes it.
     vcov : {"classical", "HC0", "HC1", "HC2", "HC3", "known"}, {"CRV1": clusters}, or clusters
         The standard errors of the test; by default those of the fitted model, with its factors for
         small samples and its distribution, or classical ones. Clusters are a sequence, the name of
@@ -160,8 +160,8 @@ def audit(
         meta-analysis: the variance of each row is one over its weight. The guide's page "What is
         supported and proved" says which are exact.
     cov_type, cov_kwds : str, dict, optional
-        The same as in statsmodels, ``cov_type="cluster", cov_kwds={"groups": "firm"}``, with normal
-        p-values unless ``cov_kwds`` has ``use_t``.
+        The standard errors as in statsmodels, ``cov_type="cluster", cov_kwds={"groups": "firm"}``,
+        with normal p-values unless ``cov_kwds`` has ``use_t``.
     fit_options : dict, optional
         Options for refits that the fitted model does not keep, such as ``{"small_sample": True}``
         of linearmodels' ``RandomEffects``.
@@ -183,8 +183,8 @@ def audit(
     max_drop : int or float, optional
         The most rows that may be removed, a number or a share of n; by default n - 3.
     tol : float
-        Statistics this close to a threshold, in units of a correlation (of R2 for ``r2``), equal
-        it. At equality R2 has reached its threshold; the other claims are not broken.
+        A statistic within ``tol`` of a threshold counts as equal to it (in units of a correlation,
+        or of R2 for ``r2``). Equality breaks ``r2`` and no other claim.
     time_limit, n_jobs, seed, nan_policy, progress
         As in :func:`quadsweep.solve`; a callable receives (upper, lower, nodes, seconds).
     proof : bool

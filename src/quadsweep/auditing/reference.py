@@ -1,4 +1,4 @@
-"""Is that few? The same audit of clean regressions of the same strength.
+"""Audit simulated clean regressions of the same strength, to judge whether the count is small.
 
 An outcome is drawn as y* = fitted + e* with the estimate and the residual sum of squares of the
 data: e* is drawn anew, projected on what the regression leaves, and scaled. So coefficient,
@@ -50,7 +50,7 @@ _PATIENCE = 10.0  # a draw may take as many times the seconds of the audit, and 
 
 @dataclass(frozen=True, eq=False)
 class Reference(ResultMixin):
-    """The number of removals that simulated clean regressions of the same strength need.
+    """Numbers of rows that simulated clean regressions of the same strength need removed.
 
     Attributes
     ----------
@@ -78,14 +78,14 @@ class Reference(ResultMixin):
 
     @property
     def draws(self) -> int:
-        """How many there are."""
+        """Number of draws."""
         return len(self.lower)
 
     @property
     def p_value(self) -> float:
-        """The share of clean regressions that need as few, half of the ties counted.
+        """Share of clean regressions that need as few rows or fewer; ties count half.
 
-        Where draws, or the audit itself, have only bounds, the largest value they leave open.
+        If draws, or the audit itself, have only bounds: the largest p-value that these allow.
         """
         observed = self.audit.upper
         if observed is None:
@@ -94,7 +94,7 @@ class Reference(ResultMixin):
         return float((0.5 + fewer.sum() + 0.5 * ties.sum()) / (self.draws + 1))
 
     def interval(self, share: float = 0.9) -> tuple[float, float]:
-        """The middle share of the draws, infinite where their counts are not known."""
+        """Interval of the counts that holds the middle share of the draws; infinite if unknown."""
         ends = (1 - share) / 2, (1 + share) / 2
         most = np.where(np.isnan(self.upper), np.inf, self.upper)
         low = np.quantile(self.lower, ends[0], method="inverted_cdf")
@@ -120,7 +120,7 @@ class Reference(ResultMixin):
         )
 
     def summary_items(self) -> list[tuple[str, str]]:
-        """How the draws were made."""
+        """Description of the draws as pairs of a name and a text."""
         proved = int((self.lower == self.upper).sum())
         return [
             ("claim", self.audit.claim),

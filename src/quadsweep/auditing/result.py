@@ -277,7 +277,7 @@ class Audit(Verdict):
         return "rows" if self.n_groups is None else "groups"
 
     def summary_items(self) -> list[tuple[str, str]]:
-        """The summary as pairs: what, and its text."""
+        """The summary as pairs of a name and a text."""
         lines = [("all rows", str(self.before))]
         if self.after is not None:
             lines.append(("without them", str(self.after)))
@@ -337,7 +337,7 @@ class Audit(Verdict):
         n_jobs: int | None = None,
         progress: CountProgress = None,
     ) -> Reference:
-        """Is that few? The same audit of clean regressions of the same strength.
+        """Audit simulated clean regressions of the same strength: is the count small?
 
         Parameters
         ----------
@@ -346,11 +346,11 @@ class Audit(Verdict):
             is audited exactly.
         seed : int
         errors : {"heteroskedastic", "permuted", "normal"}
-            Residuals permuted, their size following the term as it does in the data; permuted as
-            they are; or drawn from a normal distribution.
+            ``heteroskedastic`` permutes residuals and keeps the dependence of their size on the
+            term; ``permuted`` permutes them as they are; ``normal`` draws normal errors.
         time_limit, n_jobs, progress
             As in :func:`quadsweep.audit`; a callable is given (done, draws, seconds). A single draw
-            may take ten times as long as this audit did, and a second.
+            may take ten times as long as this audit did, plus a second.
 
         Returns
         -------
@@ -371,13 +371,13 @@ class Audit(Verdict):
 
     @property
     def listed_approximations(self) -> list[dict[str, Any]]:
-        """The approximations as plain values; none where nothing need be removed."""
+        """The approximations as plain values; empty if no removal is needed."""
         return [asdict(a) for a in self.approximations] if self.upper != 0 else []
 
 
 @dataclass(frozen=True, eq=False)
 class RegressionAudit(Audit):
-    """The fewest rows, or groups, that a coefficient depends on; as :class:`quadsweep.Audit`."""
+    """The fewest rows, or groups, that a coefficient depends on: a :class:`quadsweep.Audit`."""
 
     def _about_the_fit(self) -> list[tuple[str, str]]:
         lines = []
@@ -393,7 +393,7 @@ class RegressionAudit(Audit):
     plot = drawn_by(
         "audit.plot_regression",
         "The added-variable plot of the term: rows removed, the line with and without them; with\n"
-        "``view='influence'`` what the removal of each row does to the statistic, to first order.",
+        "``view='influence'`` the first-order effect of removing each row on the statistic.",
     )
 
 
@@ -423,7 +423,7 @@ class OutOfCoreAudit(Verdict):
     flags: Flags | None = field(repr=False)
 
     def summary_items(self) -> list[tuple[str, str]]:
-        """The summary as pairs: what, and its text."""
+        """The summary as pairs of a name and a text."""
         lines = [("all rows", str(self.before))]
         if self.after is not None:
             gone = f"{self.upper:,} rows" if self.outliers is None else named_rows(self.outliers)
@@ -442,7 +442,7 @@ class OutOfCoreAudit(Verdict):
         self._found().write(path, column)
 
     def to_frame(self) -> Any:
-        """The rows that break the claim, where they are few, as a data frame."""
+        """The rows that break the claim as a data frame, if they are few."""
         return self._found().left_out(self.outliers, self.upper or 0)
 
     def plot(self, ax: Axes | None = None) -> Axes:

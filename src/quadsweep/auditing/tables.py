@@ -57,8 +57,8 @@ _STOPPED = "not audited: interrupted before"
 class AuditTable(ResultMixin, Sequence[Specification]):
     """Audits of terms, claims and regressions, as one table.
 
-    A sequence of specifications, each with its audits by (term, claim), which
-    ``maketables.ETable(table)`` takes, alone or in a list with other models.
+    It is a sequence of specifications, each with its audits by (term, claim). ``maketables.ETable``
+    accepts it, alone or in a list with other models.
 
     Attributes
     ----------
@@ -114,7 +114,7 @@ class AuditTable(ResultMixin, Sequence[Specification]):
 
     @property
     def claims(self) -> list[str]:
-        """The claims asked of any of them."""
+        """All claims that were audited."""
         return list(dict.fromkeys(claim for each in self for claim in each.claims))
 
     def grid(self) -> list[Sequence[str]]:
@@ -138,7 +138,7 @@ class AuditTable(ResultMixin, Sequence[Specification]):
         return grid
 
     def summary_items(self) -> list[tuple[str, str]]:
-        """What the numbers are, and what could not be asked."""
+        """Explanation of the numbers, and the audits that were refused."""
         lines = [("counts", self.notes)]
         for each in self:
             for (term, claim), why in each.failures.items():
@@ -147,7 +147,7 @@ class AuditTable(ResultMixin, Sequence[Specification]):
 
     @property
     def notes(self) -> str:
-        """What the numbers are, for under the table."""
+        """Explanation of the numbers, for a note under the table."""
         audits = [audit for each in self for audit in each.audits.values()]
         tests = "; ".join(dict.fromkeys(used_test(audit) for audit in audits))
         tested = [audit for audit in audits if audit.claim in ("significance", "reverse")]
@@ -205,8 +205,8 @@ class AuditTable(ResultMixin, Sequence[Specification]):
         Parameters
         ----------
         **options
-            As of ``to_maketables``. What LaTeX would not print is escaped; ``caption`` and
-            ``notes`` may hold formulas between dollars.
+            As of ``to_maketables``. Special characters are escaped; ``caption`` and ``notes`` may
+            hold formulas between dollars.
         """
         made = self.to_maketables(**options)
         made.df = made.df.astype(object).map(_escape_cell)
@@ -225,7 +225,7 @@ class AuditTable(ResultMixin, Sequence[Specification]):
         return made.make(type="gt")
 
     def to_html(self, **options: Any) -> str:
-        """The same as HTML."""
+        """The table as HTML."""
         return str(self.to_gt(**options).as_raw_html())
 
     def to_markdown(self) -> str:

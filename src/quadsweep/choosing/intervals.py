@@ -51,7 +51,7 @@ class Band(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Bootstrap(ResultMixin):
-    """Bootstrap of the line: resampled rows, each time with the exact selection.
+    """Bootstrap of the line: every resample repeats the exact selection.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ class Bootstrap(ResultMixin):
     seconds: float
 
     def standard_error(self, parameter: str = "slope") -> float:
-        """Standard deviation over the draws, choosing included.
+        """Standard deviation over the draws; it includes the selection of rows.
 
         Parameters
         ----------
@@ -88,10 +88,10 @@ class Bootstrap(ResultMixin):
         return float(np.std(self._draws(parameter), ddof=1))
 
     def interval(self, parameter: str = "slope", level: float = 0.95) -> Interval:
-        """Quantiles of the draws: a confidence interval that allows for the choosing.
+        """Quantiles of the draws: a confidence interval that allows for the selection.
 
-        It is about the line of the best share of the population: for ``r2`` and ``r`` steeper than
-        the line of all of it, for ``lts`` with symmetric noise the same.
+        It covers the line that the same selection would find in the population. For ``lts`` with
+        symmetric noise this is the population's line; for ``r2`` and ``r`` it is steeper.
 
         Parameters
         ----------
@@ -102,23 +102,22 @@ class Bootstrap(ResultMixin):
         return Interval(*map(float, np.quantile(self._draws(parameter), _tails(level))))
 
     def confidence_band(self, x: Any, level: float = 0.95) -> Band:
-        """The line at x, with an interval for the line itself at each.
+        """The line at every x, with a confidence interval for the line.
 
         Parameters
         ----------
         x : sequence of numbers
         level : float
-            In (0, 1), for every x by itself.
+            In (0, 1); coverage is pointwise, not simultaneous.
         """
         at = np.atleast_1d(np.asarray(x, dtype=np.float64))
         low, high = np.quantile(self._heights(at), _tails(level), axis=0)
         return Band(self._line(at), low, high)
 
     def prediction_band(self, x: Any, level: float = 0.95) -> Band:
-        """The line at x, with an interval for a new row of the kind that is kept.
+        """The line at every x, with an interval for a new row that is no outlier.
 
-        Each draw's line plus a residual of the kept rows. Rows of the kind that is dropped are not
-        meant: no band holds them.
+        Adds residuals of the kept rows to each draw's line. The band does not cover outliers.
 
         Parameters
         ----------

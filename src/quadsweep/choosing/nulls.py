@@ -99,7 +99,7 @@ class NullComparison(ResultMixin):
 
     @property
     def drawn(self) -> str:
-        """The word for the draws."""
+        """The noun for the draws in messages."""
         return "shuffles"
 
     @property

@@ -107,7 +107,7 @@ class Path(ResultMixin):
 
     @property
     def gap(self) -> Floats:
-        """Distance between value and bound of each."""
+        """Distance between value and bound at each k."""
         sense = objectives.get(self.objective).sense
         gaps: Floats = np.maximum(sense * (self.bound - self.value), 0.0)
         return gaps
@@ -121,17 +121,17 @@ class Path(ResultMixin):
         """Sizes worth a look, each by a rule; None where the rule finds nothing.
 
         gain
-            The step that gains most per point dropped: the k it leads to.
+            The k after the step that gains most per point dropped.
         elbow
             The k at which the curve rises farthest above the straight line between its two ends,
             both axes scaled to one. None if the curve never does.
         stands out
-            All points less those that stand out of a clean line with the noise of the data (see
-            :class:`PathSignificance`). None if none do; left out if the path was made without
-            ``null="line"`` or ``"normal"``, or with too few draws to say. Where it is there, the
-            other two are left out unless they agree.
+            n minus the number of points that stand out from a clean line with the noise of the data
+            (see :class:`PathSignificance`). None if none do. Absent if the path was made without
+            ``null="line"`` or ``"normal"``, or with too few draws to say. If it is present, the
+            other two are absent unless they agree.
 
-        The first two are rules of thumb: they describe the curve and know nothing of noise.
+        The first two are rules of thumb: they describe the curve and do not allow for noise.
         """
         return suggest(self.k, self.value, objectives.get(self.objective).sense, self.noise)
 
@@ -177,12 +177,12 @@ class Path(ResultMixin):
 
     @property
     def leaving(self) -> list[Ints]:
-        """For each k, the points kept at the k before but not at this one."""
+        """For each k, the points that are kept at the preceding k but not at this one."""
         return self._changes(self.masks[:-1] & ~self.masks[1:])
 
     @property
     def returning(self) -> list[Ints]:
-        """For each k, the points dropped at the k before that are kept again at this one.
+        """For each k, the points that are dropped at the preceding k but kept at this one.
 
         The best subsets are not nested: dropping one more point can bring others back.
         """
@@ -226,13 +226,13 @@ class Path(ResultMixin):
         seed: int = 0,
         progress: CountProgress = None,
     ) -> PathSignificance:
-        """What the same search reaches where there is nothing to find, with p-values for every k.
+        """Search simulated data of a null hypothesis, and give p-values for every k.
 
-        ``null="shuffled"`` asks whether x and y go together at all, ``null="line"`` how many rows
-        stand out of a line or plane (``n_outliers``), whatever the tails of the noise, and
-        ``null="normal"`` how many do if the noise is known to be normal. See
-        :class:`PathSignificance` for the correction for having looked at many k. It costs
-        ``permutations`` more paths.
+        ``null="shuffled"`` tests whether x and y are associated. ``null="line"`` counts the rows
+        that stand out from a line or plane (``n_outliers``) and allows for heavy tails;
+        ``null="normal"`` counts them for normal noise. The ``corrected`` p-values of
+        :class:`PathSignificance` allow for looking at many k. The cost is ``permutations`` more
+        paths.
         """
         _check_null(null, self.objective)
         problem = replace(
@@ -265,13 +265,13 @@ class Path(ResultMixin):
 
     plot = drawn_by(
         "path.plot_path",
-        "Value against points dropped, with what noise reaches where that is known; with\n"
-        "``view='residuals'`` or ``'coefficients'`` what the fit does as rows are dropped.",
+        "Value against points dropped, with the band of the null data if searched; with\n"
+        "``view='residuals'`` or ``'coefficients'`` those of the fit as rows are dropped.",
     )
 
     @property
     def residuals(self) -> Floats:
-        """Residuals of every row given, a row for every k; NaN for omitted rows and open sizes."""
+        """Residuals of all rows as given, one line per k; NaN where omitted or unsolved."""
         points = self.question.points
         out = np.full((len(self), points.given), np.nan)
         fitted = self.intercept[:, None] + self.coef @ points.x.reshape(points.n, -1).T
@@ -280,13 +280,13 @@ class Path(ResultMixin):
 
     @property
     def p_values(self) -> dict[str, Floats]:
-        """What noise says about every k, where null data were searched."""
+        """The p-values for every k, if null data were searched."""
         noise = self.noise
         return {} if noise is None else {"p_value": noise.p_value, "corrected": noise.corrected}
 
     @property
     def coefficients(self) -> dict[str, Floats]:
-        """Of several predictors, each one's coefficient at every k."""
+        """With several predictors, the coefficient of each at every k."""
         if self.coef.shape[1] < 2:
             return {}
         return dict(zip(self.question.given.names, self.coef.T, strict=False))

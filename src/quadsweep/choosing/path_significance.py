@@ -117,7 +117,7 @@ class PathSignificance(NullComparison):
 
     @property
     def drawn(self) -> str:
-        """The word for the draws."""
+        """The noun for the draws in messages."""
         return "shuffles" if self.law == "shuffled" else "draws"
 
     @property
@@ -127,7 +127,7 @@ class PathSignificance(NullComparison):
 
     @property
     def low(self) -> Floats:
-        """What 5% of null data stay below."""
+        """The 5% quantile of null data."""
         return self.band()[0]
 
     @property
@@ -137,11 +137,11 @@ class PathSignificance(NullComparison):
 
     @property
     def high(self) -> Floats:
-        """What 5% of null data pass."""
+        """The 95% quantile of null data."""
         return self.band()[2]
 
     def band(self, share: float = 0.9) -> tuple[Floats, Floats, Floats]:
-        """Return what null data reach for every k: low, median, high, ``share`` in between."""
+        """Return low, median and high of the null data per k; ``share`` is in between."""
         tail = (1 - share) / 2
         if self.done == 0:
             nothing = np.full(len(self.k), np.nan)
@@ -150,7 +150,7 @@ class PathSignificance(NullComparison):
         return low, middle, high
 
     def verdict(self, advice: str | None = None) -> str:
-        """Return the overall p-value in words; where it is small, with what to ask next."""
+        """Return the overall p-value in words; if it is small, also the next question to ask."""
         if self.missing:
             return self.missing
         if self.law != "shuffled":
@@ -201,7 +201,7 @@ class PathSignificance(NullComparison):
 
     plot = drawn_by(
         "path.plot_path_significance",
-        "Observed values against points kept, over what null data reach.",
+        "Observed values against points kept, over the band of the null data.",
     )
 
 

@@ -52,8 +52,8 @@ class Significance(NullComparison):
     Attributes
     ----------
     p_value : float
-        Share of the data sets, with the real one, that reach the observed value; NaN without
-        shuffles.
+        Share of the data sets, the observed one included, that reach the observed value; NaN
+        without shuffles.
     observed : float
         The optimum of the data.
     null : array of floats
@@ -96,7 +96,7 @@ class Significance(NullComparison):
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Where p would settle with endless shuffles: Clopper and Pearson, 95 percent."""
+        """Clopper-Pearson 95% interval for the p-value of infinitely many shuffles."""
         from scipy.stats import binomtest
 
         if self.done == 0:
@@ -160,13 +160,13 @@ def significance(
     out: str | os.PathLike[str] | None = None,
     resume: bool = False,
 ) -> Significance:
-    """Test by permutations whether the observed optimum is larger than noise gives.
+    """Test by permutation whether the observed optimum exceeds what noise would give.
 
     Parameters
     ----------
     points, x, y, k, drop, objective, tol, nan_policy :
         As in :func:`solve`, as are ``data``, ``fit_intercept`` and ``weights``;
-        ``var`` looks at one column alone and has no such test.
+        ``var`` concerns one column alone and has no such test.
     permutations : int
         Shuffles of y.
     time_limit : float, optional

@@ -42,7 +42,7 @@ class Stability(ResultMixin):
     Attributes
     ----------
     dropped : array of floats, as long as the data given
-        Share of its draws in which a point was dropped; NaN for rows with missing values.
+        Share of a point's draws in which it was dropped; NaN for rows with missing values.
     resamples : int
         Data sets solved.
     result : Result
@@ -63,7 +63,7 @@ class Stability(ResultMixin):
 
     @property
     def unclear(self) -> Ints:
-        """Points dropped in some resamples and kept in others, ten percent at least of each."""
+        """Points dropped in at least 10% of their draws and kept in at least 10%."""
         with np.errstate(invalid="ignore"):
             return np.flatnonzero((self.dropped >= _CLEAR) & (self.dropped <= 1 - _CLEAR))
 
@@ -132,9 +132,9 @@ def stability(
         As in :func:`solve`, as are ``data``, ``fit_intercept`` and ``weights``;
         ``var`` is not supported.
     resample : {"bootstrap", "jackknife"}
-        ``bootstrap`` draws n points with replacement ``resamples`` times and drops as many of them
-        as there are copies of the optimum's outliers; ``jackknife`` leaves out each point once and
-        keeps the same share of the others.
+        ``bootstrap`` draws n points with replacement ``resamples`` times; each draw drops as many
+        points as it holds copies of the optimum's outliers. ``jackknife`` leaves out each point
+        once and keeps the same share of the others.
     resamples : int
         Draws of the bootstrap.
     time_limit : float, optional

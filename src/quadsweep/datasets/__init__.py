@@ -3,7 +3,7 @@
 The tables are from the literature, each with its source; four are published regressions. The three
 ``nonseparable`` ones are this project's counterexamples (``docs/theory/separability.md``), the
 three ``masking`` ones its examples for audits (``docs/audit.md``).
-Imports the counterexamples it ships, and how results are formatted; never solves.
+Imports the shipped counterexamples and the formatting of results; never solves.
 """
 
 from __future__ import annotations

@@ -101,8 +101,8 @@ class OutOfCoreResult(Certified):
     def conic(self) -> Conic | None:
         """A curve with the inliers on one side and the outliers on the other, checked on all rows.
 
-        None where the gradient of the objective has none that separates them: ``boundary`` says
-        why. It is worked out when it is first asked for.
+        None if the curve given by the gradient of the objective does not separate them:
+        ``boundary`` says why. It is computed at its first use.
         """
         return self.boundary[0]
 
@@ -114,12 +114,12 @@ class OutOfCoreResult(Certified):
     def write(self, path: str | os.PathLike[str], column: str = KEPT) -> None:
         """Write the source to a Parquet file with a column that says which rows are kept.
 
-        One part at a time, a row group each.
+        Each part of the source becomes a row group.
         """
         self.flags.write(path, column)
 
     def summary_items(self) -> list[tuple[str, str]]:
-        """The summary as pairs: what, and its text."""
+        """The summary as pairs of a name and a text."""
         lines = self._head_items(self.before)
         if not math.isnan(self.slope):
             lines.append(("line", equation(self.names, self.slope, self.intercept)))

@@ -51,14 +51,14 @@ class Proof:
         return "; ".join(_statement(part["claim"], **data) for part in self.parts)
 
     def summary(self) -> str:
-        """The claim, and how large the proof is."""
+        """The claim and the size of the proof."""
         return f"{self.claim}\n{self.nodes:,} nodes, {len(self.to_bytes()):,} bytes"
 
     def __str__(self) -> str:
         return self.summary()
 
     def to_bytes(self) -> bytes:
-        """The file: JSON, compressed; the same for the same proof."""
+        """The bytes of the file: compressed JSON; equal proofs give equal bytes."""
         text = json.dumps(self.content, separators=(",", ":"), allow_nan=False)
         return gzip.compress(text.encode(), mtime=0)
 
@@ -68,7 +68,7 @@ class Proof:
 
     @classmethod
     def load(cls, path: str | PathLike[str], max_bytes: int = checker.MAX_BYTES) -> Proof:
-        """Read a file; ValueError if it is none, or holds more than ``max_bytes`` unpacked."""
+        """Read a file; ValueError if it is no proof, or exceeds ``max_bytes`` when unpacked."""
         try:
             with open(path, "rb") as file:
                 content = checker.read(file, max_bytes)

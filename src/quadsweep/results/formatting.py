@@ -66,7 +66,7 @@ class ResultMixin(HasFields, ABC):
 
     @abstractmethod
     def summary_items(self) -> list[tuple[str, str]]:
-        """The summary as pairs: what, and its text."""
+        """The summary as pairs of a name and a text."""
 
     def to_frame(self) -> Any:
         """Return the rows of the result as a data frame, in pandas (or polars without pandas)."""

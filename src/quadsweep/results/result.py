@@ -65,7 +65,7 @@ class Result(Certified):
     weights : array, optional
         One for each row given.
     searched : array of ints, optional
-        Of several predictors, those that are not collinear with those before them.
+        With several predictors, those that are not collinear with earlier ones.
     formula : Formula, optional
         The formula that made the predictors.
     dates : tuple of strings
@@ -135,22 +135,22 @@ class Result(Certified):
 
     @property
     def several(self) -> bool:
-        """Whether this is more than a line: several predictors, weights or no intercept."""
+        """True with several predictors, weights or no intercept."""
         return self.x.ndim == 2 or self.weights is not None or not self.fit_intercept
 
     @property
     def residuals(self) -> Floats:
-        """What the plane of the inliers leaves over, for every row given; NaN for omitted ones."""
+        """Residuals from the plane of the inliers, for all rows as given; NaN for omitted rows."""
         return self._plane.residuals(plane.matrix(self), self.y)
 
     def predict(self, X: Any) -> Floats:
-        """Heights of the plane of the inliers.
+        """Predicted y on the line or plane of the inliers.
 
         Parameters
         ----------
         X : array of shape (m, p), or a frame with columns of the predictors' names
-            A plain sequence will do for one predictor. Where a formula made the predictors, a frame
-            with the columns it names.
+            One predictor may be a plain sequence. With a formula, a frame with the columns it
+            names.
 
         Examples
         --------
@@ -167,22 +167,22 @@ class Result(Certified):
 
     @property
     def slope(self) -> float | None:
-        """Of the least squares line of the inliers; None where there are several predictors."""
+        """Slope of the inliers' least squares line; None with several predictors."""
         return float(self.coef[0]) if self.x.ndim == 1 else None
 
     @property
     def intercept(self) -> float:
-        """Of the least squares line or plane of the inliers, 0 where it has none."""
+        """Intercept of the inliers' least squares line or plane; 0 if it has none."""
         return self._plane.intercept
 
     @property
     def coef(self) -> Floats:
-        """One coefficient for each predictor, least squares on the inliers."""
+        """Least squares coefficients on the inliers, one for each predictor."""
         return self._plane.coef
 
     @property
     def dependent(self) -> Ints:
-        """Predictors that on the inliers are constant or a combination of those before them.
+        """Predictors that are constant on the inliers, or linear combinations of earlier ones.
 
         Their coefficient is 0.
         """
@@ -203,12 +203,12 @@ class Result(Certified):
 
     @property
     def covariance(self) -> Floats:
-        """Of the inliers, with the number of them as the divisor."""
+        """Covariance matrix of the inliers, with divisor k."""
         return self.scatter.covariance
 
     @property
     def correlation(self) -> float:
-        """Pearson's r of the inliers, NaN where a column does not vary."""
+        """Pearson's r of the inliers; NaN if a column is constant."""
         return self.scatter.correlation
 
     @property
@@ -232,13 +232,13 @@ class Result(Certified):
     def conic(self) -> Conic | None:
         """A curve with the inliers on one side and the outliers on the other.
 
-        None where nothing of the kind separates them, or there are several predictors.
+        None if no conic was found that separates them, or with several predictors.
         """
         return self._boundary[0]
 
     @property
     def message(self) -> str:
-        """The status in words, and anything else worth knowing."""
+        """The status in words, with any remarks."""
         proved, line = self.certificate, self.on_a_line
         reason = self.remark or self._boundary[1]
         exact = "" if line is None else f"They lie on the line {line}."
@@ -255,7 +255,7 @@ class Result(Certified):
         return known.value(self.x[self.used], self.y[self.used])
 
     def summary_items(self) -> list[tuple[str, str]]:
-        """The summary as pairs: what, and its text."""
+        """The summary as pairs of a name and a text."""
         lines = self._head_items(self.before)
         if self.several and len(self.dependent):
             lines.append(("dependent", plane.dependence(self)))
@@ -288,15 +288,15 @@ class Result(Certified):
         ]
 
     def grid(self) -> list[Sequence[str]]:
-        """The coefficients of all rows and of the rows kept; none where a line says it."""
+        """Table of the coefficients on all rows and on the rows kept; empty for a single line."""
         return plane.coefficients(self) if self.several else []
 
     def label(self, row: int) -> Any:
-        """What a row is called: its label, or its position where it has none."""
+        """The label of a row, or its position if it has none."""
         return row if self.labels is None else self.labels[row]
 
     def caution(self) -> str:
-        """The caution in a sentence; nothing where no point was dropped."""
+        """The warning about selection as a sentence; empty if no point was dropped."""
         return caution(self.objective, self.k, self.n)
 
     def plot(
@@ -309,9 +309,9 @@ class Result(Certified):
         ax : matplotlib axes, optional
             A new figure if left out.
         kind : {"fitted", "residuals", "added"}, optional
-            y against the plane's heights (what several predictors show if left out), residuals
-            against heights, or the added-variable plot of ``predictor``: y and it, each less what
-            the other predictors explain on the inliers.
+            ``fitted`` plots y against fitted values (the default with several predictors),
+            ``residuals`` residuals against fitted values, ``added`` the added-variable plot of
+            ``predictor`` on the inliers.
         predictor : str, optional
             For ``added``, the name of a predictor.
         """
@@ -324,15 +324,15 @@ class Result(Certified):
         return plot_several(self, ax=ax, kind=kind, predictor=predictor)
 
     def panels(self) -> Figure:
-        """One figure of it all: fitted against observed, residuals, every predictor's own part."""
+        """One figure of all views: fitted against observed, residuals, added-variable plots."""
         from quadsweep.plotting.several import plot_panels
 
         return plot_panels(self)
 
     def bootstrap(self, resamples: int = 999, **options: Any) -> Bootstrap:
-        """Standard errors, intervals and bands that allow for the choosing.
+        """Standard errors, intervals and bands that allow for the selection.
 
-        Draws the points again ``resamples`` times and chooses anew, exactly, in each draw;
+        Resamples the points ``resamples`` times and repeats the exact selection in each draw;
         ``options`` are those of :func:`quadsweep.choosing.intervals.bootstrap`.
         """
         from quadsweep.choosing.intervals import bootstrap
@@ -347,7 +347,7 @@ class Result(Certified):
 
     @property
     def ellipse(self) -> dict[str, Any]:
-        """With ``mcd`` the mean, covariance and correlation of the inliers, and their line."""
+        """With ``mcd``, the mean, covariance and correlation of the inliers, and their line."""
         if self.objective != "mcd":
             return {}
         return attributes(self, "location covariance correlation line=on_a_line")

@@ -91,12 +91,12 @@ def solve(
     k : int or float, optional
         Rows to keep: a number, or a share of n in (0, 1).
     data : data frame, optional
-        The table that ``x`` and ``y`` name columns of (a list of names for several predictors), or
-        that a formula such as ``"y ~ a + b + C(group)"`` is about (extra ``formula``). A Parquet
+        The table whose columns ``x`` and ``y`` name (a list of names for several predictors), or
+        the table of a formula such as ``"y ~ a + b + C(group)"`` (extra ``formula``). A Parquet
         path (file, folder or pattern), an Arrow dataset, a polars LazyFrame or a dask DataFrame is
         searched out of core if its rows do not fit in ``memory_limit``.
     fit_intercept : bool
-        False for a plane through the origin; R2 is then of y about zero.
+        False for a plane through the origin; R2 is then about zero, not about the mean of y.
     weights : sequence of positive numbers, optional
         Weights of weighted least squares, one for each row. ``k`` counts rows, not weights.
     drop : int or float, optional
@@ -120,7 +120,7 @@ def solve(
     seed : int
         For methods that draw starting points.
     nan_policy : {"raise", "omit"}
-        What to do with rows that have NaN or infinity.
+        Refuse rows that have NaN or infinity, or leave them out.
     progress : bool or callable, optional
         Whether to show progress on standard error; by default after two seconds, in a terminal or a
         notebook. A callable receives (value, bound, nodes, seconds) about twenty times a second and

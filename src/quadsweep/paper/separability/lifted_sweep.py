@@ -45,7 +45,8 @@ def naive_sweep(
     """Run the paper's naive quadratic sweep (its algorithm 1), with any lift and score.
 
     For every d lifted points, sort the other points by their signed distance from the hyperplane
-    through the d points. The candidates are the first of the others with every part of the d.
+    through the d points. The candidates are the first of the others together with any subset of the
+    d points.
     If there are at most d points, all subsets are scored.
 
     Parameters
@@ -63,9 +64,9 @@ def naive_sweep(
         The direction of sorting (the paper's rho). One direction misses some subsets, because the
         sign of a hyperplane's normal is arbitrary.
     slab : float, optional
-        The approximate sweep of the paper's conclusion, for score ``r2``: ``planes`` random
-        hyperplanes, and every part of the points in a slab of this width around each (in units of
-        the distance between the means of its sides). It can find subsets that no conic cuts off.
+        The approximate sweep of the paper's conclusion, for score ``r2``: draw ``planes`` random
+        hyperplanes and try every subset of the points in a slab of this width around each (in units
+        of the distance between the means of its sides). It can find subsets that no conic cuts off.
     planes, seed : int
         Number of random hyperplanes, and their seed.
 

@@ -90,9 +90,9 @@ class Separation(ResultMixin):
 
     @property
     def terms(self) -> tuple[str, ...]:
-        """What the coefficients of ``plane`` belong to, by the columns' names; 1 is the last.
+        """The terms of ``plane``'s coefficients, by the columns' names; the last is the constant 1.
 
-        A name that is there already, such as that of a column called ``a^2``, has ``_`` after it.
+        A name that already occurs, such as that of a column called ``a^2``, is followed by ``_``.
         """
         products = (
             f"{self.names[i]}^2" if i == j else f"{self.names[i]}*{self.names[j]}"
@@ -105,11 +105,11 @@ class Separation(ResultMixin):
 
     @property
     def quadric(self) -> dict[str, Fraction] | None:
-        """The separating surface, coefficients by term; None where none is known."""
+        """The separating surface, coefficients by term; None if none is known."""
         return None if self.plane is None else dict(zip(self.terms, self.plane, strict=True))
 
     def summary_items(self) -> list[tuple[str, str]]:
-        """The summary as pairs: what, and its text."""
+        """The summary as pairs of a name and a text."""
         inside = int(self.mask.sum())
         verdict = {True: "yes", False: "no", None: "not known"}[self.separable]
         lines = [
@@ -140,7 +140,7 @@ class Separation(ResultMixin):
     )
 
     def to_frame(self) -> Any:
-        """One row a point: its coordinates, whether it is an inlier, its weight if it has one."""
+        """One row for each point: coordinates, whether it is an inlier, and any weight."""
         weight = np.zeros(len(self.x))
         weight[list(self.weights)] = [float(w) for w in self.weights.values()]
         columns: dict[str, Any] = dict(
@@ -167,7 +167,7 @@ def separate(
     slab: float | None = None,
     time_limit: float | None = 60.0,
 ) -> Separation:
-    """Decide whether a conic (with several predictors a quadric) cuts the inliers strictly off.
+    """Decide whether a conic (or quadric) strictly separates the inliers from the other points.
 
     Parameters
     ----------
