@@ -37,12 +37,12 @@ class BreakProblem:
 
     @property
     def parts(self) -> tuple[BreakProblem, ...]:
-        """Problems of least squares that all break where this one does, and only there."""
+        """Least squares problems; this problem breaks exactly if all of them break."""
         return (self,) if type(self) is BreakProblem else ()
 
     @property
     def necessary(self) -> tuple[BreakProblem, ...]:
-        """Problems of which at least one breaks if this one does: a signed significance has one."""
+        """Necessary problems: if this one breaks, at least one of them does."""
         condition = self.condition
         if not isinstance(condition, CorrelationAbove):
             return ()
@@ -123,7 +123,7 @@ class BreakProblem:
             c = r.c - r.x * r.y / left
         fine = r.inside & (left > 1e-9) & (a > 1e-12) & (b > 1e-12)
         total = np.ones(1)
-        if isinstance(self.condition, R2Beyond):  # the only one that asks for it
+        if isinstance(self.condition, R2Beyond):  # no other condition uses the total
             total = self._total_without_each(r.inside)
             fine &= total > 1e-12 * total.max()
         rows = int(r.inside.sum()) - 1
@@ -288,7 +288,7 @@ def inverse_without(z: Floats) -> Floats:
 def residuals_among(moments: Moments, gone: Ints, rows: Ints) -> Residuals:
     """Return the residuals of ``rows`` after removing ``gone``, for a design without classes.
 
-    The work for sums and residuals grows with the number of rows in both.
+    The work grows with the number of rows in both, except for one mask of all rows.
     """
     z, u, w = (v[gone] for v in (moments.q, moments.x, moments.y))
     inverse = inverse_without(z)
