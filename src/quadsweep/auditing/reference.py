@@ -50,7 +50,7 @@ _PATIENCE = 10.0  # a draw may take as many times the seconds of the audit, and 
 
 @dataclass(frozen=True, eq=False)
 class Reference(ResultMixin):
-    """Numbers of rows that simulated clean regressions of the same strength need removed.
+    """How many rows must be removed from simulated clean regressions of the same strength.
 
     Attributes
     ----------

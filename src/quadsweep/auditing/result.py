@@ -337,7 +337,7 @@ class Audit(Verdict):
         n_jobs: int | None = None,
         progress: CountProgress = None,
     ) -> Reference:
-        """Audit simulated clean regressions of the same strength: is the count small?
+        """Audit simulated clean regressions of the same strength, for comparison.
 
         Parameters
         ----------

@@ -149,8 +149,7 @@ class Result(Certified):
         Parameters
         ----------
         X : array of shape (m, p), or a frame with columns of the predictors' names
-            One predictor may be a plain sequence. With a formula, a frame with the columns it
-            names.
+            One predictor may be a plain sequence. With a formula, pass a frame with its columns.
 
         Examples
         --------
