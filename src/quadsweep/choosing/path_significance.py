@@ -141,7 +141,7 @@ class PathSignificance(NullComparison):
         return self.band()[2]
 
     def band(self, share: float = 0.9) -> tuple[Floats, Floats, Floats]:
-        """Return low, median and high of the null data per k; ``share`` lies between low and high."""
+        """Return low, median, high of the null data per k, with ``share`` between the ends."""
         tail = (1 - share) / 2
         if self.done == 0:
             nothing = np.full(len(self.k), np.nan)
