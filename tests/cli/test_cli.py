@@ -401,6 +401,25 @@ def test_compare_puts_other_methods_beside_the_optimum(run, tmp_path):
     assert "magic" in err
 
 
+def test_an_interrupt_that_python_swallows_comes_again(tmp_path):
+    code = """if True:
+        import os, signal, sys, time
+        from quadsweep import cli
+        import quadsweep.cli.application as application
+        class Last:
+            def __del__(self):
+                os.kill(os.getpid(), signal.SIGINT)
+                time.sleep(0.01)
+        def run(arguments):
+            Last()
+            time.sleep(60)
+        application.run = run
+        sys.exit(cli.main([]))
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=50)
+    assert (done.returncode, done.stderr) == (130, "error: interrupted\n")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("command", ["solve", "path", "report", "significance", "audit"])
 def test_an_interrupt_at_any_moment_ends_with_code_130(tmp_path, command):
