@@ -1,12 +1,10 @@
 """What it costs to choose k with open eyes, each beside the plain way to the same answer.
 
-    python benchmarks/choosing.py [--quick] [--only path|significance]
+    python benchmarks/choosing.py [--quick]
 
-path          all sizes of a range at once, against one solve a size
-significance  decisions about shuffled data, against full solves of the same shuffles
-
-The two of a ratio take turns in one process, the best of several; time on the clock and of the
-processor (on a busy machine the clock shows the others). Values are checked to be the same.
+All sizes of a range at once, against one solve a size. The two of a ratio take turns in one
+process, the best of several; time on the clock and of the processor (on a busy machine the clock
+shows the others). Values are checked to be the same.
 """
 
 from __future__ import annotations
@@ -71,40 +69,11 @@ def path(n: int, rounds: int) -> None:
         assert largest <= 2e-9
 
 
-def significance(n: int, permutations: int, rounds: int) -> None:
-    x, y = np.random.default_rng(1).uniform(size=(2, n))
-    for k in (n // 2, 9 * n // 10):
-        print(f"significance, uniform, n = {n}, k = {k}, {permutations} shuffles")
-
-        def test(k: int = k, **options: Any) -> list[bool]:
-            answer = qs.significance(x, y, k, permutations=permutations, **options)
-            return answer.reached.tolist()
-
-        answers = race(
-            {
-                "decisions, stop after 10": lambda test=test: test(null="decisions", stop_after=10),
-                "decisions": lambda test=test: test(null="decisions"),
-                "full solves": test,
-            },
-            rounds,
-        )
-        early, decisions, full = answers.values()
-        assert decisions == full
-        assert early == full[: len(early)]
-        print(f"  p = {(1 + sum(full)) / (1 + len(full)):.3f}; early stop after {len(early)}")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="small sizes, once each")
-    parser.add_argument("--only", choices=["path", "significance"])
-    options = parser.parse_args()
-    rounds = 1 if options.quick else 3
-    chosen = [options.only] if options.only else ["path", "significance"]
-    if "path" in chosen:
-        path(100 if options.quick else 1000, rounds)
-    if "significance" in chosen:
-        significance(50 if options.quick else 200, 99 if options.quick else 999, rounds)
+    quick = parser.parse_args().quick
+    path(100 if quick else 1000, 1 if quick else 3)
 
 
 if __name__ == "__main__":
