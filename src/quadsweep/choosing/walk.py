@@ -131,7 +131,7 @@ def search_sizes(task: SizesTask, sizes: list[int], **_: Any) -> Columns:
     clock = Clock(task.until - time.time() if math.isfinite(task.until) else math.inf)
     found = dict(searched(task.problem, sizes, clock))
     none = Outcome(np.zeros(0, dtype=np.int64), math.nan, math.nan, "time_limit", 0)
-    return pack(BatchOutcome.of([found.get(k, none) for k in sizes], task.problem.n))
+    return pack(BatchOutcome.from_outcomes([found.get(k, none) for k in sizes], task.problem.n))
 
 
 def searched(problem: Problem, sizes: list[int], clock: Clock) -> Iterator[tuple[int, Outcome]]:

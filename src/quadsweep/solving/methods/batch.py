@@ -32,7 +32,7 @@ class BatchOutcome:
     nodes: NDArray[np.uint64]
 
     @classmethod
-    def of(cls, found: Sequence[Outcome], n: int) -> BatchOutcome:
+    def from_outcomes(cls, found: Sequence[Outcome], n: int) -> BatchOutcome:
         """Gather the outcomes of problems with n rows each."""
         masks = np.zeros((len(found), n), dtype=bool)
         for mask, outcome in zip(masks, found, strict=True):
@@ -165,7 +165,7 @@ class RegressionBatch(Batch):
         clock = Clock(self.time_limit)
         with ThreadPoolExecutor(self.n_jobs) as pool:
             found = list(pool.map(lambda problem: _solved(problem, clock), self.problems))
-        return BatchOutcome.of(found, self.n)
+        return BatchOutcome.from_outcomes(found, self.n)
 
 
 def _solved(problem: Problem, clock: Clock) -> Outcome:
